@@ -1,0 +1,122 @@
+interface CatalogueEntry {
+  readonly status: number;
+  /** What the caller reads when the place that raises the error has nothing more exact to say. */
+  readonly message: string;
+  /** What the caller can do about it. */
+  readonly remedy: string;
+}
+
+/** Every error code an HTTP response of this API can carry, with its status. */
+export const errorCatalogue = {
+  VALIDATION_ERROR: {
+    status: 400,
+    message: "The request is not valid.",
+    remedy: "Correct the fields named in `details` and send the request again.",
+  },
+  MISSING_SENDER_ID: {
+    status: 400,
+    message: "No senderId was given and the organisation has no approved sender ID.",
+    remedy: "Pass `senderId`, or have a sender ID approved for the organisation.",
+  },
+  WALLET_MISSING: {
+    status: 400,
+    message: "The organisation has no wallet.",
+    remedy: "Ask the operator of the gateway to open a wallet for the organisation.",
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    message: "A valid credential is required: Authorization: Bearer <token or API key>.",
+    remedy: "Log in again for a fresh token, or use an API key that has not been disabled.",
+  },
+  INVALID_CREDENTIALS: {
+    status: 401,
+    message: "The email or the password is wrong.",
+    remedy: "Check both and log in again.",
+  },
+  INSUFFICIENT_BALANCE: {
+    status: 402,
+    message: "The wallet balance does not cover this message.",
+    remedy: "Top up the wallet, then send the message again.",
+  },
+  TOP_UP_DISABLED: {
+    status: 403,
+    message: "Top-ups over the API are disabled here.",
+    remedy: "Ask the operator of the gateway to credit the wallet.",
+  },
+  NOT_FOUND: {
+    status: 404,
+    message: "There is no such resource.",
+    remedy: "Check the method, the path and the id; ids of another organisation are not found either.",
+  },
+  CONFLICT: {
+    status: 409,
+    message: "The request conflicts with the present state of the resource.",
+    remedy: "Read the resource again and decide anew.",
+  },
+  EMAIL_TAKEN: {
+    status: 409,
+    message: "An account with this email exists.",
+    remedy: "Log in, or register with another email.",
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    message: "The request body is larger than 64 KB.",
+    remedy: "Send a smaller body.",
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: "The request body must be sent as Content-Type: application/json.",
+    remedy: "Set the Content-Type header to application/json.",
+  },
+  RATE_LIMITED: {
+    status: 429,
+    message: "Too many requests.",
+    remedy: "Wait the number of seconds in the `Retry-After` header.",
+  },
+  INTERNAL: {
+    status: 500,
+    message: "Something went wrong on our side.",
+    remedy: "Try again later; quote the `requestId` when it persists.",
+  },
+  UNAVAILABLE: {
+    status: 503,
+    message: "The request could not be completed now.",
+    remedy: "Try again; a charge whose message was not accepted is returned by itself.",
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+export interface ErrorDetail {
+  /** The field, in dot notation from the root of the body, query or path; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An error that is meant for the caller: its code, message and details go out in the response as they are. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    options: {
+      message?: string;
+      details?: readonly ErrorDetail[];
+      headers?: Record<string, string>;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** A VALIDATION_ERROR about one field, for rules that a schema cannot state. */
+export function invalidField(path: string, message: string): ApiError {
+  return new ApiError("VALIDATION_ERROR", { details: [{ path, message }] });
+}

@@ -1,0 +1,92 @@
+import * as z from "zod";
+
+/** Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. */
+export type IdPrefix = "evt" | "key" | "msg" | "org" | "txn" | "usr" | "whk";
+
+export function idSchema(prefix: IdPrefix): z.ZodString {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`), `not an id of the form ${prefix}_…`);
+}
+
+/** ISO 8601 in UTC, for example `2026-03-01T09:30:00.000Z`. */
+export const Timestamp = z.iso.datetime();
+
+/** An MSISDN in international digits, country code first, no plus sign (E.164 allows 15 digits). */
+export const PhoneNumber = z
+  .string()
+  .regex(
+    /^[1-9]\d{6,14}$/,
+    "must be 7 to 15 digits in international form, country code first, without a plus sign",
+  );
+
+/**
+ * A string of at most `maxLength` Unicode code points. JSON Schema counts `maxLength` in code points and zod
+ * counts UTF-16 units, so the published limit and the enforced one agree only when we count ourselves.
+ */
+export function text(maxLength: number): z.ZodString {
+  return z
+    .string()
+    .refine((value) => value.length <= maxLength || codePointCount(value) <= maxLength, {
+      error: `must be at most ${maxLength} characters long`,
+    })
+    .meta({ maxLength });
+}
+
+function codePointCount(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+export const Currency = z.literal("USD");
+
+/** The deepest row that `page` reaches; what lies deeper is reached with `cursor`. */
+export const maxPagedRows = 10_000;
+
+function integerParameter(minimum: number, maximum: number): z.ZodType<number> {
+  return z.preprocess(
+    (value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value),
+    z.number("must be an integer").int().min(minimum).max(maximum),
+  );
+}
+
+export const PageQuery = z
+  .object({
+    page: integerParameter(1, Number.MAX_SAFE_INTEGER).default(1),
+    limit: integerParameter(1, 100).default(20),
+    cursor: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier answer")
+      .optional(),
+  })
+  .refine(({ page, limit, cursor }) => cursor !== undefined || page * limit <= maxPagedRows, {
+    path: ["page"],
+    error: `pages reach ${maxPagedRows} rows deep; go on from there with cursor, the meta.nextCursor of each answer`,
+  });
+export type PageQuery = z.infer<typeof PageQuery>;
+
+export const PageMeta = z.object({
+  /** Absent when the rows were asked for with `cursor`. */
+  page: z.int().optional(),
+  limit: z.int(),
+  total: z.int(),
+  totalPages: z.int(),
+  /** Present when more rows follow. */
+  nextCursor: z.string().optional(),
+});
+export type PageMeta = z.infer<typeof PageMeta>;
+
+export interface Page<Row> {
+  readonly rows: Row[];
+  readonly meta: PageMeta;
+}
+
+export const ErrorBody = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    requestId: z.string(),
+    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  }),
+});

@@ -1,0 +1,32 @@
+import * as z from "zod";
+
+import { Currency, idSchema, Timestamp } from "./primitives.ts";
+
+export const TopUpRequest = z.object({
+  amount: z
+    .number()
+    .positive("must be greater than 0")
+    .max(1_000_000)
+    // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it.
+    .refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals")
+    .default(10),
+});
+export type TopUpRequest = z.infer<typeof TopUpRequest>;
+
+export const Wallet = z.object({ balance: z.number(), currency: Currency, updatedAt: Timestamp });
+export type Wallet = z.infer<typeof Wallet>;
+
+export const TransactionType = z.enum(["top_up", "message", "refund"]);
+
+export const Transaction = z.object({
+  id: idSchema("txn"),
+  type: TransactionType,
+  /** Negative when money left the wallet. */
+  amount: z.number(),
+  balanceAfter: z.number(),
+  currency: Currency,
+  /** The message that was paid for or refunded. */
+  messageId: idSchema("msg").optional(),
+  createdAt: Timestamp,
+});
+export type Transaction = z.infer<typeof Transaction>;

@@ -1,0 +1,14 @@
+import type { KeyFamily } from "./keys.ts";
+
+type TableAction = "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
+
+export type QueueName = "marketingSends" | "refunds" | "transactionalSends" | "webhookDeliveries";
+
+/** What a function may touch. Its role allows this and nothing else, locally as in AWS. */
+export interface Access {
+  readonly table?: { readonly [Family in KeyFamily]?: readonly TableAction[] };
+  /** Queues it may send to. */
+  readonly queues?: readonly QueueName[];
+  /** Whether it may read the key that session tokens are signed with. */
+  readonly sessionKey?: true;
+}

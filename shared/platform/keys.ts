@@ -1,0 +1,75 @@
+/**
+ * The keys of the one table, and what they are read for.
+ *
+ * | access pattern                                   | pk                  | sk            |
+ * | ------------------------------------------------ | ------------------- | ------------- |
+ * | an organisation                                  | ORG#<org>           | ORG           |
+ * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
+ * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
+ * | a user                                           | USER#<user>         | USER          |
+ * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
+ * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
+ * | the balance                                      | WALLET#<org>        | WALLET        |
+ * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
+ * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
+ * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
+ * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
+ * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
+ *
+ * The wallet, the ledger and the messages have partitions of their own, because one partition takes
+ * 1,000 writes a second and a send writes to all three. Nothing is indexed.
+ */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** What stands before the first # of every partition key. A function's role names the families it may touch. */
+export const keyFamilies = [
+  "DUE",
+  "EMAIL",
+  "KEY",
+  "LEDGER",
+  "LIMIT",
+  "MESSAGES",
+  "ORG",
+  "RELEASE",
+  "SANDBOX",
+  "USER",
+  "WALLET",
+] as const;
+export type KeyFamily = (typeof keyFamilies)[number];
+
+export const keys = {
+  organization: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "ORG" }),
+  apiKeyOfOrganization: (organizationId: string, keyId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `KEY#${keyId}`,
+  }),
+  webhook: (organizationId: string, webhookId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `WEBHOOK#${webhookId}`,
+  }),
+  user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
+  email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
+  apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
+  wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
+  ledgerEntry: (organizationId: string, seq: number): Key => ({
+    pk: `LEDGER#${organizationId}`,
+    sk: ledgerSortKey(seq),
+  }),
+  message: (organizationId: string, messageId: string): Key => ({
+    pk: `MESSAGES#${organizationId}`,
+    sk: messageId,
+  }),
+  dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
+  release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),
+  limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),
+  sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
+};
+
+/** A seq as a sort key: padded, so that text order is number order up to the largest safe integer. */
+function ledgerSortKey(seq: number): string {
+  return String(seq).padStart(16, "0");
+}
