@@ -1,0 +1,33 @@
+import type { QueueName } from "./access.ts";
+
+/** Names of the environment variables that the stack sets and the functions read. */
+export const environmentNames = {
+  tableName: "TABLE_NAME",
+  sessionKeySecretId: "SESSION_KEY_SECRET_ID",
+  topUpEnabled: "TOP_UP_ENABLED",
+  webhookTargets: "WEBHOOK_TARGETS",
+  provider: "PROVIDER",
+  queueUrl: {
+    marketingSends: "MARKETING_SENDS_QUEUE_URL",
+    refunds: "REFUNDS_QUEUE_URL",
+    transactionalSends: "TRANSACTIONAL_SENDS_QUEUE_URL",
+    webhookDeliveries: "WEBHOOK_DELIVERIES_QUEUE_URL",
+  },
+} as const satisfies Record<string, string | Record<QueueName, string>>;
+
+/** The deployment's settings, read when asked for: a function is given only those that it needs. */
+export const config = {
+  tableName: (): string => required(environmentNames.tableName),
+  queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
+  sessionKeySecretId: (): string => required(environmentNames.sessionKeySecretId),
+  topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
+  /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
+  webhookTargets: (): string => required(environmentNames.webhookTargets),
+  provider: (): string => required(environmentNames.provider),
+};
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") throw new Error(`environment variable ${name} is not set`);
+  return value;
+}

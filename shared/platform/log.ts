@@ -1,0 +1,51 @@
+import { now } from "./clock.ts";
+
+/**
+ * All that a log line may carry. The list is closed on purpose: a body, a message text, a full phone number,
+ * a token or a secret has no field to go into.
+ */
+export interface LogFields {
+  readonly requestId?: string | undefined;
+  readonly route?: string | undefined;
+  readonly status?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly organizationId?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly queueMessageId?: string | undefined;
+  readonly errorCode?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly count?: number | undefined;
+  /** An unexpected error: its name, message and stack. Never one whose message quotes the caller's input. */
+  readonly error?: unknown;
+}
+
+function write(level: "error" | "info" | "warn", event: string, fields: LogFields): void {
+  const { error, ...rest } = fields;
+  const line = {
+    level,
+    time: now().toISOString(),
+    event,
+    ...rest,
+    ...(error === undefined ? {} : { error: describeError(error) }),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}
+
+/** One JSON object a line on standard output. `event` is a fixed name to search for, never a sentence. */
+export const log = {
+  info: (event: string, fields: LogFields = {}): void => write("info", event, fields),
+  warn: (event: string, fields: LogFields = {}): void => write("warn", event, fields),
+  error: (event: string, fields: LogFields = {}): void => write("error", event, fields),
+};

@@ -1,0 +1,72 @@
+import type * as z from "zod";
+
+import { invalidField } from "../contract/errors.ts";
+import type { Page, PageMeta, PageQuery } from "../contract/primitives.ts";
+import { queryItems, skipItems, type Range } from "./table.ts";
+
+/**
+ * One page of a range of items, by page number or by cursor. `total` is how many items the range has; the
+ * caller knows it from a counter, for DynamoDB would have to read them all.
+ */
+export async function readPage<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  range: Omit<Range, "after" | "limit">,
+  query: PageQuery,
+  total: number,
+): Promise<Page<Item>> {
+  const { page, limit, cursor } = query;
+  const after = cursor === undefined ? await skipToPage(range, page, limit) : decodeCursor(cursor);
+  if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
+  // One item more than asked for tells whether another page follows.
+  const rows = await queryItems(schema, { ...range, after, limit: limit + 1 });
+  const more = rows.length > limit;
+  if (more) rows.pop();
+  return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
+}
+
+/** One page of a list that is short enough to be read whole. */
+export function pageOf<Row>(all: readonly Row[], query: PageQuery): Page<Row> {
+  const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);
+  const end = start + query.limit;
+  return {
+    rows: all.slice(start, end),
+    meta: pageMeta(query, all.length, end < all.length ? String(end) : undefined),
+  };
+}
+
+const pastTheEnd = Symbol("past the end");
+
+async function skipToPage(
+  range: Omit<Range, "after" | "limit">,
+  page: number,
+  limit: number,
+): Promise<string | typeof pastTheEnd | undefined> {
+  if (page === 1) return undefined;
+  return (await skipItems(range, (page - 1) * limit)) ?? pastTheEnd;
+}
+
+function pageMeta(query: PageQuery, total: number, position: string | undefined): PageMeta {
+  return {
+    ...(query.cursor === undefined ? { page: query.page } : {}),
+    limit: query.limit,
+    total,
+    totalPages: Math.ceil(total / query.limit),
+    ...(position === undefined ? {} : { nextCursor: Buffer.from(position).toString("base64url") }),
+  };
+}
+
+function decodeCursor(cursor: string): string {
+  const position = Buffer.from(cursor, "base64url").toString();
+  if (!/^[\w.:#-]+$/.test(position)) {
+    throw invalidField("cursor", "must be the nextCursor of an earlier answer");
+  }
+  return position;
+}
+
+function decodeIndex(cursor: string): number {
+  const position = decodeCursor(cursor);
+  if (!/^\d{1,6}$/.test(position)) {
+    throw invalidField("cursor", "must be the nextCursor of an earlier answer");
+  }
+  return Number(position);
+}
