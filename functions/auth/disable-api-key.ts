@@ -1,0 +1,7 @@
+import { disableApiKey } from "../../shared/accounts/api-keys.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.disableApiKey, async ({ actor, params }) =>
+  disableApiKey(actor.organizationId, params.id),
+);

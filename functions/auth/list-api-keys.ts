@@ -1,0 +1,7 @@
+import { listApiKeys } from "../../shared/accounts/api-keys.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.listApiKeys, async ({ actor, query }) =>
+  listApiKeys(actor.organizationId, query),
+);

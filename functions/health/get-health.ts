@@ -1,0 +1,4 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.getHealth, async () => ({ status: "ok" as const, version: "0.2.0" }));

@@ -1,0 +1,7 @@
+import { listMessages } from "../../shared/messages/list.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.listSms, async ({ actor, query }) =>
+  listMessages(actor.organizationId, query),
+);

@@ -1,0 +1,7 @@
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.sendSms, async ({ actor, body }) =>
+  acceptMessage(actor.organizationId, body),
+);

@@ -1,0 +1,9 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { listLedger } from "../../shared/wallet/ledger.ts";
+import { readWallet } from "../../shared/wallet/wallet.ts";
+
+export const handler = endpoint(routes.listTransactions, async ({ actor, query }) => {
+  const { seq } = await readWallet(actor.organizationId);
+  return listLedger(actor.organizationId, query, seq);
+});

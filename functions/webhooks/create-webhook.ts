@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { createWebhook } from "../../shared/webhooks/endpoints.ts";
+
+export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>
+  createWebhook(actor.organizationId, body),
+);

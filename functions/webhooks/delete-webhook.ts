@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { deleteWebhook } from "../../shared/webhooks/endpoints.ts";
+
+export const handler = endpoint(routes.deleteWebhook, async ({ actor, params }) =>
+  deleteWebhook(actor.organizationId, params.id),
+);

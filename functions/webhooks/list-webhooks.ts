@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { listWebhooks } from "../../shared/webhooks/endpoints.ts";
+
+export const handler = endpoint(routes.listWebhooks, async ({ actor, query }) =>
+  listWebhooks(actor.organizationId, query),
+);

@@ -1,0 +1,5 @@
+import { worker } from "../../shared/platform/worker.ts";
+import { WebhookJob } from "../../shared/webhooks/announce.ts";
+import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+
+export const handler = worker(WebhookJob, dispatchWebhook);

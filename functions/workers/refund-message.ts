@@ -1,0 +1,5 @@
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { worker } from "../../shared/platform/worker.ts";
+
+export const handler = worker(MessageJob, refundMessage);

@@ -1,0 +1,6 @@
+import { releaseDueJobs } from "../../shared/messages/due-jobs.ts";
+import { log } from "../../shared/platform/log.ts";
+
+export const handler = async (): Promise<void> => {
+  log.info("due_jobs.released", { count: await releaseDueJobs() });
+};

@@ -1,0 +1,117 @@
+import * as z from "zod";
+
+import type { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "../contract/accounts.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Page, PageQuery } from "../contract/primitives.ts";
+import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/api-key-secret.ts";
+import type { Actor, CredentialRecord } from "../platform/authenticate.ts";
+import { now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/keys.ts";
+import { pageOf } from "../platform/page.ts";
+import { queryItems, readItem, transact } from "../platform/table.ts";
+import { takePlace } from "./organization.ts";
+
+/** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
+const ApiKeyRecord = z.object({
+  entity: z.literal("apiKey"),
+  id: z.string(),
+  organizationId: z.string(),
+  secretHash: z.string(),
+  hint: z.string(),
+  name: z.string().optional(),
+  createdAt: z.string(),
+  disabledAt: z.string().optional(),
+});
+type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
+
+/** Disabled keys stay listed and count. */
+const maxApiKeys = 1_000;
+
+/**
+ * Creates an API key. Its secret is returned here once and stored only as a hash.
+ * @throws ApiError CONFLICT when the organisation has as many keys as it may have
+ */
+export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
+  const secret = newApiKeySecret();
+  const record: ApiKeyRecord = {
+    entity: "apiKey",
+    id: newId("key"),
+    organizationId: actor.organizationId,
+    secretHash: hashApiKeySecret(secret),
+    hint: apiKeyHint(secret),
+    name: request.name,
+    createdAt: now().toISOString(),
+  };
+  const credential: z.infer<typeof CredentialRecord> = {
+    entity: "credential",
+    keyId: record.id,
+    organizationId: actor.organizationId,
+    userId: actor.userId,
+  };
+  const created = await transact([
+    takePlace(actor.organizationId, "apiKeyCount", maxApiKeys),
+    {
+      put: { ...keys.apiKeyOfOrganization(actor.organizationId, record.id), ...record },
+      condition: "attribute_not_exists(pk)",
+    },
+    {
+      put: { ...keys.apiKey(record.secretHash), ...credential },
+      condition: "attribute_not_exists(pk)",
+    },
+  ]);
+  if (!created.committed) {
+    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxApiKeys} API keys.` });
+  }
+  return { ...presentApiKey(record), secret };
+}
+
+/** The organisation's keys, newest first, without their secrets. */
+export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
+  const { pk } = keys.organization(organizationId);
+  const records = await queryItems(ApiKeyRecord, {
+    pk,
+    from: "KEY#",
+    to: "KEY#~",
+    newestFirst: true,
+    limit: maxApiKeys,
+    consistent: true,
+  });
+  return pageOf(records.map(presentApiKey), query);
+}
+
+/**
+ * Revokes a key: the next request that carries it is refused. Disabling a disabled key changes nothing.
+ * @throws ApiError NOT_FOUND, also for a key of another organisation
+ */
+export async function disableApiKey(organizationId: string, keyId: string): Promise<ApiKey> {
+  const key = keys.apiKeyOfOrganization(organizationId, keyId);
+  const record = await readItem(ApiKeyRecord, key, { consistent: true });
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  if (record.disabledAt !== undefined) return presentApiKey(record);
+  const disabledAt = now().toISOString();
+  const disable = {
+    update: "SET disabledAt = :disabledAt",
+    condition: "attribute_exists(pk) AND attribute_not_exists(disabledAt)",
+    values: { ":disabledAt": disabledAt },
+  };
+  const disabled = await transact([
+    { key, ...disable },
+    { key: keys.apiKey(record.secretHash), ...disable },
+  ]);
+  // Only another call that disabled it in the meantime can stand in the way; its time is the one that counts.
+  return presentApiKey(
+    disabled.committed ? { ...record, disabledAt } : ApiKeyRecord.parse(disabled.found[0]),
+  );
+}
+
+function presentApiKey(record: ApiKeyRecord): ApiKey {
+  return {
+    id: record.id,
+    name: record.name,
+    hint: record.hint,
+    status: record.disabledAt === undefined ? "active" : "disabled",
+    createdAt: record.createdAt,
+    disabledAt: record.disabledAt,
+  };
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+
+import type { DeliveryErrorCode } from "../contract/sms.ts";
+import { minuteMs, now } from "../platform/clock.ts";
+import { keys } from "../platform/keys.ts";
+import { log } from "../platform/log.ts";
+import { enqueue } from "../platform/queue.ts";
+import { updateItem } from "../platform/table.ts";
+import type { Provider } from "../providers/provider.ts";
+import { announce } from "../webhooks/announce.ts";
+import { secondsUntilDue, sendJob, type MessageJob } from "./message-job.ts";
+import { claim, markFailed, markSent, MessageRecord, release } from "./message.ts";
+
+/** Longer than a sender can run, so that a claim lapses only when its sender is surely gone. */
+const claimLeaseMs = 2 * minuteMs;
+
+/** Waits before the next attempt when the provider asks to come back; when they are used up the message failed. */
+const retryDelaysSeconds = [1, 5, 30, 120] as const;
+
+/**
+ * Hands one message to the provider, at most once however often its job arrives, and brings it to its end:
+ * sent, or failed with its refund queued, and its webhook event queued.
+ * @throws Error when the job has to come again later: another sender holds the message, or a write failed
+ */
+export async function deliverMessage(job: MessageJob, provider: Provider): Promise<void> {
+  const key = keys.message(job.organizationId, job.messageId);
+  const at = now();
+  const claimed = await updateItem(
+    MessageRecord,
+    claim(key, randomUUID(), at, new Date(at.getTime() + claimLeaseMs)),
+  );
+  if (claimed.applied) return handOff(claimed.item, provider);
+  if (claimed.found === undefined) {
+    log.warn("message.job_without_message", job);
+    return;
+  }
+  const message = MessageRecord.parse(claimed.found);
+  if (message.status === "queued") throw new Error("another sender holds this message");
+  // An earlier sender may have ended between the last state and what follows from it.
+  await conclude(message);
+}
+
+async function handOff(message: MessageRecord, provider: Provider): Promise<void> {
+  const delaySeconds = secondsUntilDue(message.scheduledAt);
+  if (delaySeconds > 0) return comeBack(message, delaySeconds);
+  if (message.openClaims > 1 && !provider.deduplicates) {
+    // An earlier sender ended without a word on what the provider did; asking again could send twice.
+    return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
+  }
+  const result = await provider.send({
+    reference: message.id,
+    to: message.to,
+    from: message.senderId,
+    text: message.message,
+    encoding: message.encoding,
+  });
+  switch (result.outcome) {
+    case "accepted":
+      return conclude(await settle(markSent(message, now(), result.providerReference), message));
+    case "refused":
+      return fail(message, result.errorCode);
+    case "tryLater": {
+      const retryDelaySeconds = retryDelaysSeconds[message.attempts - 1];
+      if (retryDelaySeconds === undefined) return fail(message, "MESSAGE_PROVIDER_ERROR");
+      return comeBack(message, retryDelaySeconds);
+    }
+  }
+}
+
+async function fail(message: MessageRecord, errorCode: DeliveryErrorCode): Promise<void> {
+  return conclude(await settle(markFailed(message, now(), errorCode), message));
+}
+
+/** Gives the message back and its job a later start. A crash in between lets the present job come again. */
+async function comeBack(message: MessageRecord, delaySeconds: number): Promise<void> {
+  await settle(release(message), message);
+  const { queue, job } = sendJob(message, delaySeconds);
+  await enqueue(queue, job);
+}
+
+/** Applies a transition of a message that this sender holds. */
+async function settle(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<MessageRecord> {
+  const settled = await updateItem(MessageRecord, transition);
+  if (settled.applied) return settled.item;
+  throw new Error(`the claim on message ${held.id} lapsed before its outcome was recorded`);
+}
+
+/** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
+async function conclude(message: MessageRecord): Promise<void> {
+  const { organizationId, id } = message;
+  if (message.refund === "due") {
+    // The sender talks to the outside and may not touch a wallet; another function returns the money.
+    const body: MessageJob = { organizationId, messageId: id };
+    await enqueue("refunds", { group: organizationId, body });
+  }
+  await announce(outcomeOf(message));
+}
+
+function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] {
+  const { id, organizationId, to } = message;
+  if (message.status === "sent" && message.sentAt !== undefined) {
+    return {
+      organizationId,
+      event: { event: "message.sent", timestamp: message.sentAt, data: { id, to, status: "sent" } },
+    };
+  }
+  if (message.failedAt !== undefined && message.errorCode !== undefined) {
+    const { failedAt, errorCode } = message;
+    return {
+      organizationId,
+      event: { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } },
+    };
+  }
+  throw new Error(`message ${id} has no final state`);
+}

@@ -1,0 +1,25 @@
+import * as z from "zod";
+
+import type { QueueName } from "../platform/access.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import type { QueuedJob } from "../platform/queue.ts";
+import { queueOf, type MessageRecord } from "./message.ts";
+
+/** What the send and refund queues carry: the message itself stays in the table. */
+export const MessageJob = z.object({ organizationId: z.string(), messageId: z.string() });
+export type MessageJob = z.infer<typeof MessageJob>;
+
+/** The job of a message, on the queue that it belongs on. */
+export function sendJob(
+  message: MessageRecord,
+  delaySeconds: number,
+): { readonly queue: QueueName; readonly job: QueuedJob } {
+  const body: MessageJob = { organizationId: message.organizationId, messageId: message.id };
+  return { queue: queueOf(message), job: { group: message.organizationId, body, delaySeconds } };
+}
+
+/** Seconds until a message may leave, rounded up so that it never leaves early; 0 when it may leave now. */
+export function secondsUntilDue(scheduledAt: string | undefined): number {
+  if (scheduledAt === undefined) return 0;
+  return Math.max(0, Math.ceil((Date.parse(scheduledAt) - now().getTime()) / secondMs));
+}

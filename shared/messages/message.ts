@@ -1,0 +1,163 @@
+import * as z from "zod";
+
+import { DeliveryErrorCode, Language, MessageStatus, MessageType, type Message } from "../contract/sms.ts";
+import type { QueueName } from "../platform/access.ts";
+import { keys, type Key } from "../platform/keys.ts";
+import type { Update } from "../platform/table.ts";
+import { amountOf, currency } from "../wallet/money.ts";
+
+export const MessageRecord = z.object({
+  entity: z.literal("message"),
+  id: z.string(),
+  organizationId: z.string(),
+  status: MessageStatus,
+  to: z.string(),
+  message: z.string(),
+  senderId: z.string(),
+  language: Language,
+  messageType: MessageType.optional(),
+  encoding: z.enum(["GSM-7", "UCS-2"]),
+  segments: z.int().positive(),
+  unitPriceMicros: z.int().nonnegative(),
+  totalMicros: z.int().nonnegative(),
+  queuedAt: z.string(),
+  scheduledAt: z.string().optional(),
+  /** How often it was taken up for sending. */
+  attempts: z.int().nonnegative(),
+  /** While a sender holds the message: whose claim it is, and when it lapses. */
+  claimToken: z.string().optional(),
+  claimedUntil: z.string().optional(),
+  /** Claims that ended without a word on what the provider did, the present one included. */
+  openClaims: z.int().nonnegative(),
+  providerReference: z.string().optional(),
+  sentAt: z.string().optional(),
+  failedAt: z.string().optional(),
+  errorCode: DeliveryErrorCode.optional(),
+  /** Of a failed message: whether its price is still to be returned. */
+  refund: z.enum(["due", "done"]).optional(),
+});
+export type MessageRecord = z.infer<typeof MessageRecord>;
+
+export function messageKey(message: { organizationId: string; id: string }): Key {
+  return keys.message(message.organizationId, message.id);
+}
+
+/** Marketing travels apart from the rest, so that a campaign never delays a one-time code. */
+export function queueOf(message: MessageRecord): QueueName {
+  return message.messageType === "marketing" ? "marketingSends" : "transactionalSends";
+}
+
+export function presentMessage(record: MessageRecord): Message {
+  return {
+    id: record.id,
+    status: record.status,
+    to: record.to,
+    message: record.message,
+    senderId: record.senderId,
+    language: record.language,
+    messageType: record.messageType,
+    encoding: record.encoding,
+    pricing: presentPricing(record),
+    queuedAt: record.queuedAt,
+    scheduledAt: record.scheduledAt,
+    sentAt: record.sentAt,
+    failedAt: record.failedAt,
+    errorCode: record.errorCode,
+  };
+}
+
+export function presentPricing(
+  record: Pick<MessageRecord, "segments" | "totalMicros" | "unitPriceMicros">,
+): Message["pricing"] {
+  return {
+    segments: record.segments,
+    unitPrice: amountOf(record.unitPriceMicros),
+    total: amountOf(record.totalMicros),
+    currency,
+  };
+}
+
+/*
+ * The transitions of a message. Each names the state that it starts from as its condition, so a transition
+ * that comes late or twice is refused and changes nothing.
+ */
+
+const names = { "#status": "status" };
+
+/** queued, and held by nobody → held by `token` until `until`. */
+export function claim(key: Key, token: string, at: Date, until: Date): Update {
+  return {
+    key,
+    update:
+      "SET claimToken = :token, claimedUntil = :until, " +
+      "attempts = attempts + :one, openClaims = openClaims + :one",
+    condition: "#status = :queued AND (attribute_not_exists(claimedUntil) OR claimedUntil < :at)",
+    names,
+    values: {
+      ":token": token,
+      ":until": until.toISOString(),
+      ":at": at.toISOString(),
+      ":one": 1,
+      ":queued": "queued",
+    },
+  };
+}
+
+/** held → queued, because the provider surely did not take it. */
+export function release(held: MessageRecord): Update {
+  return {
+    key: messageKey(held),
+    update: "SET openClaims = openClaims - :one REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: { ":one": 1, ":queued": "queued", ":token": held.claimToken },
+  };
+}
+
+/** held → sent. */
+export function markSent(held: MessageRecord, at: Date, providerReference: string): Update {
+  return {
+    key: messageKey(held),
+    update:
+      "SET #status = :sent, sentAt = :at, providerReference = :reference REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: {
+      ":sent": "sent",
+      ":at": at.toISOString(),
+      ":reference": providerReference,
+      ":queued": "queued",
+      ":token": held.claimToken,
+    },
+  };
+}
+
+/** held → failed, with its price still to be returned. */
+export function markFailed(held: MessageRecord, at: Date, errorCode: DeliveryErrorCode): Update {
+  return {
+    key: messageKey(held),
+    update:
+      "SET #status = :failed, failedAt = :at, errorCode = :errorCode, refund = :due " +
+      "REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: {
+      ":failed": "failed",
+      ":at": at.toISOString(),
+      ":errorCode": errorCode,
+      ":due": "due",
+      ":queued": "queued",
+      ":token": held.claimToken,
+    },
+  };
+}
+
+/** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
+export function markRefunded(failed: MessageRecord): Update {
+  return {
+    key: messageKey(failed),
+    update: "SET refund = :done",
+    condition: "refund = :due",
+    values: { ":done": "done", ":due": "due" },
+  };
+}

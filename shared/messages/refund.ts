@@ -1,0 +1,22 @@
+import { keys } from "../platform/keys.ts";
+import { readItem } from "../platform/table.ts";
+import { creditWallet } from "../wallet/wallet.ts";
+import type { MessageJob } from "./message-job.ts";
+import { markRefunded, MessageRecord } from "./message.ts";
+
+/**
+ * Returns the price of a message that failed, once: the credit and the note that it was made are one write.
+ * @throws ApiError when the wallet is gone or too busy, so that the job comes again
+ */
+export async function refundMessage(job: MessageJob): Promise<void> {
+  const key = keys.message(job.organizationId, job.messageId);
+  const message = await readItem(MessageRecord, key, { consistent: true });
+  if (message?.refund !== "due") return;
+  await creditWallet({
+    organizationId: message.organizationId,
+    type: "refund",
+    amountMicros: message.totalMicros,
+    messageId: message.id,
+    together: markRefunded(message),
+  });
+}

@@ -1,0 +1,12 @@
+import { config } from "../platform/config.ts";
+import type { Provider } from "./provider.ts";
+import { sandboxProvider } from "./sandbox.ts";
+
+const providers: Readonly<Record<string, Provider>> = { sandbox: sandboxProvider };
+
+/** The provider that the stage names. */
+export function configuredProvider(): Provider {
+  const provider = providers[config.provider()];
+  if (provider === undefined) throw new Error(`there is no provider ${config.provider()}`);
+  return provider;
+}

@@ -1,0 +1,60 @@
+import * as z from "zod";
+
+import type { Page, PageQuery } from "../contract/primitives.ts";
+import { TransactionType, type Transaction } from "../contract/wallet.ts";
+import { keys } from "../platform/keys.ts";
+import { readPage } from "../platform/page.ts";
+import type { Put } from "../platform/table.ts";
+import { amountOf, currency } from "./money.ts";
+
+/** One change of a wallet's balance. Entries are never changed. */
+export const LedgerEntryRecord = z.object({
+  entity: z.literal("ledgerEntry"),
+  id: z.string(),
+  organizationId: z.string(),
+  type: TransactionType,
+  seq: z.int().positive(),
+  /** Negative when money left the wallet. */
+  amountMicros: z.int(),
+  balanceAfterMicros: z.int().nonnegative(),
+  messageId: z.string().optional(),
+  createdAt: z.string(),
+});
+type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
+
+/** The write of one ledger entry; it fails where its seq is taken. */
+export function ledgerEntry(entry: Omit<LedgerEntryRecord, "entity">): Put {
+  const record: LedgerEntryRecord = { entity: "ledgerEntry", ...entry };
+  return {
+    put: { ...keys.ledgerEntry(entry.organizationId, entry.seq), ...record },
+    condition: "attribute_not_exists(pk)",
+  };
+}
+
+/** A page of the ledger, newest first. `lastSeq` is the wallet's seq, which is the number of its entries. */
+export async function listLedger(
+  organizationId: string,
+  query: PageQuery,
+  lastSeq: number,
+): Promise<Page<Transaction>> {
+  const { pk } = keys.ledgerEntry(organizationId, lastSeq);
+  const page = await readPage(
+    LedgerEntryRecord.extend({ sk: z.string() }),
+    { pk, newestFirst: true },
+    query,
+    lastSeq,
+  );
+  return { rows: page.rows.map(presentEntry), meta: page.meta };
+}
+
+function presentEntry(entry: LedgerEntryRecord): Transaction {
+  return {
+    id: entry.id,
+    type: entry.type,
+    amount: amountOf(entry.amountMicros),
+    balanceAfter: amountOf(entry.balanceAfterMicros),
+    currency,
+    messageId: entry.messageId,
+    createdAt: entry.createdAt,
+  };
+}

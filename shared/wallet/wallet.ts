@@ -1,0 +1,197 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import type { Wallet } from "../contract/wallet.ts";
+import { now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/keys.ts";
+import { log } from "../platform/log.ts";
+import { readItem, transact, updateItem, type Put, type Write } from "../platform/table.ts";
+import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
+import { amountOf, currency } from "./money.ts";
+
+/** Every change of the balance takes the next `seq`, and the ledger has one entry for each. */
+export const WalletRecord = z.object({
+  entity: z.literal("wallet"),
+  organizationId: z.string(),
+  balanceMicros: z.int().nonnegative(),
+  seq: z.int().nonnegative(),
+  /** How many messages have been paid for. */
+  messageCount: z.int().nonnegative(),
+  /** What made the last change: the id of the message, or of the ledger entry of a credit. */
+  lastId: z.string(),
+  lastAt: z.string(),
+});
+export type WalletRecord = z.infer<typeof WalletRecord>;
+
+/** Above this an amount in micro-units is no longer exact. */
+const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
+
+/** The write that opens an empty wallet; it fails where one exists. */
+export function newWallet(organizationId: string, createdAt: Date): Put {
+  const record: WalletRecord = {
+    entity: "wallet",
+    organizationId,
+    balanceMicros: 0,
+    seq: 0,
+    messageCount: 0,
+    lastId: organizationId,
+    lastAt: createdAt.toISOString(),
+  };
+  return {
+    put: { ...keys.wallet(organizationId), ...record },
+    condition: "attribute_not_exists(pk)",
+  };
+}
+
+/**
+ * The wallet as it is now.
+ * @throws ApiError WALLET_MISSING
+ */
+export async function readWallet(organizationId: string): Promise<WalletRecord> {
+  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  if (wallet === undefined) throw new ApiError("WALLET_MISSING");
+  return wallet;
+}
+
+/** How many messages an organisation has paid for; 0 where it has no wallet. */
+export async function countPaidMessages(organizationId: string): Promise<number> {
+  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  return wallet?.messageCount ?? 0;
+}
+
+export function presentWallet(wallet: WalletRecord): Wallet {
+  return { balance: amountOf(wallet.balanceMicros), currency, updatedAt: wallet.lastAt };
+}
+
+export interface Debit {
+  readonly seq: number;
+  readonly amountMicros: number;
+  readonly balanceAfterMicros: number;
+}
+
+/**
+ * Takes the price of one message from the wallet, in one conditional update and never twice. Concurrent
+ * debits queue up at the item instead of cancelling each other, as transactions would. The caller writes the
+ * ledger entry of the returned `seq`; where it cannot, the gap proves that the debit was lost.
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when it is not known whether it landed
+ */
+export async function debitWallet(
+  organizationId: string,
+  messageId: string,
+  amountMicros: number,
+  at: Date,
+): Promise<Debit> {
+  const debited = await applyDebit(organizationId, messageId, amountMicros, at).catch((error: unknown) =>
+    resolveAmbiguousDebit(organizationId, messageId, error),
+  );
+  if (!debited.applied) {
+    throw new ApiError(debited.found === undefined ? "WALLET_MISSING" : "INSUFFICIENT_BALANCE");
+  }
+  return { seq: debited.item.seq, amountMicros, balanceAfterMicros: debited.item.balanceMicros };
+}
+
+async function applyDebit(organizationId: string, messageId: string, amountMicros: number, at: Date) {
+  return updateItem(
+    WalletRecord,
+    {
+      key: keys.wallet(organizationId),
+      update:
+        "SET balanceMicros = balanceMicros - :amount, seq = seq + :one, " +
+        "messageCount = messageCount + :one, lastId = :messageId, lastAt = :at",
+      // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
+      condition: "balanceMicros >= :amount",
+      values: { ":amount": amountMicros, ":one": 1, ":messageId": messageId, ":at": at.toISOString() },
+    },
+    { singleEffect: true },
+  );
+}
+
+/**
+ * A debit whose answer was lost is never sent again. If the wallet's last change is ours it landed, and the
+ * send goes on; otherwise it may have landed and been overtaken, so the caller gets a 503 and the gap that
+ * the debit may have left is refunded by the reconciler.
+ */
+async function resolveAmbiguousDebit(organizationId: string, messageId: string, error: unknown) {
+  log.warn("wallet.debit_ambiguous", { organizationId, messageId, error });
+  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
+    () => undefined,
+  );
+  if (wallet?.lastId === messageId) return { applied: true, item: wallet } as const;
+  throw new ApiError("UNAVAILABLE", { cause: error });
+}
+
+export interface Credit {
+  readonly organizationId: string;
+  readonly type: "refund" | "top_up";
+  readonly amountMicros: number;
+  readonly messageId?: string;
+  /** A write that belongs to the credit: all of it happens, or nothing. */
+  readonly together?: Write;
+}
+
+/** How often a credit is tried again when a debit came in between; each try sees the newest seq. */
+const creditAttempts = 12;
+
+/**
+ * Adds money to a wallet and writes its ledger entry, in one transaction that is conditioned on the `seq` it
+ * saw. A credit therefore never leaves a gap in the ledger, and every gap is a debit.
+ * @returns the wallet after the credit, or undefined when the condition of `together` refused it
+ * @throws ApiError WALLET_MISSING, CONFLICT above the largest balance; UNAVAILABLE when too many debits came in between
+ */
+export async function creditWallet(credit: Credit): Promise<WalletRecord | undefined> {
+  const entryId = newId("txn");
+  let seen = await readWallet(credit.organizationId);
+  for (let attempt = 1; attempt <= creditAttempts; attempt += 1) {
+    const after = walletAfter(seen, credit, entryId);
+    const result = await transact([
+      creditUpdate(seen, after),
+      ledgerEntry({
+        id: entryId,
+        organizationId: credit.organizationId,
+        type: credit.type,
+        seq: after.seq,
+        amountMicros: credit.amountMicros,
+        balanceAfterMicros: after.balanceMicros,
+        messageId: credit.messageId,
+        createdAt: after.lastAt,
+      }),
+      ...(credit.together === undefined ? [] : [credit.together]),
+    ]);
+    if (result.committed) return after;
+    const [wallet, entry, refused] = result.found;
+    // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
+    if (entry !== undefined && LedgerEntryRecord.parse(entry).id === entryId) return after;
+    if (wallet === undefined) throw new ApiError("WALLET_MISSING");
+    const newest = WalletRecord.parse(wallet);
+    if (newest.seq === seen.seq && refused !== undefined) return undefined;
+    seen = newest;
+    await delay(Math.random() * 5 * attempt);
+  }
+  throw new ApiError("UNAVAILABLE");
+}
+
+function walletAfter(seen: WalletRecord, credit: Credit, entryId: string): WalletRecord {
+  const balanceMicros = seen.balanceMicros + credit.amountMicros;
+  if (balanceMicros > maxBalanceMicros) {
+    throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
+  }
+  return { ...seen, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
+}
+
+function creditUpdate(seen: WalletRecord, after: WalletRecord): Write {
+  return {
+    key: keys.wallet(seen.organizationId),
+    update: "SET balanceMicros = :balance, seq = :seq, lastId = :lastId, lastAt = :lastAt",
+    condition: "seq = :seen",
+    values: {
+      ":balance": after.balanceMicros,
+      ":seq": after.seq,
+      ":lastId": after.lastId,
+      ":lastAt": after.lastAt,
+      ":seen": seen.seq,
+    },
+  };
+}
