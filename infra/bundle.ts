@@ -1,0 +1,56 @@
+import { glob, rm } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+export const projectRoot = fileURLToPath(new URL("..", import.meta.url));
+
+const bundlesFolder = path.join(projectRoot, ".build/functions");
+
+/** Bundles are ES modules, but some packages still call `require` for Node's own modules. */
+const requireBanner =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+
+/**
+ * Bundles every file in `functions/` on its own, into `.build/functions/<tag>/<name>/index.mjs`.
+ * @returns the size of each bundle in bytes, by `<tag>/<name>`
+ */
+export async function bundleFunctions(): Promise<Map<string, number>> {
+  const names: string[] = [];
+  for await (const file of glob("*/*.ts", { cwd: path.join(projectRoot, "functions") })) {
+    names.push(file.replace(/\.ts$/, ""));
+  }
+  await rm(bundlesFolder, { recursive: true, force: true });
+  const result = await build({
+    entryPoints: names.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
+    absWorkingDir: projectRoot,
+    outdir: bundlesFolder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    minify: true,
+    legalComments: "none",
+    // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
+    mainFields: ["module", "main"],
+    banner: { js: requireBanner },
+    // Lambda always hands a function its credentials in the environment. The SDK's default chain also knows
+    // profiles, SSO, web identity and instance metadata: a quarter of each bundle, never used.
+    alias: { "@aws-sdk/credential-provider-node": "./shared/platform/lambda-credentials.ts" },
+    metafile: true,
+    logLevel: "warning",
+  });
+  return new Map(
+    Object.entries(result.metafile.outputs).map(([file, { bytes }]) => [
+      path.relative(".build/functions", path.dirname(file)),
+      bytes,
+    ]),
+  );
+}
+
+/** The folder with the bundle of `functions/<name>.ts`. */
+export function bundleFolder(name: string): string {
+  return path.join(bundlesFolder, name);
+}

@@ -1,0 +1,108 @@
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, Code, Function, Runtime } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+
+import type { Access, QueueName } from "../../shared/platform/access.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keyFamilies, type KeyFamily } from "../../shared/platform/keys.ts";
+import { bundleFolder } from "../bundle.ts";
+import type { Stage } from "../stages.ts";
+
+/** What the functions share. */
+export interface Backend {
+  readonly stage: Stage;
+  readonly table: Table;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly sessionKey: Secret;
+}
+
+export interface GatewayFunctionProps {
+  /** The file of the handler in `functions/`, without its ending. */
+  readonly handlerFile: string;
+  readonly access: Access;
+  readonly timeoutSeconds: number;
+  readonly memoryMegabytes: number;
+}
+
+/** A Lambda function with a log group, and a role of its own that allows what its `access` says and no more. */
+export class GatewayFunction extends Construct {
+  readonly lambda: Function;
+  readonly timeoutSeconds: number;
+  readonly #policy = new PolicyDocument();
+
+  constructor(scope: Construct, id: string, backend: Backend, props: GatewayFunctionProps) {
+    super(scope, id);
+    this.timeoutSeconds = props.timeoutSeconds;
+    const logGroup = new LogGroup(this, "Logs", {
+      retention: backend.stage.logRetentionDays === 90 ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], logGroup.logGroupArn);
+    this.#allowTable(backend.table, props.access.table ?? {});
+    for (const queue of props.access.queues ?? []) {
+      this.allow(["sqs:SendMessage"], backend.queues[queue].queueArn);
+    }
+    if (props.access.sessionKey === true) {
+      this.allow(["secretsmanager:GetSecretValue"], backend.sessionKey.secretArn);
+    }
+    this.lambda = new Function(this, "Function", {
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: "index.handler",
+      code: Code.fromAsset(bundleFolder(props.handlerFile)),
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memoryMegabytes,
+      logGroup,
+      environment: environment(backend, props.access),
+      role: new Role(this, "Role", {
+        assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+        // Inline, because a policy resource of its own would bring the stack nearer to CloudFormation's limit.
+        inlinePolicies: { access: this.#policy },
+      }),
+    });
+  }
+
+  /** Adds to what the function's role allows. */
+  allow(actions: string[], resource: string, conditions: Record<string, unknown> = {}): void {
+    this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
+  }
+
+  /** Allows actions on those items only whose partition key is of a named family. */
+  #allowTable(table: Table, access: NonNullable<Access["table"]>): void {
+    for (const [actions, families] of familiesByActions(access)) {
+      this.allow(actions, table.tableArn, {
+        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) },
+      });
+    }
+  }
+}
+
+function familiesByActions(access: NonNullable<Access["table"]>): [string[], KeyFamily[]][] {
+  const families = new Map<string, KeyFamily[]>();
+  for (const family of keyFamilies) {
+    const actions = access[family];
+    if (actions === undefined) continue;
+    const key = actions.toSorted().join();
+    families.set(key, [...(families.get(key) ?? []), family]);
+  }
+  return [...families].map(([key, names]) => [key.split(",").map((action) => `dynamodb:${action}`), names]);
+}
+
+function environment(backend: Backend, access: Access): Record<string, string> {
+  const { stage, table, queues, sessionKey } = backend;
+  return {
+    [environmentNames.tableName]: table.tableName,
+    [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
+    [environmentNames.webhookTargets]: stage.webhookTargets,
+    [environmentNames.provider]: stage.provider,
+    ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
+    ...Object.fromEntries(
+      (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queueUrl]),
+    ),
+  };
+}

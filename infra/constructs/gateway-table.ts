@@ -1,0 +1,20 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import type { Construct } from "constructs";
+
+import type { Stage } from "../stages.ts";
+
+/** The one table. Its keys are described in `shared/platform/keys.ts`. */
+export class GatewayTable extends Table {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id, {
+      partitionKey: { name: "pk", type: AttributeType.STRING },
+      sortKey: { name: "sk", type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      timeToLiveAttribute: "expiresAt",
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: stage.keepData,
+      removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+  }
+}

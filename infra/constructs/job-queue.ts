@@ -1,0 +1,62 @@
+import { Duration } from "aws-cdk-lib";
+import { ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import type { Topic } from "aws-cdk-lib/aws-sns";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+
+import type { GatewayFunction } from "./gateway-function.ts";
+
+/** How often a job is tried before it is parked. */
+const maxReceiveCount = 5;
+
+export interface JobQueueProps {
+  /** How long the function behind the queue may work on a batch. */
+  readonly workerTimeoutSeconds: number;
+  /** What it means for customers when a job ends up in the dead-letter queue, and what to do. */
+  readonly alarmDescription: string;
+  readonly alarmTopic: Topic;
+}
+
+/** A queue with a dead-letter queue and the alarm that says when something is in it. */
+export class JobQueue extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, props: JobQueueProps) {
+    super(scope, id);
+    const deadLetters = new Queue(this, "DeadLetters", {
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+    });
+    this.queue = new Queue(this, "Queue", {
+      // AWS asks for at least six times the function's time-out, so that no batch comes back while it is worked on.
+      visibilityTimeout: Duration.seconds(6 * props.workerTimeoutSeconds),
+      retentionPeriod: Duration.days(4),
+      encryption: QueueEncryption.SQS_MANAGED,
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount },
+    });
+    deadLetters
+      .metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) })
+      .createAlarm(this, "DeadLettersAlarm", {
+        alarmDescription: props.alarmDescription,
+        threshold: 0,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      })
+      .addAlarmAction(new SnsAction(props.alarmTopic));
+  }
+
+  /** Lets a function work on the queue, ten jobs at a time and so many batches at once at the most. */
+  feed(worker: GatewayFunction, maxConcurrency: number): void {
+    worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
+    new EventSourceMapping(this, "Feed", {
+      target: worker.lambda,
+      eventSourceArn: this.queue.queueArn,
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      maxConcurrency,
+    });
+  }
+}

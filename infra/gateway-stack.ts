@@ -1,0 +1,126 @@
+import { CfnOutput, Duration, Stack, type App } from "aws-cdk-lib";
+import { Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Topic } from "aws-cdk-lib/aws-sns";
+
+import { GatewayApi } from "./constructs/gateway-api.ts";
+import { GatewayFunction, type Backend } from "./constructs/gateway-function.ts";
+import { GatewayTable } from "./constructs/gateway-table.ts";
+import { JobQueue } from "./constructs/job-queue.ts";
+import type { Stage } from "./stages.ts";
+
+/** Batches that one queue may have in work at once. */
+const maxConcurrency = { transactionalSends: 50, marketingSends: 10, refunds: 2, webhookDeliveries: 20 };
+
+/** The whole gateway of one stage. */
+export class GatewayStack extends Stack {
+  constructor(app: App, id: string, stage: Stage) {
+    super(app, id, { terminationProtection: stage.keepData });
+
+    const alarmTopic = new Topic(this, "Alarms");
+    const sessionKey = new Secret(this, "SessionKey", {
+      description: "Signs the session tokens of customers",
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    const table = new GatewayTable(this, "Table", stage);
+
+    const sendTimeoutSeconds = 20;
+    const transactionalSends = new JobQueue(this, "TransactionalSends", {
+      workerTimeoutSeconds: sendTimeoutSeconds,
+      alarmDescription:
+        "One-time codes or transactional messages could not be brought to an end: customers see them queued. " +
+        "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+      alarmTopic,
+    });
+    const marketingSends = new JobQueue(this, "MarketingSends", {
+      workerTimeoutSeconds: sendTimeoutSeconds,
+      alarmDescription:
+        "Marketing messages could not be brought to an end: customers see them queued. " +
+        "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+      alarmTopic,
+    });
+    const refundTimeoutSeconds = 20;
+    const refunds = new JobQueue(this, "Refunds", {
+      workerTimeoutSeconds: refundTimeoutSeconds,
+      alarmDescription:
+        "Customers have not got back the price of messages that failed. " +
+        "Find the job.failed log lines of RefundMessage, mend the cause, then redrive the queue.",
+      alarmTopic,
+    });
+    const webhookTimeoutSeconds = 30;
+    const webhookDeliveries = new JobQueue(this, "WebhookDeliveries", {
+      workerTimeoutSeconds: webhookTimeoutSeconds,
+      alarmDescription:
+        "Webhook calls were given up because the customers' endpoints did not answer with a 2xx. " +
+        "Find the job.failed log lines of DispatchWebhook; redrive the queue when the endpoints are up again.",
+      alarmTopic,
+    });
+
+    const backend: Backend = {
+      stage,
+      table,
+      sessionKey,
+      queues: {
+        transactionalSends: transactionalSends.queue,
+        marketingSends: marketingSends.queue,
+        refunds: refunds.queue,
+        webhookDeliveries: webhookDeliveries.queue,
+      },
+    };
+
+    const api = new GatewayApi(this, "Api", backend);
+
+    const sendMessage = new GatewayFunction(this, "SendMessage", backend, {
+      handlerFile: "workers/send-message",
+      access: {
+        table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"] },
+        queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
+      },
+      timeoutSeconds: sendTimeoutSeconds,
+      memoryMegabytes: 512,
+    });
+    transactionalSends.feed(sendMessage, maxConcurrency.transactionalSends);
+    marketingSends.feed(sendMessage, maxConcurrency.marketingSends);
+
+    const refundMessage = new GatewayFunction(this, "RefundMessage", backend, {
+      handlerFile: "workers/refund-message",
+      access: {
+        table: {
+          MESSAGES: ["GetItem", "UpdateItem"],
+          WALLET: ["GetItem", "UpdateItem"],
+          LEDGER: ["PutItem"],
+        },
+      },
+      timeoutSeconds: refundTimeoutSeconds,
+      memoryMegabytes: 512,
+    });
+    refunds.feed(refundMessage, maxConcurrency.refunds);
+
+    const dispatchWebhook = new GatewayFunction(this, "DispatchWebhook", backend, {
+      handlerFile: "workers/dispatch-webhook",
+      access: { table: { ORG: ["GetItem", "Query"] }, queues: ["webhookDeliveries"] },
+      timeoutSeconds: webhookTimeoutSeconds,
+      memoryMegabytes: 512,
+    });
+    webhookDeliveries.feed(dispatchWebhook, maxConcurrency.webhookDeliveries);
+
+    const releaseDue = new GatewayFunction(this, "ReleaseDue", backend, {
+      handlerFile: "workers/release-due",
+      access: {
+        table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
+        queues: ["transactionalSends", "marketingSends"],
+      },
+      timeoutSeconds: 50,
+      memoryMegabytes: 512,
+    });
+    new Rule(this, "EveryMinute", {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(releaseDue.lambda, { retryAttempts: 0 })],
+    });
+
+    new CfnOutput(this, "ApiUrl", { value: api.apiEndpoint });
+    new CfnOutput(this, "TableName", { value: table.tableName });
+    new CfnOutput(this, "AlarmTopicArn", { value: alarmTopic.topicArn });
+  }
+}
