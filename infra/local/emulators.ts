@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { connect, createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { startFauxqs } from "fauxqs";
+
+import { listenOnLoopback } from "./loopback.ts";
+
+/** A service of AWS as it stands in on this machine. */
+export interface Emulator {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+const startTimeoutMs = 10_000;
+const stopTimeoutMs = 5_000;
+
+/** DynamoDB: the one at `DYNAMODB_ENDPOINT`, or an embedded one that keeps its data in the folder, if any. */
+export async function startDynamoDb(dataFolder: string | undefined): Promise<Emulator> {
+  const external = process.env["DYNAMODB_ENDPOINT"];
+  if (external !== undefined) return externalEmulator(external);
+  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
+  const port = await freePort();
+  const storage = dataFolder === undefined ? [] : ["--db-path", path.join(dataFolder, "dynamodb.sqlite")];
+  const server = spawn(await findDynoxide(), ["serve", "--port", String(port), ...storage], {
+    stdio: ["ignore", "ignore", "pipe"],
+    // A signal to the terminal's process group must not end it before the gateway has let go of it.
+    detached: true,
+  });
+  // Should this process end without stopping it, the emulator must not stay behind.
+  const killAtExit = (): void => void server.kill();
+  process.once("exit", killAtExit);
+  let said = "";
+  server.stderr.on("data", (text: Buffer) => {
+    said = (said + text.toString()).slice(-1_000);
+  });
+  const exited = once(server, "exit");
+  await Promise.race([
+    waitForPort(port),
+    exited.then(() => {
+      throw new Error(`the embedded DynamoDB ended while it started: ${said}`);
+    }),
+  ]);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      process.off("exit", killAtExit);
+      server.kill("SIGTERM");
+      const hung = delay(stopTimeoutMs, "hung", { ref: false });
+      if ((await Promise.race([exited, hung])) === "hung") server.kill("SIGKILL");
+    },
+  };
+}
+
+/** SQS: the one at `SQS_ENDPOINT`, or an embedded one that keeps its messages in the folder, if any. */
+export async function startSqs(dataFolder: string | undefined): Promise<Emulator> {
+  const external = process.env["SQS_ENDPOINT"];
+  if (external !== undefined) return externalEmulator(external);
+  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
+  const server = await startFauxqs({
+    port: 0,
+    host: "127.0.0.1",
+    logger: false,
+    ...(dataFolder === undefined ? {} : { dataDir: dataFolder }),
+  });
+  return { endpoint: `http://127.0.0.1:${server.port}`, stop: async () => server.stop() };
+}
+
+function externalEmulator(endpoint: string): Emulator {
+  return { endpoint, stop: async () => undefined };
+}
+
+/** The program of the embedded DynamoDB: from our optional dependency, or else from the PATH. */
+async function findDynoxide(): Promise<string> {
+  const program = process.platform === "win32" ? "dynoxide.exe" : "dynoxide";
+  const folders = (process.env["PATH"] ?? "").split(path.delimiter);
+  try {
+    const packageName = `@dynoxide/${process.platform}-${process.arch}/package.json`;
+    folders.unshift(path.dirname(createRequire(import.meta.url).resolve(packageName)));
+  } catch {
+    // The package exists only for some platforms; the PATH may still have the program.
+  }
+  for (const folder of folders) {
+    const file = path.join(folder, program);
+    if (await exists(file)) return file;
+  }
+  throw new Error(
+    `There is no embedded DynamoDB for ${process.platform}-${process.arch}. ` +
+      "Either put the `dynoxide` program (https://github.com/nubo-db/dynoxide) on the PATH, " +
+      "or run a DynamoDB of your own and name it: DYNAMODB_ENDPOINT=http://127.0.0.1:8000 npm start",
+  );
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function waitForPort(port: number): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    const connected = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (connected) return;
+    if (Date.now() > deadline) throw new Error(`nothing answers on port ${port}`);
+    await delay(10);
+  }
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import {
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  type SQSClient,
+  type Message,
+} from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
+import * as z from "zod";
+
+import { localRegion } from "./template.ts";
+
+/** One laptop does not need AWS's concurrency, and fewer batches at once keep its log readable. */
+const maxLocalConcurrency = 8;
+
+/** A pause after a failed poll, so that an emulator that is down does not fill the log. */
+const pollPauseMs = 1_000;
+
+const BatchResponse = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })),
+});
+
+export interface EventSource {
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly batchSize: number;
+  readonly maxConcurrency: number;
+  readonly invoke: (event: unknown) => Promise<unknown>;
+}
+
+/** What Lambda's event-source mappings and EventBridge's rules do: call functions by themselves. */
+export class EventSources {
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  readonly #sqs: SQSClient;
+  readonly #log: (line: string) => void;
+
+  constructor(sqs: SQSClient, log: (line: string) => void) {
+    this.#sqs = sqs;
+    this.#log = log;
+  }
+
+  /** Feeds a function from a queue. What it does not report as failed is deleted. */
+  poll(source: EventSource): void {
+    this.#running.push(this.#pollUntilStopped(source));
+  }
+
+  /** Calls a function again and again: `rate(1 minute)`. */
+  schedule(expression: string, invoke: (event: unknown) => Promise<unknown>): void {
+    const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+    const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit];
+    if (unitMs === undefined) throw new Error(`the local gateway does not know the schedule ${expression}`);
+    this.#running.push(this.#repeatUntilStopped(Number(count) * unitMs, invoke));
+  }
+
+  /** Takes no more work and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+  }
+
+  async #pollUntilStopped(source: EventSource): Promise<void> {
+    const batches = new Set<Promise<void>>();
+    const limit = Math.min(source.maxConcurrency, maxLocalConcurrency);
+    while (!this.#stopping.signal.aborted) {
+      if (batches.size >= limit) await Promise.race(batches);
+      const messages = await this.#receive(source);
+      if (messages.length === 0) continue;
+      const batch = this.#process(source, messages).finally(() => batches.delete(batch));
+      batches.add(batch);
+    }
+    await Promise.all(batches);
+  }
+
+  async #receive({ queueUrl, batchSize }: EventSource): Promise<Message[]> {
+    try {
+      const { Messages } = await this.#sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: batchSize,
+          WaitTimeSeconds: 20,
+          MessageSystemAttributeNames: ["All"],
+        }),
+        { abortSignal: this.#stopping.signal },
+      );
+      return Messages ?? [];
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) {
+        this.#log(`polling ${queueUrl} failed: ${String(error)}`);
+        await this.#pause(pollPauseMs);
+      }
+      return [];
+    }
+  }
+
+  async #process(source: EventSource, messages: readonly Message[]): Promise<void> {
+    try {
+      const result = await source.invoke({ Records: messages.map((message) => record(source, message)) });
+      const { batchItemFailures } = BatchResponse.parse(result);
+      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      const done = messages.filter(({ MessageId }) => !failed.has(MessageId ?? ""));
+      if (done.length === 0) return;
+      await this.#sqs.send(
+        new DeleteMessageBatchCommand({
+          QueueUrl: source.queueUrl,
+          Entries: done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+        }),
+      );
+    } catch (error) {
+      // The whole batch comes back when its visibility time-out is over.
+      this.#log(`a batch of ${source.queueUrl} failed: ${String(error)}`);
+    }
+  }
+
+  async #repeatUntilStopped(intervalMs: number, invoke: (event: unknown) => Promise<unknown>): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await invoke({ source: "aws.events", "detail-type": "Scheduled Event" }).catch((error: unknown) => {
+        this.#log(`a scheduled call failed: ${String(error)}`);
+      });
+      await this.#pause(intervalMs);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+}
+
+function record(source: EventSource, message: Message): SQSRecord {
+  const attributes = message.Attributes ?? {};
+  return {
+    messageId: message.MessageId ?? "",
+    receiptHandle: message.ReceiptHandle ?? "",
+    body: message.Body ?? "",
+    attributes: {
+      ApproximateReceiveCount: attributes.ApproximateReceiveCount ?? "1",
+      SentTimestamp: attributes.SentTimestamp ?? "",
+      SenderId: attributes.SenderId ?? "",
+      ApproximateFirstReceiveTimestamp: attributes.ApproximateFirstReceiveTimestamp ?? "",
+      ...(attributes.MessageGroupId === undefined ? {} : { MessageGroupId: attributes.MessageGroupId }),
+    },
+    messageAttributes: {},
+    md5OfBody: message.MD5OfBody ?? "",
+    eventSource: "aws:sqs",
+    eventSourceARN: source.queueArn,
+    awsRegion: localRegion,
+  };
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { localRegion, type FunctionDefinition } from "./template.ts";
+
+export interface Invocation {
+  readonly id: string;
+  readonly event: unknown;
+  /** When the function's time-out is over, in milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+export type InvocationResult =
+  | { readonly id: string; readonly value: unknown }
+  | { readonly id: string; readonly error: string };
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Instance {
+  readonly worker: Worker;
+  readonly pending: Map<string, Pending>;
+}
+
+/**
+ * One Lambda function as a worker thread with an environment of its own. The thread starts with the first
+ * call, which is its cold start, and ends when the function overruns its time-out, crashes or is ended; the
+ * next call starts another. Unlike in AWS one instance serves its calls side by side.
+ */
+export class FunctionHost {
+  readonly #definition: FunctionDefinition;
+  readonly #awsEndpoint: string;
+  readonly #log: (line: string) => void;
+  #instance: Instance | undefined;
+
+  constructor(definition: FunctionDefinition, awsEndpoint: string, log: (line: string) => void) {
+    this.#definition = definition;
+    this.#awsEndpoint = awsEndpoint;
+    this.#log = log;
+  }
+
+  /**
+   * Calls the function.
+   * @throws Error when it threw, overran its time-out or ended
+   */
+  async invoke(event: unknown): Promise<unknown> {
+    const timeoutMs = this.#definition.timeoutSeconds * 1_000;
+    const instance = (this.#instance ??= this.#start());
+    const id = randomUUID();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => void this.#end(instance, new FunctionTimeout(this.#definition)),
+        timeoutMs,
+      );
+      instance.pending.set(id, { resolve, reject, timer });
+      instance.worker.postMessage({ id, event, deadline: Date.now() + timeoutMs } satisfies Invocation);
+    });
+  }
+
+  /** Ends the running instance at once, with whatever it is doing: a crash. */
+  async kill(): Promise<void> {
+    if (this.#instance !== undefined) {
+      await this.#end(this.#instance, new Error(`${this.#definition.name} was ended`));
+    }
+  }
+
+  #start(): Instance {
+    const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
+    const worker = new Worker(new URL("function-thread.ts", import.meta.url), {
+      workerData: { bundleUrl: pathToFileURL(bundleFile).href },
+      env: {
+        ...environment,
+        AWS_REGION: localRegion,
+        // The local AWS endpoint tells by the access key which function asks.
+        AWS_ACCESS_KEY_ID: name,
+        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_ENDPOINT_URL: this.#awsEndpoint,
+        AWS_LAMBDA_FUNCTION_NAME: name,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
+        TZ: "UTC",
+      },
+      stdout: true,
+      stderr: true,
+    });
+    const instance: Instance = { worker, pending: new Map() };
+    for (const stream of [worker.stdout, worker.stderr]) {
+      createInterface({ input: stream }).on("line", this.#log);
+    }
+    worker.on("message", (result: InvocationResult) => settle(instance, result));
+    worker.on("error", (error: Error) => void this.#end(instance, error));
+    worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));
+    return instance;
+  }
+
+  async #end(instance: Instance, reason: Error): Promise<void> {
+    if (this.#instance === instance) this.#instance = undefined;
+    for (const pending of instance.pending.values()) {
+      clearTimeout(pending.timer);
+      pending.reject(reason);
+    }
+    instance.pending.clear();
+    await instance.worker.terminate();
+  }
+}
+
+export class FunctionTimeout extends Error {
+  constructor({ name, timeoutSeconds }: FunctionDefinition) {
+    super(`${name} timed out after ${timeoutSeconds} seconds`);
+  }
+}
+
+function settle(instance: Instance, result: InvocationResult): void {
+  const pending = instance.pending.get(result.id);
+  if (pending === undefined) return;
+  instance.pending.delete(result.id);
+  clearTimeout(pending.timer);
+  if ("error" in result) pending.reject(new Error(result.error));
+  else pending.resolve(result.value);
+}

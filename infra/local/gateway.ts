@@ -1,0 +1,180 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from "@aws-sdk/client-dynamodb";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+
+import { AwsEndpoint, type AwsEndpointOptions } from "./aws-endpoint.ts";
+import { startDynamoDb, startSqs } from "./emulators.ts";
+import { EventSources } from "./event-sources.ts";
+import { FunctionHost } from "./function-host.ts";
+import { HttpApi } from "./http-api.ts";
+import { localRegion, readStack, type StackDefinition } from "./template.ts";
+
+export interface LocalGatewayOptions {
+  /** The folder that the stack was synthesized into, and the stack's name. */
+  readonly assemblyFolder: string;
+  readonly stackName: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Where data stays between runs; without it everything is in memory. */
+  readonly dataFolder?: string;
+  /** Takes each line that a function, or the gateway itself, writes. */
+  readonly log: (line: string) => void;
+  readonly interceptor?: AwsEndpointOptions["interceptor"];
+}
+
+/** A running gateway. */
+export interface LocalGateway {
+  readonly url: string;
+  readonly dynamodbEndpoint: string;
+  readonly sqsEndpoint: string;
+  readonly stack: StackDefinition;
+  readonly functions: ReadonlyMap<string, FunctionHost>;
+  stop(): Promise<void>;
+}
+
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+
+/**
+ * Runs a synthesized stack on this machine: its table and queues in emulators, its functions in worker
+ * threads, its routes behind an HTTP server, its event sources and schedules, and its permissions.
+ */
+export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
+  const { dataFolder, log } = options;
+  // What has started is stopped in the opposite order, also when a later part fails to start.
+  const running: { stop(): Promise<void> }[] = [];
+  const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
+    running.unshift(part);
+    return part;
+  };
+  const stop = async (): Promise<void> => {
+    for (const part of running.splice(0)) await part.stop();
+  };
+  try {
+    const dynamodb = started(await startDynamoDb(dataFolder));
+    const sqs = started(await startSqs(dataFolder));
+    const aws = started(
+      await AwsEndpoint.start({
+        dynamodbEndpoint: dynamodb.endpoint,
+        sqsEndpoint: sqs.endpoint,
+        ...(options.interceptor === undefined ? {} : { interceptor: options.interceptor }),
+      }),
+    );
+    const stack = await readStack(options.assemblyFolder, options.stackName, aws.url);
+    await createTable(stack, dynamodb.endpoint);
+    const sqsClient = new SQSClient({ region: localRegion, endpoint: sqs.endpoint, credentials });
+    const queueUrls = await createQueues(stack, sqsClient);
+    for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
+
+    const functions = new Map<string, FunctionHost>();
+    for (const definition of stack.functions) {
+      aws.allow(definition.name, definition.statements);
+      functions.set(definition.name, new FunctionHost(definition, aws.url, log));
+    }
+    started({
+      stop: async () => {
+        for (const each of functions.values()) await each.kill();
+      },
+    });
+    const invoke = (functionName: string) => {
+      const host = functions.get(functionName);
+      if (host === undefined) throw new Error(`the stack has no function ${functionName}`);
+      return async (event: unknown): Promise<unknown> => host.invoke(event);
+    };
+
+    const eventSources = started(new EventSources(sqsClient, log));
+    for (const { queueArn, functionName, batchSize, maxConcurrency } of stack.eventSources) {
+      const queueUrl = queueUrls.get(queueArn);
+      if (queueUrl === undefined) throw new Error(`the stack has no queue ${queueArn}`);
+      eventSources.poll({ queueUrl, queueArn, batchSize, maxConcurrency, invoke: invoke(functionName) });
+    }
+    for (const { expression, functionName } of stack.schedules) {
+      eventSources.schedule(expression, invoke(functionName));
+    }
+
+    const api = started(
+      await HttpApi.start(
+        stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
+        options.port,
+      ),
+    );
+    return {
+      url: api.url,
+      dynamodbEndpoint: dynamodb.endpoint,
+      sqsEndpoint: sqs.endpoint,
+      stack,
+      functions,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createTable({ table }: StackDefinition, endpoint: string): Promise<void> {
+  const { name, AttributeDefinitions, KeySchema } = table;
+  const client = new DynamoDBClient({ region: localRegion, endpoint, credentials });
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: name,
+        AttributeDefinitions,
+        KeySchema,
+        BillingMode: "PAY_PER_REQUEST",
+      }),
+    );
+  } catch (error) {
+    // It is there from an earlier run.
+    if (!(error instanceof ResourceInUseException)) throw error;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Creates the queues that are not there yet. @returns the URL of each, by its ARN */
+async function createQueues(stack: StackDefinition, client: SQSClient): Promise<Map<string, string>> {
+  const urls = new Map<string, string>();
+  for (const { name, arn, attributes } of stack.queues) {
+    const { QueueUrl } = await client.send(
+      new CreateQueueCommand({ QueueName: name, Attributes: attributes }),
+    );
+    if (QueueUrl === undefined) throw new Error(`the queue ${name} has no URL`);
+    urls.set(arn, QueueUrl);
+  }
+  return urls;
+}
+
+/** The secrets that CloudFormation would generate; they stay with the data, or tokens would end with each run. */
+async function secretValues(
+  stack: StackDefinition,
+  dataFolder: string | undefined,
+): Promise<Map<string, string>> {
+  const file = dataFolder === undefined ? undefined : path.join(dataFolder, "secrets.json");
+  const kept = file === undefined ? {} : await readSecrets(file);
+  const values = new Map(
+    stack.secrets.map(({ arn, length }) => [
+      arn,
+      kept[arn] ?? randomBytes(length).toString("hex").slice(0, length),
+    ]),
+  );
+  if (file !== undefined) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, JSON.stringify(Object.fromEntries(values), null, 2), { mode: 0o600 });
+  }
+  return values;
+}
+
+async function readSecrets(file: string): Promise<Record<string, string>> {
+  let content: string;
+  try {
+    content = await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw error;
+  }
+  return z.record(z.string(), z.string()).parse(JSON.parse(content));
+}

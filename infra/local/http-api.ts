@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import * as z from "zod";
+
+import { FunctionTimeout } from "./function-host.ts";
+import { listenOnLoopback } from "./loopback.ts";
+import { localAccountId } from "./template.ts";
+
+/** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
+const maxBodyBytes = 10 * 1024 * 1024;
+
+/** How long a stop waits for the answers that are under way. */
+const drainTimeoutMs = 5_000;
+
+/** Content types whose bodies an HTTP API hands over as text; all others come in base64. */
+const textTypes =
+  /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|application\/[\w.-]+\+(json|xml))/i;
+
+const FunctionResponse = z.object({
+  statusCode: z.int().min(100).max(599),
+  headers: z.record(z.string(), z.coerce.string()).default({}),
+  body: z.string().default(""),
+  isBase64Encoded: z.boolean().default(false),
+});
+
+export interface HttpRoute {
+  /** `POST /v1/sms/send`, with `{name}` for a path parameter, or `$default`. */
+  readonly routeKey: string;
+  readonly invoke: (event: unknown) => Promise<unknown>;
+}
+
+interface CompiledRoute extends HttpRoute {
+  readonly method: string;
+  readonly pattern: RegExp;
+}
+
+/** An API Gateway HTTP API: turns requests into events of payload format 2.0, and results into responses. */
+export class HttpApi {
+  readonly #server: Server;
+  readonly #routes: readonly CompiledRoute[];
+  readonly #fallback: HttpRoute | undefined;
+  #port = 0;
+
+  private constructor(routes: readonly HttpRoute[]) {
+    // Routes without a parameter are tried first, so that /sms/send is not taken for /sms/{id}.
+    this.#routes = routes
+      .filter(({ routeKey }) => routeKey !== "$default")
+      .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
+      .map(compileRoute);
+    this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** @throws Error when the port is taken */
+  static async start(routes: readonly HttpRoute[], port: number): Promise<HttpApi> {
+    const api = new HttpApi(routes);
+    api.#port = await listenOnLoopback(api.#server, port);
+    return api;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Takes no more requests and waits, not for ever, for the answers that are under way. */
+  async stop(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeIdleConnections();
+    await Promise.race([closed, delay(drainTimeoutMs, undefined, { ref: false })]);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const body = await readBody(request);
+      if (body === undefined) return answer(response, 413, "Request Entity Too Large");
+      const url = new URL(request.url ?? "/", "http://localhost");
+      const match = this.#match(request.method ?? "GET", url.pathname);
+      if (match === undefined) return answer(response, 404, "Not Found");
+      const event = eventOf(request, url, match, body);
+      const result = FunctionResponse.parse(await match.route.invoke(event));
+      response
+        .writeHead(result.statusCode, result.headers)
+        .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
+    } catch (error) {
+      if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
+      else answer(response, 500, "Internal Server Error");
+    }
+  }
+
+  #match(method: string, path: string): Match | undefined {
+    for (const route of this.#routes) {
+      if (route.method !== method) continue;
+      const groups = route.pattern.exec(path)?.groups;
+      if (groups !== undefined) return { route, pathParameters: mapValues(groups, decodePathSegment) };
+    }
+    return this.#fallback === undefined ? undefined : { route: this.#fallback, pathParameters: {} };
+  }
+}
+
+interface Match {
+  readonly route: HttpRoute;
+  readonly pathParameters: Record<string, string>;
+}
+
+function compileRoute(route: HttpRoute): CompiledRoute {
+  const [method = "", path = ""] = route.routeKey.split(" ");
+  const pattern = path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  // The empty group makes `groups` exist on a match without parameters too.
+  return { ...route, method, pattern: new RegExp(`^${pattern}(?<_>)$`) };
+}
+
+function mapValues(groups: Record<string, string>, map: (value: string) => string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(groups)
+      .filter(([name]) => name !== "_")
+      .map(([name, value]) => [name, map(value)]),
+  );
+}
+
+function decodePathSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  }
+  return size > maxBodyBytes ? undefined : Buffer.concat(chunks);
+}
+
+function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer): APIGatewayProxyEventV2 {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = [value].flat().join(",");
+  }
+  const isText = textTypes.test(headers["content-type"] ?? "text/plain");
+  const query: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) {
+    query[name] = query[name] === undefined ? value : `${query[name]},${value}`;
+  }
+  const at = new Date();
+  return {
+    version: "2.0",
+    routeKey: match.route.routeKey,
+    rawPath: url.pathname,
+    rawQueryString: url.search.slice(1),
+    headers,
+    ...(url.search.length > 1 ? { queryStringParameters: query } : {}),
+    ...(Object.keys(match.pathParameters).length > 0 ? { pathParameters: match.pathParameters } : {}),
+    requestContext: {
+      accountId: localAccountId,
+      apiId: "local",
+      domainName: headers["host"] ?? "localhost",
+      domainPrefix: "localhost",
+      http: {
+        method: request.method ?? "GET",
+        path: url.pathname,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp: request.socket.remoteAddress ?? "127.0.0.1",
+        userAgent: headers["user-agent"] ?? "",
+      },
+      requestId: randomUUID(),
+      routeKey: match.route.routeKey,
+      stage: "$default",
+      time: at.toISOString(),
+      timeEpoch: at.getTime(),
+    },
+    ...(body.byteLength > 0 ? { body: body.toString(isText ? "utf8" : "base64") } : {}),
+    isBase64Encoded: body.byteLength > 0 && !isText,
+  };
+}
+
+/** The answers that API Gateway gives by itself. */
+function answer(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ message }));
+}

@@ -1,0 +1,260 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import * as z from "zod";
+
+/*
+ * Reads a synthesized stack as CloudFormation would: fills in references and takes out the resources that the
+ * local gateway runs. Resources of other types, alarms and log groups for instance, have no local counterpart.
+ */
+
+export const localRegion = "us-east-1";
+export const localAccountId = "000000000000";
+
+const OneOrMany = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
+
+const Statement = z.strictObject({
+  Effect: z.literal("Allow"),
+  Action: OneOrMany,
+  Resource: OneOrMany,
+  // Any other condition would need code of its own in permissions.ts, so it must not go unnoticed.
+  Condition: z
+    .strictObject({ "ForAllValues:StringLike": z.strictObject({ "dynamodb:LeadingKeys": OneOrMany }) })
+    .optional(),
+});
+export type Statement = z.infer<typeof Statement>;
+
+const resourceSchemas = {
+  table: z.object({
+    AttributeDefinitions: z.array(
+      z.object({ AttributeName: z.string(), AttributeType: z.enum(["B", "N", "S"]) }),
+    ),
+    KeySchema: z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) })),
+  }),
+  queue: z.object({
+    VisibilityTimeout: z.int().optional(),
+    MessageRetentionPeriod: z.int().optional(),
+    RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() }).optional(),
+  }),
+  role: z.object({
+    Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(Statement) }) })),
+  }),
+  function: z.object({
+    Code: z.object({ S3Key: z.string() }),
+    Handler: z.literal("index.handler"),
+    Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
+    Timeout: z.int(),
+    MemorySize: z.int(),
+    Role: z.string(),
+  }),
+  route: z.object({ RouteKey: z.string(), Target: z.string() }),
+  integration: z.object({ IntegrationUri: z.string() }),
+  eventSource: z.object({
+    EventSourceArn: z.string(),
+    FunctionName: z.string(),
+    BatchSize: z.int(),
+    FunctionResponseTypes: z.array(z.literal("ReportBatchItemFailures")),
+    ScalingConfig: z.object({ MaximumConcurrency: z.int() }),
+  }),
+  rule: z.object({ ScheduleExpression: z.string(), Targets: z.array(z.object({ Arn: z.string() })) }),
+  secret: z.object({ GenerateSecretString: z.object({ PasswordLength: z.int() }) }),
+};
+
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly bundleFile: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMegabytes: number;
+  /** What its role allows. */
+  readonly statements: readonly Statement[];
+}
+
+interface QueueDefinition {
+  readonly name: string;
+  readonly arn: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface StackDefinition {
+  readonly table: z.infer<(typeof resourceSchemas)["table"]> & { readonly name: string };
+  /** Dead-letter queues stand before the queues that point to them. */
+  readonly queues: readonly QueueDefinition[];
+  readonly functions: readonly FunctionDefinition[];
+  readonly routes: readonly { readonly routeKey: string; readonly functionName: string }[];
+  readonly eventSources: readonly {
+    readonly queueArn: string;
+    readonly functionName: string;
+    readonly batchSize: number;
+    readonly maxConcurrency: number;
+  }[];
+  readonly schedules: readonly { readonly expression: string; readonly functionName: string }[];
+  readonly secrets: readonly { readonly arn: string; readonly length: number }[];
+}
+
+const Template = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+type Template = z.infer<typeof Template>;
+
+const AssetManifest = z.object({
+  files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
+});
+
+/**
+ * The stack that `npm run synth` or the local gateway has written to a folder.
+ * @param awsEndpoint where the functions find AWS; queue URLs begin with it
+ */
+export async function readStack(
+  assemblyFolder: string,
+  stackName: string,
+  awsEndpoint: string,
+): Promise<StackDefinition> {
+  const read = async (file: string): Promise<unknown> =>
+    JSON.parse(await readFile(path.join(assemblyFolder, file), "utf8"));
+  const template = Template.parse(await read(`${stackName}.template.json`));
+  const assets = AssetManifest.parse(await read(`${stackName}.assets.json`));
+  const resources = resourceReader(template, awsEndpoint);
+
+  const [table] = resources("AWS::DynamoDB::Table", resourceSchemas.table);
+  if (table === undefined) throw new Error(`${stackName} has no table`);
+  const roles = new Map(
+    resources("AWS::IAM::Role", resourceSchemas.role).map((role) => [
+      role.arn,
+      role.properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+    ]),
+  );
+  const integrations = new Map(
+    resources("AWS::ApiGatewayV2::Integration", resourceSchemas.integration).map((integration) => [
+      `integrations/${integration.name}`,
+      nameInArn(integration.properties.IntegrationUri),
+    ]),
+  );
+  return {
+    table: { name: table.name, ...table.properties },
+    queues: resources("AWS::SQS::Queue", resourceSchemas.queue)
+      .map(({ name, arn, properties }) => ({ name, arn, attributes: queueAttributes(properties) }))
+      .toSorted((a, b) => Number("RedrivePolicy" in a.attributes) - Number("RedrivePolicy" in b.attributes)),
+    functions: resources("AWS::Lambda::Function", resourceSchemas.function).map(({ name, properties }) => {
+      const asset = assets.files[properties.Code.S3Key.replace(/\.zip$/, "")];
+      if (asset === undefined) throw new Error(`${name} has no bundle among the stack's assets`);
+      return {
+        name,
+        bundleFile: path.join(assemblyFolder, asset.source.path, "index.mjs"),
+        environment: properties.Environment.Variables,
+        timeoutSeconds: properties.Timeout,
+        memoryMegabytes: properties.MemorySize,
+        statements: roles.get(properties.Role) ?? [],
+      };
+    }),
+    routes: resources("AWS::ApiGatewayV2::Route", resourceSchemas.route).map(({ properties }) => {
+      const functionName = integrations.get(properties.Target);
+      if (functionName === undefined) throw new Error(`${properties.RouteKey} leads to no function`);
+      return { routeKey: properties.RouteKey, functionName };
+    }),
+    eventSources: resources("AWS::Lambda::EventSourceMapping", resourceSchemas.eventSource).map(
+      ({ properties }) => ({
+        queueArn: properties.EventSourceArn,
+        functionName: properties.FunctionName,
+        batchSize: properties.BatchSize,
+        maxConcurrency: properties.ScalingConfig.MaximumConcurrency,
+      }),
+    ),
+    schedules: resources("AWS::Events::Rule", resourceSchemas.rule).flatMap(({ properties }) =>
+      properties.Targets.map(({ Arn }) => ({
+        expression: properties.ScheduleExpression,
+        functionName: nameInArn(Arn),
+      })),
+    ),
+    secrets: resources("AWS::SecretsManager::Secret", resourceSchemas.secret).map(({ arn, properties }) => ({
+      arn,
+      length: properties.GenerateSecretString.PasswordLength,
+    })),
+  };
+}
+
+function queueAttributes(properties: z.infer<(typeof resourceSchemas)["queue"]>): Record<string, string> {
+  const { RedrivePolicy, ...numbers } = properties;
+  return {
+    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])),
+    ...(RedrivePolicy === undefined ? {} : { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
+  };
+}
+
+interface ResourceOf<Properties> {
+  readonly name: string;
+  readonly arn: string;
+  readonly properties: Properties;
+}
+
+/** A function that lists the resources of a type, their references filled in and their shape checked. */
+function resourceReader(template: Template, awsEndpoint: string) {
+  const typeOf = (logicalId: string): string => template.Resources[logicalId]?.Type ?? "";
+  const attribute = (logicalId: string, name: string): string =>
+    name === "Arn" ? arnOf(typeOf(logicalId), logicalId) : logicalId;
+  const reference = (name: string): string => {
+    if (name.startsWith("AWS::")) return pseudoParameter(name);
+    if (typeOf(name) === "AWS::SQS::Queue") return `${awsEndpoint}/${localAccountId}/${name}`;
+    return typeOf(name) === "AWS::SecretsManager::Secret" ? arnOf(typeOf(name), name) : name;
+  };
+
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null) return value;
+    const entries = Object.entries(value);
+    const [only, ...others] = entries;
+    if (only !== undefined && others.length === 0) {
+      const [name, argument] = only;
+      if (name === "Ref") return reference(String(argument));
+      if (name.startsWith("Fn::")) return intrinsic(name, resolve(argument));
+    }
+    return Object.fromEntries(entries.map(([name, part]) => [name, resolve(part)]));
+  };
+  const intrinsic = (name: string, argument: unknown): string => {
+    if (name === "Fn::GetAtt") return attribute(...z.tuple([z.string(), z.string()]).parse(argument));
+    if (name === "Fn::Join") {
+      const [separator, parts] = z.tuple([z.string(), z.array(z.string())]).parse(argument);
+      return parts.join(separator);
+    }
+    if (name === "Fn::Sub") {
+      return z
+        .string()
+        .parse(argument)
+        .replace(/\$\{([^}]+)\}/g, (_, parameter: string) => reference(parameter));
+    }
+    throw new Error(`the local gateway does not know ${name}`);
+  };
+
+  return <Properties>(type: string, schema: z.ZodType<Properties>): ResourceOf<Properties>[] =>
+    Object.entries(template.Resources)
+      .filter(([, resource]) => resource.Type === type)
+      .map(([name, resource]) => ({
+        name,
+        arn: arnOf(type, name),
+        properties: schema.parse(resolve(resource.Properties)),
+      }));
+}
+
+function arnOf(type: string, logicalId: string): string {
+  const service = type.split("::")[1]?.toLowerCase();
+  const kind = { "AWS::DynamoDB::Table": "table/", "AWS::Lambda::Function": "function:" }[type] ?? "";
+  return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
+}
+
+function nameInArn(arn: string): string {
+  return arn.slice(arn.lastIndexOf(":") + 1);
+}
+
+function pseudoParameter(name: string): string {
+  const value = {
+    "AWS::AccountId": localAccountId,
+    "AWS::Partition": "aws",
+    "AWS::Region": localRegion,
+    "AWS::URLSuffix": "amazonaws.com",
+  }[name];
+  if (value === undefined) throw new Error(`the local gateway does not know ${name}`);
+  return value;
+}
