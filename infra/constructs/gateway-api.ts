@@ -24,7 +24,7 @@ export class GatewayApi extends HttpApi {
       });
     }
     const fallback = routeFunction(this, "notFound", fallbackRoute, backend);
-    new HttpRoute(this, "Default", {
+    new HttpRoute(this, "FallbackRoute", {
       httpApi: this,
       routeKey: HttpRouteKey.DEFAULT,
       integration: new HttpLambdaIntegration("NotFoundIntegration", fallback.lambda),

@@ -6,7 +6,7 @@ import { invalidField } from "../contract/errors.ts";
 const cost = 10;
 
 /** The hash of a password that nobody has, at the cost above. */
-const nobodysHash = "$2b$10$rxxVpIOtofGi56MSPktmtOb.rSkvR4s/NqqggDpyBATnMpg1F.O8q";
+export const nobodysHash = "$2b$10$rxxVpIOtofGi56MSPktmtOb.rSkvR4s/NqqggDpyBATnMpg1F.O8q";
 
 /**
  * Hashes a new password.

@@ -1,0 +1,25 @@
+import { getRounds } from "bcryptjs";
+import { expect, it } from "vitest";
+import { hashPassword, nobodysHash, passwordMatches } from "../../shared/accounts/passwords.ts";
+
+it("a password matches its own hash and no other", async () => {
+  const hash = await hashPassword("correct horse");
+  expect(await passwordMatches("correct horse", hash)).toBe(true);
+  expect(await passwordMatches("correct horse ", hash)).toBe(false);
+});
+
+it("an unknown email costs the same work as a known one", async () => {
+  const hash = await hashPassword("correct horse");
+  expect(getRounds(nobodysHash)).toBe(getRounds(hash));
+  expect(nobodysHash).toHaveLength(hash.length);
+});
+
+it("nothing matches where there is no account", async () => {
+  expect(await passwordMatches("", undefined)).toBe(false);
+});
+
+it("a password that bcrypt would cut never matches, though its first 72 bytes do", async () => {
+  const hash = await hashPassword("x".repeat(72));
+  expect(await passwordMatches("x".repeat(72), hash)).toBe(true);
+  expect(await passwordMatches("x".repeat(73), hash)).toBe(false);
+});

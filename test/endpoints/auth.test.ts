@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { call, Customer, errorOf, invalidFields, password } from "../support/api.ts";
+
+function newEmail(): string {
+  return `${randomUUID()}@example.com`;
+}
+
+describe("registration", () => {
+  it("creates a user, an organisation and an empty wallet, and logs the user in", async () => {
+    const email = newEmail();
+    const names = { firstName: "Ada", lastName: "Lovelace", organizationName: "Engines & Co" };
+    const registered = await call("/v1/auth/register", { json: { email, password, ...names } });
+    expect(registered.status).toBe(201);
+    expect(registered.body).toMatchObject({
+      data: {
+        tokenType: "Bearer",
+        user: { email, firstName: "Ada", lastName: "Lovelace" },
+        organization: { name: "Engines & Co" },
+      },
+    });
+    const { token } = (registered.body as { data: { token: string } }).data;
+    expect(await call("/v1/wallet", { credential: token })).toMatchObject({
+      status: 200,
+      body: { data: { balance: 0, currency: "USD" } },
+    });
+    expect(await call("/v1/auth/me", { credential: token })).toMatchObject({
+      status: 200,
+      body: { data: { user: { email }, organization: { name: "Engines & Co" } } },
+    });
+  });
+
+  it("takes an email once, whatever its case, also when many ask at the same time", async () => {
+    const email = newEmail();
+    const attempts = [email, email.toUpperCase(), email, email.toUpperCase(), email];
+    const responses = await Promise.all(
+      attempts.map(async (each) => call("/v1/auth/register", { json: { email: each, password } })),
+    );
+    const statuses = responses.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([201, 409, 409, 409, 409]);
+    const refused = responses.filter(({ status }) => status === 409).map(errorOf);
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(["EMAIL_TAKEN"]));
+  });
+
+  it.each([
+    ["an email that is none", { email: "nobody" }, "email"],
+    ["a missing email", { email: undefined }, "email"],
+    ["a short password", { password: "1234567" }, "password"],
+    ["a missing password", { password: undefined }, "password"],
+    ["a password that bcrypt would cut", { password: "é".repeat(37) }, "password"],
+    ["a name that is no text", { firstName: 1 }, "firstName"],
+    ["an endless name", { organizationName: "x".repeat(101) }, "organizationName"],
+  ])("refuses %s and names the field", async (_name, fields, path) => {
+    const response = await call("/v1/auth/register", { json: { email: newEmail(), password, ...fields } });
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual([path]);
+  });
+
+  it("takes a password of exactly 8 characters and one of exactly 72 bytes", async () => {
+    for (const each of ["12345678", "é".repeat(36)]) {
+      const response = await call("/v1/auth/register", { json: { email: newEmail(), password: each } });
+      expect(response.status).toBe(201);
+    }
+  });
+});
+
+describe("login", () => {
+  it("gives a token and the context of user and organisation", async () => {
+    const customer = await Customer.register();
+    const response = await call("/v1/auth/login", {
+      json: { email: customer.email.toUpperCase(), password },
+    });
+    expect(response).toMatchObject({
+      status: 200,
+      body: {
+        data: { user: { email: customer.email }, organization: { id: customer.organizationId } },
+      },
+    });
+    expect(response.text).not.toContain("passwordHash");
+  });
+
+  it("answers a wrong password and an unknown email alike", async () => {
+    const customer = await Customer.register();
+    const wrong = await call("/v1/auth/login", { json: { email: customer.email, password: "wrong" } });
+    const unknown = await call("/v1/auth/login", { json: { email: newEmail(), password } });
+    expect(errorOf(wrong)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+    expect(errorOf(unknown)).toEqual(errorOf(wrong));
+  });
+
+  it("stops guessing after ten wrong passwords, also parallel ones, and lets other accounts in", async () => {
+    const [victim, other] = await Promise.all([Customer.register(), Customer.register()]);
+    const guesses = await Promise.all(
+      Array.from({ length: 13 }, async (_, guess) =>
+        call("/v1/auth/login", { json: { email: victim.email, password: `guess ${guess}` } }),
+      ),
+    );
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
+    const limited = guesses.filter(({ status }) => status === 429);
+    expect(limited).toHaveLength(3);
+    expect(errorOf(limited[0] ?? fail()).code).toBe("RATE_LIMITED");
+    expect(Number(limited[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await call("/v1/auth/login", { json: { email: other.email, password } })).status).toBe(200);
+  });
+
+  it("does not count the logins that succeed", async () => {
+    const { email } = await Customer.register();
+    for (let login = 0; login < 12; login += 1) {
+      expect((await call("/v1/auth/login", { json: { email, password } })).status).toBe(200);
+    }
+  });
+});
+
+function fail(): never {
+  throw new Error("there is no such response");
+}
+
+describe("API keys", () => {
+  it("show their secret once and never again", async () => {
+    const customer = await Customer.register();
+    const created = await customer.call("/v1/auth/api-keys", { json: { name: "server" } });
+    expect(created.status).toBe(201);
+    const { secret, id } = (created.body as { data: { secret: string; id: string } }).data;
+    expect(secret).toMatch(/^nn_[0-9A-Za-z]{38}$/);
+    const listed = await customer.call("/v1/auth/api-keys");
+    expect(listed.body).toMatchObject({ data: [{ id, name: "server", status: "active" }], meta: { total: 1 } });
+    const disabled = await customer.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" });
+    for (const { text } of [listed, disabled]) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain("secret");
+    }
+  });
+
+  it("are refused from the call after they are disabled", async () => {
+    const customer = await Customer.register();
+    const { id, secret } = await customer.createApiKey();
+    expect((await call("/v1/wallet", { credential: secret })).status).toBe(200);
+    const disabled = await customer.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" });
+    expect(disabled).toMatchObject({ status: 200, body: { data: { id, status: "disabled" } } });
+    expect(errorOf(await call("/v1/wallet", { credential: secret }))).toEqual({
+      status: 401,
+      code: "UNAUTHORIZED",
+    });
+  });
+
+  it("can be disabled again and again, in parallel too, with the same answer", async () => {
+    const customer = await Customer.register();
+    const { id } = await customer.createApiKey();
+    const disable = async (): Promise<string> =>
+      (await customer.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" })).text;
+    const answers = await Promise.all([disable(), disable(), disable()]);
+    answers.push(await disable());
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toContain('"disabledAt"');
+  });
+
+  it("of another organisation are not found", async () => {
+    const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    const { id, secret } = await owner.createApiKey();
+    const response = await stranger.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" });
+    expect(errorOf(response)).toEqual({ status: 404, code: "NOT_FOUND" });
+    expect((await call("/v1/auth/me", { credential: secret })).status).toBe(200);
+  });
+
+  it("are listed newest first, page by page and by cursor", async () => {
+    const customer = await Customer.register();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) ids.unshift((await customer.createApiKey()).id);
+    const idsOf = (body: unknown): string[] =>
+      (body as { data: { id: string }[] }).data.map(({ id }) => id);
+    const second = await customer.call("/v1/auth/api-keys?page=2&limit=2");
+    expect(idsOf(second.body)).toEqual(ids.slice(2, 4));
+    const { meta } = second.body as { meta: { nextCursor: string } };
+    expect(meta).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3 });
+    const third = await customer.call(`/v1/auth/api-keys?limit=2&cursor=${meta.nextCursor}`);
+    expect(idsOf(third.body)).toEqual(ids.slice(4));
+    expect(third.body).not.toHaveProperty("meta.nextCursor");
+  });
+});

@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { routes, type Route } from "../../shared/routes.ts";
+import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
+
+const unknownId: Record<string, string> = {
+  sms: "msg_01J00000000000000000000000",
+  auth: "key_01J00000000000000000000000",
+  webhooks: "whk_01J00000000000000000000000",
+};
+
+/** A request to a route that would be fine but for what the test changes. */
+async function request(
+  route: Route,
+  options: { credential?: string; headers?: Record<string, string> },
+): Promise<ApiResponse> {
+  return call(route.path.replace("{id}", unknownId[route.tag] ?? ""), {
+    method: route.method,
+    ...(route.body === undefined ? {} : { json: {} }),
+    ...options,
+  });
+}
+
+const protectedRoutes = Object.entries<Route>(routes).filter(([, route]) => route.auth === "bearer");
+const unauthorized = { status: 401, code: "UNAUTHORIZED" };
+
+describe.each(protectedRoutes)("%s", (_operation, route) => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await Customer.register();
+  });
+
+  it("refuses a request without a credential and says which scheme it takes", async () => {
+    const response = await request(route, {});
+    expect(errorOf(response)).toEqual(unauthorized);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+  });
+
+  it.each([
+    ["an empty header", ""],
+    ["the scheme alone", "Bearer"],
+    ["the scheme in lower case", "bearer token"],
+    ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
+    ["two credentials", "Bearer one two"],
+  ])("refuses %s", async (_name, authorization) => {
+    expect(errorOf(await request(route, { headers: { Authorization: authorization } }))).toEqual(unauthorized);
+  });
+
+  it("takes the scheme in the documented spelling only", async () => {
+    const response = await request(route, { headers: { Authorization: `bearer ${customer.token}` } });
+    expect(errorOf(response)).toEqual(unauthorized);
+  });
+
+  it("refuses a token whose signature is cut off, changed or left out", async () => {
+    const [header = "", claims = "", signature = ""] = customer.token.split(".");
+    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
+    const forged = [
+      `${header}.${claims}`,
+      `${header}.${claims}.`,
+      `${header}.${claims}.${signature.split("").toReversed().join("")}`,
+      `${none}.${claims}.`,
+      `${none}.${claims}.${signature}`,
+    ];
+    for (const credential of forged) {
+      const response = await request(route, { credential });
+      expect(errorOf(response), credential).toEqual(unauthorized);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+    }
+  });
+
+  it("refuses API keys that were never given out", async () => {
+    const { secret } = await customer.createApiKey();
+    const mistyped = secret.slice(0, -1) + (secret.endsWith("0") ? "1" : "0");
+    for (const credential of ["nn_", "nn_short", `nn_${"0".repeat(38)}`, mistyped, `${secret}0`]) {
+      expect(errorOf(await request(route, { credential })), credential).toEqual(unauthorized);
+    }
+  });
+
+  it("takes a session token and an API key alike", async () => {
+    const { secret } = await customer.createApiKey();
+    for (const credential of [customer.token, secret]) {
+      expect((await request(route, { credential })).status).not.toBe(401);
+    }
+  });
+
+  it("carries a request id and tells browsers and caches to keep their hands off", async () => {
+    const { headers } = await request(route, { credential: customer.token });
+    expect(headers.get("x-request-id")).toMatch(/^\S{8,}$/);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("strict-transport-security")).toContain("max-age=");
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  if (route.params !== undefined) it("answers 404 for an id that is not there or cannot be", async () => {
+    const notFound = { status: 404, code: "NOT_FOUND" };
+    for (const id of [unknownId[route.tag], "nonsense", "%00", "a".repeat(2_000), "..%2f..", "%E0%A4%A"]) {
+      const response = await customer.call(route.path.replace("{id}", id ?? ""), { method: route.method });
+      expect(errorOf(response), id).toEqual(notFound);
+    }
+  });
+
+  if (route.paged === true) it("refuses pages and limits outside their range", async () => {
+    const wrong = ["page=0", "page=-1", "page=1000000000", "page=abc", "page=1.5", "page=", "page=1&page=2"];
+    wrong.push("limit=0", "limit=-1", "limit=101", "limit=1000000000", "limit=abc", "limit=0x10", "cursor=%20");
+    for (const query of wrong) {
+      expect(errorOf(await customer.call(`${route.path}?${query}`)), query).toEqual({
+        status: 400,
+        code: "VALIDATION_ERROR",
+      });
+    }
+  });
+
+  if (route.paged === true) it("lists nothing yet, with its place among the pages", async () => {
+    const fresh = await Customer.register();
+    const response = await fresh.call(`${route.path}?page=3&limit=7&unknown=1`);
+    expect(response).toMatchObject({
+      status: 200,
+      body: { data: [], meta: { page: 3, limit: 7, total: 0, totalPages: 0 } },
+    });
+  });
+});

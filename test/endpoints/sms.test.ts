@@ -1,0 +1,207 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
+import { Customer, errorOf, invalidFields } from "../support/api.ts";
+
+const invalid = { status: 400, code: "VALIDATION_ERROR" };
+
+describe("sending", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await Customer.register({ balance: 1_000 });
+  });
+
+  it("accepts a message, debits the wallet at once and says what it cost", async () => {
+    const sender = await Customer.register({ balance: 1 });
+    const response = await sender.trySend({ to: "447700900123", message: "x".repeat(161) });
+    expect(response.status).toBe(202);
+    const { data } = response.body as { data: unknown };
+    expect(AcceptedMessage.parse(data)).toEqual(data);
+    expect(data).toMatchObject({
+      status: "queued",
+      to: "447700900123",
+      pricing: { segments: 2, unitPrice: 0.046, total: 0.092, currency: "USD" },
+    });
+    expect(await sender.balance()).toBe(0.908);
+  });
+
+  it("brings a message from queued to sent", async () => {
+    const { id } = await customer.send({ message: "Grüße, 你好" });
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    const message = await customer.message(id);
+    expect(Message.parse(message)).toEqual(message);
+    expect(message).toMatchObject({ message: "Grüße, 你好", senderId: "ACME", encoding: "UCS-2" });
+    expect(Date.parse(message.sentAt ?? "")).toBeGreaterThanOrEqual(Date.parse(message.queuedAt));
+  });
+
+  it.each([
+    ["15005550001", "MESSAGE_INVALID_DESTINATION"],
+    ["15005550002", "MESSAGE_UNROUTABLE"],
+    ["15005550006", "MESSAGE_PROVIDER_ERROR"],
+  ])("brings a message to %s from queued to failed, with %s, and returns its price", async (to, errorCode) => {
+    const sender = await Customer.register({ balance: 1 });
+    const { id } = await sender.send({ to });
+    await vi.waitFor(async () => expect((await sender.message(id)).status).toBe("failed"), 15_000);
+    expect(await sender.message(id)).toMatchObject({ errorCode });
+    await vi.waitFor(async () => expect(await sender.balance()).toBe(1), 15_000);
+    const entries = (await sender.ledger()).map(({ type, amount, messageId }) => ({ type, amount, messageId }));
+    expect(entries).toEqual([
+      { type: "top_up", amount: 1, messageId: undefined },
+      { type: "message", amount: -0.0079, messageId: id },
+      { type: "refund", amount: 0.0079, messageId: id },
+    ]);
+  });
+
+  it("tries again when the carrier asks to come back later", async () => {
+    const { id } = await customer.send({ to: "15005550003" });
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 20_000);
+    const { queuedAt, sentAt } = await customer.message(id);
+    // Two waits, of 1 and 5 seconds, lie between the three attempts.
+    expect(Date.parse(sentAt ?? "") - Date.parse(queuedAt)).toBeGreaterThanOrEqual(6_000);
+  });
+
+  it("takes the documented forms of every field", async () => {
+    const soon = new Date(Date.now() + 3_600_000);
+    for (const fields of [
+      { message: "x".repeat(1_600) },
+      { message: "😀".repeat(1_600) },
+      { message: "line\nbreak\ttab\u0000nul" },
+      { senderId: "A" },
+      { senderId: "ABCDEFGHI12" },
+      { language: "Unicode" },
+      { messageType: "otp" },
+      { messageType: "transactional" },
+      { messageType: "marketing" },
+      { scheduledAt: soon.toISOString() },
+      { scheduledAt: soon.toISOString().replace("Z", "+00:00") },
+      { to: "1234567" },
+      { to: "123456789012345" },
+    ]) {
+      expect((await customer.trySend(fields)).status, JSON.stringify(fields).slice(0, 80)).toBe(202);
+    }
+  });
+
+  it.each([
+    ["a missing to", { to: undefined }, "to"],
+    ["to with a plus sign", { to: "+15005550000" }, "to"],
+    ["to with spaces", { to: "1500 555 0000" }, "to"],
+    ["to with a newline at its end", { to: "15005550000\n" }, "to"],
+    ["to in Arabic digits", { to: "١٥٠٠٥٥٥٠٠٠٠" }, "to"],
+    ["to as a number", { to: 15005550000 }, "to"],
+    ["to with a leading zero", { to: "015005550000" }, "to"],
+    ["to that is too short", { to: "123456" }, "to"],
+    ["to that is too long", { to: "1234567890123456" }, "to"],
+    ["a missing message", { message: undefined }, "message"],
+    ["an empty message", { message: "" }, "message"],
+    ["a message of 1,601 characters", { message: "x".repeat(1_601) }, "message"],
+    ["a message that is no text", { message: ["hello"] }, "message"],
+    ["an empty senderId", { senderId: "" }, "senderId"],
+    ["a senderId of 12 characters", { senderId: "ABCDEFGHI123" }, "senderId"],
+    ["a senderId with a newline at its end", { senderId: "ACME\n" }, "senderId"],
+    ["a senderId with a space", { senderId: "AC ME" }, "senderId"],
+    ["a senderId with an accent", { senderId: "ÄCME" }, "senderId"],
+    ["a senderId that is null", { senderId: null }, "senderId"],
+    ["an unknown language", { language: "Klingon" }, "language"],
+    ["an unknown messageType", { messageType: "spam" }, "messageType"],
+    ["a scheduledAt that is no time", { scheduledAt: "tomorrow" }, "scheduledAt"],
+    ["a scheduledAt without a time zone", { scheduledAt: "2099-01-01T00:00:00" }, "scheduledAt"],
+    ["a scheduledAt on a day that is none", { scheduledAt: "2099-02-30T00:00:00Z" }, "scheduledAt"],
+    ["a scheduledAt in the past", { scheduledAt: "2020-01-01T00:00:00Z" }, "scheduledAt"],
+    ["a scheduledAt beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],
+  ])("refuses %s, names the field and takes no money", async (_name, fields, path) => {
+    const before = await customer.balance();
+    const response = await customer.trySend(fields);
+    expect(errorOf(response)).toEqual(invalid);
+    expect(invalidFields(response)).toEqual([path]);
+    expect(await customer.balance()).toBe(before);
+  });
+
+  it("takes the last of two equal keys, and a body in base64 is no JSON", async () => {
+    const raw = '{"to":"nonsense","to":"15005550000","message":"x","senderId":"ACME"}';
+    expect((await customer.call("/v1/sms/send", { raw })).status).toBe(202);
+    const base64 = Buffer.from(raw).toString("base64");
+    expect(errorOf(await customer.call("/v1/sms/send", { raw: base64 }))).toEqual(invalid);
+  });
+
+  it("checks in the documented order: fields, sender ID, wallet, balance", async () => {
+    const poor = await Customer.register();
+    expect(errorOf(await poor.trySend({ senderId: undefined, to: "x" }))).toEqual(invalid);
+    expect(errorOf(await poor.trySend({ senderId: undefined }))).toEqual({
+      status: 400,
+      code: "MISSING_SENDER_ID",
+    });
+    expect(errorOf(await poor.trySend())).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
+  });
+
+  it("accepts exactly as many of 100 parallel messages as the balance covers", async () => {
+    const racer = await Customer.register({ balance: 0.3 });
+    // 37 messages at 0.0079 cost 0.2923; the remaining 0.0077 do not cover another one.
+    const responses = await Promise.all(Array.from({ length: 100 }, async () => racer.trySend()));
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(37);
+    const refused = responses.filter(({ status }) => status === 402);
+    expect(refused).toHaveLength(63);
+    expect(new Set(refused.map((response) => errorOf(response).code))).toEqual(
+      new Set(["INSUFFICIENT_BALANCE"]),
+    );
+    expect(await racer.balance()).toBe(0.0077);
+
+    const ledger = await racer.ledger();
+    expect(ledger).toHaveLength(38);
+    let balanceMicros = 0;
+    for (const { amount, balanceAfter } of ledger) {
+      balanceMicros += Math.round(amount * 1e6);
+      expect(balanceAfter).toBe(balanceMicros / 1e6);
+    }
+    const accepted = responses
+      .filter(({ status }) => status === 202)
+      .map(({ body }) => (body as { data: { id: string } }).data.id);
+    expect(new Set(ledger.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(accepted));
+  });
+});
+
+describe("messages", () => {
+  it("of another organisation are not found", async () => {
+    const [owner, stranger] = await Promise.all([Customer.register({ balance: 1 }), Customer.register()]);
+    const { id } = await owner.send();
+    expect((await owner.call(`/v1/sms/${id}`)).status).toBe(200);
+    expect(errorOf(await stranger.call(`/v1/sms/${id}`))).toEqual({ status: 404, code: "NOT_FOUND" });
+    expect((await stranger.call("/v1/sms")).body).toMatchObject({ data: [], meta: { total: 0 } });
+  });
+
+  it("are listed newest first, page by page and by cursor", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count += 1) ids.unshift((await customer.send()).id);
+    const list = async (query: string): Promise<{ ids: string[]; meta: Record<string, unknown> }> => {
+      const { body } = await customer.call(`/v1/sms?${query}`);
+      const { data, meta } = body as { data: { id: string }[]; meta: Record<string, unknown> };
+      return { ids: data.map(({ id }) => id), meta };
+    };
+    const all = await list("");
+    expect(all.ids).toEqual(ids);
+    expect(all.meta).toEqual({ page: 1, limit: 20, total: 7, totalPages: 1 });
+
+    const first = await list("limit=3");
+    expect(first.ids).toEqual(ids.slice(0, 3));
+    expect((await list("limit=3&page=2")).ids).toEqual(ids.slice(3, 6));
+    const last = await list("limit=3&page=3");
+    expect(last.ids).toEqual(ids.slice(6));
+    expect(last.meta).toEqual({ page: 3, limit: 3, total: 7, totalPages: 3 });
+    expect((await list("limit=3&page=4")).ids).toEqual([]);
+
+    const walked: string[] = [];
+    for (let cursor: unknown = ""; cursor !== undefined; ) {
+      const page = await list(`limit=3${cursor === "" ? "" : `&cursor=${String(cursor)}`}`);
+      walked.push(...page.ids);
+      cursor = page.meta["nextCursor"];
+    }
+    expect(walked).toEqual(ids);
+  });
+
+  it("beyond 10,000 rows are reached by cursor, as the error says", async () => {
+    const customer = await Customer.register();
+    expect((await customer.call("/v1/sms?page=100&limit=100")).status).toBe(200);
+    const tooDeep = await customer.call("/v1/sms?page=101&limit=100");
+    expect(errorOf(tooDeep)).toEqual(invalid);
+    expect(tooDeep.text).toContain("cursor");
+  });
+});

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { inject } from "vitest";
+import * as z from "zod";
+import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { PageMeta } from "../../shared/contract/primitives.ts";
+import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
+import { Transaction, Wallet } from "../../shared/contract/wallet.ts";
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body, of whatever shape. */
+  readonly body: unknown;
+}
+
+export interface ApiCall {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  /** Put behind `Authorization: Bearer`. */
+  readonly credential?: string;
+}
+
+/** Calls the gateway as a customer does. */
+export async function call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
+  const { json, raw, credential } = options;
+  const body = json === undefined ? raw : JSON.stringify(json);
+  const response = await fetch(inject("baseUrl") + path, {
+    method: options.method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+}
+
+const ErrorBody = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string().min(1),
+    requestId: z.string().min(1),
+    details: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  }),
+});
+
+/** Status and code of an error response, whose body must have the documented shape. */
+export function errorOf(response: ApiResponse): { status: number; code: string } {
+  const { error } = ErrorBody.parse(response.body);
+  if (error.requestId !== response.headers.get("x-request-id")) throw new Error("the request ids differ");
+  return { status: response.status, code: error.code };
+}
+
+/** The fields that a VALIDATION_ERROR complains about. */
+export function invalidFields(response: ApiResponse): string[] {
+  return (ErrorBody.parse(response.body).error.details ?? []).map(({ path }) => path);
+}
+
+function dataOf<Data>(response: ApiResponse, schema: z.ZodType<Data>): Data {
+  return z.object({ data: schema }).parse(response.body).data;
+}
+
+export const password = "correct horse battery";
+
+/** One customer with an organisation of its own. */
+export class Customer {
+  readonly email: string;
+  readonly token: string;
+  readonly organizationId: string;
+
+  private constructor(email: string, session: Session) {
+    this.email = email;
+    this.token = session.token;
+    this.organizationId = session.organization.id;
+  }
+
+  /** Registers a new customer, with money when an amount is given. */
+  static async register(options: { balance?: number } = {}): Promise<Customer> {
+    const email = `${randomUUID()}@example.com`;
+    const response = await call("/v1/auth/register", { json: { email, password } });
+    const customer = new Customer(email, dataOf(response, Session));
+    if (options.balance !== undefined) await customer.topUp(options.balance);
+    return customer;
+  }
+
+  async call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
+    return call(path, { credential: this.token, ...options });
+  }
+
+  async topUp(amount: number): Promise<Wallet> {
+    return dataOf(await this.call("/v1/wallet/top-up", { json: { amount } }), Wallet);
+  }
+
+  async createApiKey(): Promise<CreatedApiKey> {
+    return dataOf(await this.call("/v1/auth/api-keys", { method: "POST" }), CreatedApiKey);
+  }
+
+  /** Sends a message that must be accepted. */
+  async send(fields: Record<string, unknown> = {}): Promise<AcceptedMessage> {
+    return dataOf(await this.trySend(fields), AcceptedMessage);
+  }
+
+  async trySend(fields: Record<string, unknown> = {}): Promise<ApiResponse> {
+    return this.call("/v1/sms/send", {
+      json: { to: "15005550000", message: "hello", senderId: "ACME", ...fields },
+    });
+  }
+
+  async message(id: string): Promise<Message> {
+    return dataOf(await this.call(`/v1/sms/${id}`), Message);
+  }
+
+  async balance(): Promise<number> {
+    return dataOf(await this.call("/v1/wallet"), Wallet).balance;
+  }
+
+  /** The whole ledger, oldest first. */
+  async ledger(): Promise<Transaction[]> {
+    const entries: Transaction[] = [];
+    let cursor = "";
+    do {
+      const response = await this.call(`/v1/wallet/transactions?limit=100${cursor}`);
+      const page = z.object({ data: z.array(Transaction), meta: PageMeta }).parse(response.body);
+      entries.push(...page.data);
+      cursor = page.meta.nextCursor === undefined ? "" : `&cursor=${page.meta.nextCursor}`;
+    } while (cursor !== "");
+    return entries.toReversed();
+  }
+}

@@ -1,0 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { inject } from "vitest";
+import type { QueueName } from "../../shared/platform/access.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+/*
+ * Lets domain code run inside a test as it runs inside a function: on the emulators of the shared gateway, but
+ * with queues of its own that nobody polls.
+ */
+
+process.env["AWS_REGION"] = "us-east-1";
+process.env["AWS_ACCESS_KEY_ID"] = "test";
+process.env["AWS_SECRET_ACCESS_KEY"] = "test";
+process.env["AWS_ENDPOINT_URL_DYNAMODB"] = inject("dynamodbEndpoint");
+process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
+process.env[environmentNames.tableName] = inject("tableName");
+process.env[environmentNames.topUpEnabled] = "true";
+process.env[environmentNames.webhookTargets] = "any";
+process.env[environmentNames.provider] = "sandbox";
+
+const sqs = new SQSClient({});
+for (const queue of Object.keys(environmentNames.queueUrl) as QueueName[]) {
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `${queue}-${randomUUID()}` }));
+  process.env[environmentNames.queueUrl[queue]] = QueueUrl;
+}

@@ -1,0 +1,32 @@
+import type { TestProject } from "vitest/node";
+import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+
+/** What the tests know of the gateway that they share. Tests keep apart by organisation. */
+declare module "vitest" {
+  interface ProvidedContext {
+    baseUrl: string;
+    assembly: { assemblyFolder: string; stackName: string };
+    dynamodbEndpoint: string;
+    sqsEndpoint: string;
+    tableName: string;
+  }
+}
+
+/** Starts one gateway for the whole run; with `BASE_URL` the endpoint tests call the one that is there. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const assembly = await synthesizeLocalStack();
+  const gateway = await startLocalGateway({
+    ...assembly,
+    port: 0,
+    log: (line) => {
+      if (process.env["GATEWAY_LOG"] !== undefined) process.stdout.write(`${line}\n`);
+    },
+  });
+  project.provide("baseUrl", process.env["BASE_URL"] ?? gateway.url);
+  project.provide("assembly", assembly);
+  project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
+  project.provide("sqsEndpoint", gateway.sqsEndpoint);
+  project.provide("tableName", gateway.stack.table.name);
+  return gateway.stop;
+}

@@ -1,0 +1,16 @@
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { QueueName } from "../../shared/platform/access.ts";
+import { config } from "../../shared/platform/config.ts";
+
+/** Takes all visible jobs off one of this test file's own queues. */
+export async function takeJobs(queue: QueueName): Promise<unknown[]> {
+  const sqs = new SQSClient({});
+  const jobs: unknown[] = [];
+  for (;;) {
+    const { Messages } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: config.queueUrl(queue), MaxNumberOfMessages: 10 }),
+    );
+    if (Messages === undefined || Messages.length === 0) return jobs;
+    for (const { Body } of Messages) jobs.push(JSON.parse(Body ?? ""));
+  }
+}

@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { text } from "node:stream/consumers";
+import { vi } from "vitest";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+
+export interface ReceivedCall {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A customer's webhook endpoint. */
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly calls: readonly ReceivedCall[];
+  /** Waits until so many calls have come. */
+  waitForCalls(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts an endpoint that answers every call with the given status. */
+export async function startWebhookReceiver(status: (call: number) => number = () => 204): Promise<WebhookReceiver> {
+  const calls: ReceivedCall[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({ headers: request.headers, body: await text(request) });
+    response.writeHead(status(calls.length), { location: "/elsewhere" }).end();
+  });
+  const port = await listenOnLoopback(server);
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    calls,
+    waitForCalls: async (count) =>
+      vi.waitFor(
+        () => {
+          if (calls.length < count) throw new Error(`${calls.length} of ${count} webhook calls have come`);
+        },
+        { timeout: 15_000, interval: 20 },
+      ),
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
