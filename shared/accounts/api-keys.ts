@@ -101,7 +101,7 @@ export async function disableApiKey(organizationId: string, keyId: string): Prom
   ]);
   // Only another call that disabled it in the meantime can stand in the way; its time is the one that counts.
   return presentApiKey(
-    disabled.committed ? { ...record, disabledAt } : ApiKeyRecord.parse(disabled.found[0]),
+    disabled.committed ? { ...record, disabledAt } : ApiKeyRecord.parse(disabled.refusals[0]?.found),
   );
 }
 

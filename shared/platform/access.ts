@@ -2,7 +2,8 @@ import type { KeyFamily } from "./keys.ts";
 
 type TableAction = "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
 
-export type QueueName = "marketingSends" | "refunds" | "transactionalSends" | "webhookDeliveries";
+export const queueNames = ["marketingSends", "refunds", "transactionalSends", "webhookDeliveries"] as const;
+export type QueueName = (typeof queueNames)[number];
 
 /** What a function may touch. Its role allows this and nothing else, locally as in AWS. */
 export interface Access {

@@ -183,15 +183,21 @@ function queryParameters(range: Range): {
 /** How often a transaction is tried again when it met another one on the same items. */
 const transactionAttempts = 6;
 
+/** Why one write of a transaction was refused: its condition failed on this item, or on there being none. */
+interface Refusal {
+  readonly found: Record<string, unknown> | undefined;
+}
+
 /**
- * Writes all or nothing. When a condition fails nothing was written, and `found` has for each write the item
- * that was there. A transaction that only met another one is tried again.
+ * Writes all or nothing. When a condition fails nothing was written, and `refusals` has an entry for each
+ * write, undefined for those that did not stand in the way. A transaction that only met another one is tried
+ * again.
  */
 export async function transact(
   writes: readonly Write[],
 ): Promise<
   | { readonly committed: true }
-  | { readonly committed: false; readonly found: readonly (Record<string, unknown> | undefined)[] }
+  | { readonly committed: false; readonly refusals: readonly (Refusal | undefined)[] }
 > {
   const command: TransactWriteCommandInput = {
     // The SDK repeats an attempt whose answer was lost; the token makes DynamoDB apply it once.
@@ -206,12 +212,16 @@ export async function transact(
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
-        return { committed: false, found: reasons.map(oldItem) };
+        return { committed: false, refusals: reasons.map(refusalOf) };
       }
       if (attempt === transactionAttempts || !reasons.some(isPassing)) throw error;
       await delay(Math.random() * 20 * 2 ** attempt);
     }
   }
+}
+
+function refusalOf(reason: CancellationReason): Refusal | undefined {
+  return reason.Code === "ConditionalCheckFailed" ? { found: oldItem(reason) } : undefined;
 }
 
 /** Reasons that say that nothing was written and that a later attempt may go through. */

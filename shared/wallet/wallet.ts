@@ -161,13 +161,12 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
       ...(credit.together === undefined ? [] : [credit.together]),
     ]);
     if (result.committed) return after;
-    const [wallet, entry, refused] = result.found;
+    const [wallet, entry, together] = result.refusals;
     // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
-    if (entry !== undefined && LedgerEntryRecord.parse(entry).id === entryId) return after;
-    if (wallet === undefined) throw new ApiError("WALLET_MISSING");
-    const newest = WalletRecord.parse(wallet);
-    if (newest.seq === seen.seq && refused !== undefined) return undefined;
-    seen = newest;
+    if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
+    if (together !== undefined) return undefined;
+    seen =
+      wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
     await delay(Math.random() * 5 * attempt);
   }
   throw new ApiError("UNAVAILABLE");

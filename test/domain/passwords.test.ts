@@ -1,5 +1,6 @@
 import { getRounds } from "bcryptjs";
 import { expect, it } from "vitest";
+
 import { hashPassword, nobodysHash, passwordMatches } from "../../shared/accounts/passwords.ts";
 
 it("a password matches its own hash and no other", async () => {

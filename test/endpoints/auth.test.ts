@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+
 import { describe, expect, it } from "vitest";
-import { call, Customer, errorOf, invalidFields, password } from "../support/api.ts";
+
+import { ApiKey, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, pageOf, password } from "../support/api.ts";
 
 function newEmail(): string {
   return `${randomUUID()}@example.com`;
@@ -19,7 +22,7 @@ describe("registration", () => {
         organization: { name: "Engines & Co" },
       },
     });
-    const { token } = (registered.body as { data: { token: string } }).data;
+    const { token } = dataOf(registered, Session);
     expect(await call("/v1/wallet", { credential: token })).toMatchObject({
       status: 200,
       body: { data: { balance: 0, currency: "USD" } },
@@ -36,7 +39,7 @@ describe("registration", () => {
     const responses = await Promise.all(
       attempts.map(async (each) => call("/v1/auth/register", { json: { email: each, password } })),
     );
-    const statuses = responses.map(({ status }) => status).toSorted();
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([201, 409, 409, 409, 409]);
     const refused = responses.filter(({ status }) => status === 409).map(errorOf);
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(["EMAIL_TAKEN"]));
@@ -97,8 +100,10 @@ describe("login", () => {
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
     const limited = guesses.filter(({ status }) => status === 429);
     expect(limited).toHaveLength(3);
-    expect(errorOf(limited[0] ?? fail()).code).toBe("RATE_LIMITED");
-    expect(Number(limited[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    for (const response of limited) {
+      expect(errorOf(response).code).toBe("RATE_LIMITED");
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
     expect((await call("/v1/auth/login", { json: { email: other.email, password } })).status).toBe(200);
   });
 
@@ -110,19 +115,18 @@ describe("login", () => {
   });
 });
 
-function fail(): never {
-  throw new Error("there is no such response");
-}
-
 describe("API keys", () => {
   it("show their secret once and never again", async () => {
     const customer = await Customer.register();
     const created = await customer.call("/v1/auth/api-keys", { json: { name: "server" } });
     expect(created.status).toBe(201);
-    const { secret, id } = (created.body as { data: { secret: string; id: string } }).data;
+    const { secret, id } = dataOf(created, CreatedApiKey);
     expect(secret).toMatch(/^nn_[0-9A-Za-z]{38}$/);
     const listed = await customer.call("/v1/auth/api-keys");
-    expect(listed.body).toMatchObject({ data: [{ id, name: "server", status: "active" }], meta: { total: 1 } });
+    expect(listed.body).toMatchObject({
+      data: [{ id, name: "server", status: "active" }],
+      meta: { total: 1 },
+    });
     const disabled = await customer.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" });
     for (const { text } of [listed, disabled]) {
       expect(text).not.toContain(secret);
@@ -165,14 +169,15 @@ describe("API keys", () => {
     const customer = await Customer.register();
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.unshift((await customer.createApiKey()).id);
-    const idsOf = (body: unknown): string[] =>
-      (body as { data: { id: string }[] }).data.map(({ id }) => id);
-    const second = await customer.call("/v1/auth/api-keys?page=2&limit=2");
-    expect(idsOf(second.body)).toEqual(ids.slice(2, 4));
-    const { meta } = second.body as { meta: { nextCursor: string } };
-    expect(meta).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3 });
-    const third = await customer.call(`/v1/auth/api-keys?limit=2&cursor=${meta.nextCursor}`);
-    expect(idsOf(third.body)).toEqual(ids.slice(4));
-    expect(third.body).not.toHaveProperty("meta.nextCursor");
+    const list = async (query: string) => {
+      const { rows, meta } = pageOf(await customer.call(`/v1/auth/api-keys?${query}`), ApiKey);
+      return { ids: rows.map(({ id }) => id), meta };
+    };
+    const second = await list("page=2&limit=2");
+    expect(second.ids).toEqual(ids.slice(2, 4));
+    expect(second.meta).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3 });
+    const third = await list(`limit=2&cursor=${second.meta.nextCursor}`);
+    expect(third.ids).toEqual(ids.slice(4));
+    expect(third.meta).toEqual({ limit: 2, total: 5, totalPages: 3 });
   });
 });

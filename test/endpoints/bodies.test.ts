@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+
 import { routes, type Route } from "../../shared/routes.ts";
 import { call, Customer, errorOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 
@@ -23,7 +24,10 @@ describe.each(routesWithBody)("the body of %s", (_operation, route) => {
     ["a number", "1"],
     ["a string", '"text"'],
     ["two objects", "{}{}"],
-    ["a lone surrogate", '{"email":"\\ud800","to":"\\ud800","name":"\\ud800","url":"\\ud800","amount":"\\ud800"}'],
+    [
+      "a lone surrogate",
+      '{"email":"\\ud800","to":"\\ud800","name":"\\ud800","url":"\\ud800","amount":"\\ud800"}',
+    ],
   ])("must not be %s", async (_name, raw) => {
     expect(errorOf(await post({ raw }))).toEqual(invalid);
   });
@@ -61,9 +65,7 @@ describe.each(routesWithBody)("the body of %s", (_operation, route) => {
   });
 
   it("is required exactly where the contract says so", async () => {
-    const takesNone = route.body?.safeParse(undefined).success === true;
-    const response = await post({});
-    if (takesNone) expect(response.status).toBe(route.status);
-    else expect(errorOf(response)).toEqual(invalid);
+    const isOptional = route.body?.safeParse(undefined).success === true;
+    expect((await post({})).status).toBe(isOptional ? route.status : 400);
   });
 });

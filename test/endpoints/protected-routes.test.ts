@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+
 import { routes, type Route } from "../../shared/routes.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
 
@@ -42,7 +43,9 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
     ["two credentials", "Bearer one two"],
   ])("refuses %s", async (_name, authorization) => {
-    expect(errorOf(await request(route, { headers: { Authorization: authorization } }))).toEqual(unauthorized);
+    expect(errorOf(await request(route, { headers: { Authorization: authorization } }))).toEqual(
+      unauthorized,
+    );
   });
 
   it("takes the scheme in the documented spelling only", async () => {
@@ -90,30 +93,46 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     expect(headers.get("strict-transport-security")).toContain("max-age=");
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
+});
 
-  if (route.params !== undefined) it("answers 404 for an id that is not there or cannot be", async () => {
-    const notFound = { status: 404, code: "NOT_FOUND" };
-    for (const id of [unknownId[route.tag], "nonsense", "%00", "a".repeat(2_000), "..%2f..", "%E0%A4%A"]) {
-      const response = await customer.call(route.path.replace("{id}", id ?? ""), { method: route.method });
-      expect(errorOf(response), id).toEqual(notFound);
+describe.each(protectedRoutes.filter(([, route]) => route.params !== undefined))(
+  "%s",
+  (_operation, route) => {
+    it("answers 404 for an id that is not there or cannot be", async () => {
+      const customer = await Customer.register();
+      for (const id of [unknownId[route.tag], "nonsense", "%00", "a".repeat(2_000), "..%2f..", "%E0%A4%A"]) {
+        const response = await customer.call(route.path.replace("{id}", id ?? ""), { method: route.method });
+        expect(errorOf(response), id).toEqual({ status: 404, code: "NOT_FOUND" });
+      }
+    });
+  },
+);
+
+describe.each(protectedRoutes.filter(([, route]) => route.paged === true))("%s", (_operation, route) => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await Customer.register();
+  });
+
+  it.each(["0", "-1", "1000000000", "abc", "1.5", "", "0x10", "1&page=2&limit=3&limit=4"])(
+    "refuses %s as page and as limit",
+    async (value) => {
+      for (const parameter of ["page", "limit"]) {
+        const response = await customer.call(`${route.path}?${parameter}=${value}`);
+        expect(errorOf(response), parameter).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+      }
+    },
+  );
+
+  it("refuses a limit above 100 and a cursor that is none", async () => {
+    for (const query of ["limit=101", "cursor=%20", "cursor=%C3%A4", `cursor=${"A".repeat(300)}`]) {
+      const response = await customer.call(`${route.path}?${query}`);
+      expect(errorOf(response), query).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     }
   });
 
-  if (route.paged === true) it("refuses pages and limits outside their range", async () => {
-    const wrong = ["page=0", "page=-1", "page=1000000000", "page=abc", "page=1.5", "page=", "page=1&page=2"];
-    wrong.push("limit=0", "limit=-1", "limit=101", "limit=1000000000", "limit=abc", "limit=0x10", "cursor=%20");
-    for (const query of wrong) {
-      expect(errorOf(await customer.call(`${route.path}?${query}`)), query).toEqual({
-        status: 400,
-        code: "VALIDATION_ERROR",
-      });
-    }
-  });
-
-  if (route.paged === true) it("lists nothing yet, with its place among the pages", async () => {
-    const fresh = await Customer.register();
-    const response = await fresh.call(`${route.path}?page=3&limit=7&unknown=1`);
-    expect(response).toMatchObject({
+  it("lists nothing yet, with its place among the pages", async () => {
+    expect(await customer.call(`${route.path}?page=3&limit=7&unknown=1`)).toMatchObject({
       status: 200,
       body: { data: [], meta: { page: 3, limit: 7, total: 0, totalPages: 0 } },
     });

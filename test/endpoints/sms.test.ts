@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
+
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
-import { Customer, errorOf, invalidFields } from "../support/api.ts";
+import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
@@ -14,9 +15,8 @@ describe("sending", () => {
     const sender = await Customer.register({ balance: 1 });
     const response = await sender.trySend({ to: "447700900123", message: "x".repeat(161) });
     expect(response.status).toBe(202);
-    const { data } = response.body as { data: unknown };
-    expect(AcceptedMessage.parse(data)).toEqual(data);
-    expect(data).toMatchObject({
+    expect(response.body).toEqual({ data: dataOf(response, AcceptedMessage) });
+    expect(dataOf(response, AcceptedMessage)).toMatchObject({
       status: "queued",
       to: "447700900123",
       pricing: { segments: 2, unitPrice: 0.046, total: 0.092, currency: "USD" },
@@ -37,19 +37,26 @@ describe("sending", () => {
     ["15005550001", "MESSAGE_INVALID_DESTINATION"],
     ["15005550002", "MESSAGE_UNROUTABLE"],
     ["15005550006", "MESSAGE_PROVIDER_ERROR"],
-  ])("brings a message to %s from queued to failed, with %s, and returns its price", async (to, errorCode) => {
-    const sender = await Customer.register({ balance: 1 });
-    const { id } = await sender.send({ to });
-    await vi.waitFor(async () => expect((await sender.message(id)).status).toBe("failed"), 15_000);
-    expect(await sender.message(id)).toMatchObject({ errorCode });
-    await vi.waitFor(async () => expect(await sender.balance()).toBe(1), 15_000);
-    const entries = (await sender.ledger()).map(({ type, amount, messageId }) => ({ type, amount, messageId }));
-    expect(entries).toEqual([
-      { type: "top_up", amount: 1, messageId: undefined },
-      { type: "message", amount: -0.0079, messageId: id },
-      { type: "refund", amount: 0.0079, messageId: id },
-    ]);
-  });
+  ])(
+    "brings a message to %s from queued to failed, with %s, and returns its price",
+    async (to, errorCode) => {
+      const sender = await Customer.register({ balance: 1 });
+      const { id } = await sender.send({ to });
+      await vi.waitFor(async () => expect((await sender.message(id)).status).toBe("failed"), 15_000);
+      expect(await sender.message(id)).toMatchObject({ errorCode });
+      await vi.waitFor(async () => expect(await sender.balance()).toBe(1), 15_000);
+      const entries = (await sender.ledger()).map(({ type, amount, messageId }) => ({
+        type,
+        amount,
+        messageId,
+      }));
+      expect(entries).toEqual([
+        { type: "top_up", amount: 1, messageId: undefined },
+        { type: "message", amount: -0.0079, messageId: id },
+        { type: "refund", amount: 0.0079, messageId: id },
+      ]);
+    },
+  );
 
   it("tries again when the carrier asks to come back later", async () => {
     const { id } = await customer.send({ to: "15005550003" });
@@ -153,7 +160,7 @@ describe("sending", () => {
     }
     const accepted = responses
       .filter(({ status }) => status === 202)
-      .map(({ body }) => (body as { data: { id: string } }).data.id);
+      .map((response) => dataOf(response, AcceptedMessage).id);
     expect(new Set(ledger.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(accepted));
   });
 });
@@ -171,10 +178,9 @@ describe("messages", () => {
     const customer = await Customer.register({ balance: 1 });
     const ids: string[] = [];
     for (let count = 0; count < 7; count += 1) ids.unshift((await customer.send()).id);
-    const list = async (query: string): Promise<{ ids: string[]; meta: Record<string, unknown> }> => {
-      const { body } = await customer.call(`/v1/sms?${query}`);
-      const { data, meta } = body as { data: { id: string }[]; meta: Record<string, unknown> };
-      return { ids: data.map(({ id }) => id), meta };
+    const list = async (query: string) => {
+      const { rows, meta } = pageOf(await customer.call(`/v1/sms?${query}`), Message);
+      return { ids: rows.map(({ id }) => id), meta };
     };
     const all = await list("");
     expect(all.ids).toEqual(ids);
@@ -188,11 +194,12 @@ describe("messages", () => {
     expect(last.meta).toEqual({ page: 3, limit: 3, total: 7, totalPages: 3 });
     expect((await list("limit=3&page=4")).ids).toEqual([]);
 
-    const walked: string[] = [];
-    for (let cursor: unknown = ""; cursor !== undefined; ) {
-      const page = await list(`limit=3${cursor === "" ? "" : `&cursor=${String(cursor)}`}`);
+    const walked = first.ids;
+    let { nextCursor } = first.meta;
+    while (nextCursor !== undefined) {
+      const page = await list(`limit=3&cursor=${nextCursor}`);
       walked.push(...page.ids);
-      cursor = page.meta["nextCursor"];
+      ({ nextCursor } = page.meta);
     }
     expect(walked).toEqual(ids);
   });

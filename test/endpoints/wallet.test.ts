@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+
 import { Customer, errorOf, invalidFields } from "../support/api.ts";
 
 it("a top-up without an amount adds 10.00, with or without a body", async () => {

@@ -1,16 +1,18 @@
 import { createHmac } from "node:crypto";
+
 import { afterEach, describe, expect, it } from "vitest";
+
 import { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
-import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const receivers: WebhookReceiver[] = [];
 afterEach(async () => {
-  await Promise.all(receivers.splice(0).map(async (receiver) => receiver.stop()));
+  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
 });
 
-async function receiver(status?: (call: number) => number): Promise<WebhookReceiver> {
-  const started = await startWebhookReceiver(status);
+async function receiver(): Promise<WebhookReceiver> {
+  const started = await startWebhookReceiver();
   receivers.push(started);
   return started;
 }
@@ -18,7 +20,7 @@ async function receiver(status?: (call: number) => number): Promise<WebhookRecei
 async function register(customer: Customer, json: Record<string, unknown>): Promise<CreatedWebhook> {
   const response = await customer.call("/v1/webhooks", { json });
   expect(response.status).toBe(201);
-  return CreatedWebhook.parse((response.body as { data: unknown }).data);
+  return dataOf(response, CreatedWebhook);
 }
 
 describe("webhook endpoints", () => {
@@ -87,7 +89,9 @@ describe("webhook calls", () => {
       timestamp: (await customer.message(id)).sentAt,
       data: { id, to, status: "sent" },
     });
-    const signature = createHmac("sha256", secret).update(received?.body ?? "").digest("hex");
+    const signature = createHmac("sha256", secret)
+      .update(received?.body ?? "")
+      .digest("hex");
     expect(received?.headers).toMatchObject({
       "content-type": "application/json",
       "x-service-event": "message.sent",
@@ -145,7 +149,7 @@ describe("webhook calls", () => {
     await both.waitForCalls(2);
     await failedOnly.waitForCalls(1);
     const idsOf = (hook: WebhookReceiver): string[] =>
-      hook.calls.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id).toSorted();
+      hook.calls.map(({ body }) => WebhookEvent.parse(JSON.parse(body)).data.id).toSorted();
     expect(idsOf(both)).toEqual([sent.id, failed.id].toSorted());
     expect(idsOf(failedOnly)).toEqual([failed.id]);
     // The stranger's own message is handled after all of the above, so what was to come has come.

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+
 import { inject } from "vitest";
 import * as z from "zod";
+
 import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
@@ -63,8 +65,15 @@ export function invalidFields(response: ApiResponse): string[] {
   return (ErrorBody.parse(response.body).error.details ?? []).map(({ path }) => path);
 }
 
-function dataOf<Data>(response: ApiResponse, schema: z.ZodType<Data>): Data {
+/** The `data` of a response, checked. */
+export function dataOf<Data>(response: ApiResponse, schema: z.ZodType<Data>): Data {
   return z.object({ data: schema }).parse(response.body).data;
+}
+
+/** The rows and the place of one page of a list. */
+export function pageOf<Row>(response: ApiResponse, row: z.ZodType<Row>): { rows: Row[]; meta: PageMeta } {
+  const { data, meta } = z.object({ data: z.array(row), meta: PageMeta }).parse(response.body);
+  return { rows: data, meta };
 }
 
 export const password = "correct horse battery";
@@ -127,9 +136,9 @@ export class Customer {
     let cursor = "";
     do {
       const response = await this.call(`/v1/wallet/transactions?limit=100${cursor}`);
-      const page = z.object({ data: z.array(Transaction), meta: PageMeta }).parse(response.body);
-      entries.push(...page.data);
-      cursor = page.meta.nextCursor === undefined ? "" : `&cursor=${page.meta.nextCursor}`;
+      const { rows, meta } = pageOf(response, Transaction);
+      entries.push(...rows);
+      cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
     } while (cursor !== "");
     return entries.toReversed();
   }

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
+
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
-import type { QueueName } from "../../shared/platform/access.ts";
+
+import { localAccountId } from "../../infra/local/template.ts";
+import { queueNames } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 /*
@@ -20,7 +23,8 @@ process.env[environmentNames.webhookTargets] = "any";
 process.env[environmentNames.provider] = "sandbox";
 
 const sqs = new SQSClient({});
-for (const queue of Object.keys(environmentNames.queueUrl) as QueueName[]) {
-  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `${queue}-${randomUUID()}` }));
-  process.env[environmentNames.queueUrl[queue]] = QueueUrl;
+for (const queue of queueNames) {
+  const QueueName = `${queue}-${randomUUID()}`;
+  await sqs.send(new CreateQueueCommand({ QueueName }));
+  process.env[environmentNames.queueUrl[queue]] = `${inject("sqsEndpoint")}/${localAccountId}/${QueueName}`;
 }

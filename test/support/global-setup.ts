@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 
@@ -28,5 +29,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
   project.provide("sqsEndpoint", gateway.sqsEndpoint);
   project.provide("tableName", gateway.stack.table.name);
-  return gateway.stop;
+  return async () => gateway.stop();
 }

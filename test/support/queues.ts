@@ -1,4 +1,5 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+
 import type { QueueName } from "../../shared/platform/access.ts";
 import { config } from "../../shared/platform/config.ts";
 

@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+
 import { vi } from "vitest";
+
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
-export interface ReceivedCall {
+interface ReceivedCall {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
@@ -19,12 +21,15 @@ export interface WebhookReceiver {
 }
 
 /** Starts an endpoint that answers every call with the given status. */
-export async function startWebhookReceiver(status: (call: number) => number = () => 204): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(
+  status: (call: number) => number = () => 204,
+): Promise<WebhookReceiver> {
   const calls: ReceivedCall[] = [];
-  const server = createServer(async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     calls.push({ headers: request.headers, body: await text(request) });
     response.writeHead(status(calls.length), { location: "/elsewhere" }).end();
-  });
+  };
+  const server = createServer((request, response) => void take(request, response));
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,

@@ -1,0 +1,185 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import type { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { deliverMessage } from "../../shared/messages/deliver.ts";
+import { getMessage } from "../../shared/messages/list.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { acceptMessage } from "../../shared/messages/send.ts";
+import type { HandOff, OutgoingMessage, Provider } from "../../shared/providers/provider.ts";
+import { readWallet } from "../../shared/wallet/wallet.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await takeJobs("refunds");
+  await takeJobs("webhookDeliveries");
+});
+
+/** A carrier that answers as told and remembers what it was given. */
+class ScriptedProvider implements Provider {
+  readonly received: OutgoingMessage[] = [];
+  readonly deduplicates: boolean;
+  readonly #answer: (call: number) => HandOff | Promise<HandOff>;
+
+  constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
+    this.#answer = answer;
+    this.deduplicates = deduplicates;
+  }
+
+  async send(message: OutgoingMessage): Promise<HandOff> {
+    this.received.push(message);
+    return this.#answer(this.received.length);
+  }
+}
+
+const accept = (): HandOff => ({ outcome: "accepted", providerReference: "carrier-1" });
+
+async function accepted(
+  fields: Record<string, string> = {},
+): Promise<{ job: MessageJob; message: AcceptedMessage }> {
+  const organizationId = await openWallet(1_000_000);
+  const message = await acceptMessage(organizationId, {
+    to: "15005550000",
+    message: "hello",
+    senderId: "ACME",
+    language: "English",
+    ...fields,
+  });
+  await takeJobs("transactionalSends");
+  return { job: { organizationId, messageId: message.id }, message };
+}
+
+async function statusOf({ organizationId, messageId }: MessageJob) {
+  const { status, errorCode } = await getMessage(organizationId, messageId);
+  return errorCode === undefined ? status : `${status}: ${errorCode}`;
+}
+
+it("a job that arrives five times in parallel reaches the provider once", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider(accept);
+  const results = await Promise.allSettled(
+    Array.from({ length: 5 }, async () => deliverMessage(job, provider)),
+  );
+  expect(provider.received).toHaveLength(1);
+  expect(provider.received[0]).toEqual({
+    reference: job.messageId,
+    to: "15005550000",
+    from: "ACME",
+    text: "hello",
+    encoding: "GSM-7",
+  });
+  expect(await statusOf(job)).toBe("sent");
+  // The job must come again to those who met a running claim, in case its holder dies.
+  expect(results.filter(({ status }) => status === "fulfilled").length).toBeGreaterThanOrEqual(1);
+});
+
+it("a job that comes again after the end repeats what follows from it, but sends nothing", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
+  await deliverMessage(job, provider);
+  await takeJobs("refunds");
+  const events = await takeJobs("webhookDeliveries");
+  await deliverMessage(job, provider);
+  expect(provider.received).toHaveLength(1);
+  expect(await takeJobs("refunds")).toEqual([job]);
+  expect(await takeJobs("webhookDeliveries")).toEqual(events);
+});
+
+it("the price of a failed message is returned once, however often its refund is asked for", async () => {
+  const { job } = await accepted();
+  await deliverMessage(
+    job,
+    new ScriptedProvider(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+  );
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
+  await Promise.all(Array.from({ length: 5 }, async () => refundMessage(job)));
+  await refundMessage(job);
+  const wallet = await readWallet(job.organizationId);
+  expect(wallet).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
+});
+
+it("a message that was sent is not refunded", async () => {
+  const { job } = await accepted();
+  await deliverMessage(job, new ScriptedProvider(accept));
+  await refundMessage(job);
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
+});
+
+it("a carrier that wants to be asked later is asked again, and after five attempts the message fails", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider(() => ({ outcome: "tryLater" }));
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await deliverMessage(job, provider);
+    expect(await statusOf(job)).toBe("queued");
+  }
+  await deliverMessage(job, provider);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
+  expect(provider.received).toHaveLength(5);
+});
+
+it("a sender that dies during the hand-off is followed by another one when its claim lapses", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider((call) => {
+    if (call === 1) throw new Error("connection reset");
+    return accept();
+  });
+  await expect(deliverMessage(job, provider)).rejects.toThrow("connection reset");
+  await expect(deliverMessage(job, provider)).rejects.toThrow("another sender holds this message");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await deliverMessage(job, provider);
+  expect(await statusOf(job)).toBe("sent");
+  expect(provider.received).toHaveLength(2);
+});
+
+it("a carrier that does not recognise repeats is never asked again after an unknown outcome", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider(() => {
+    throw new Error("time-out");
+  }, false);
+  await expect(deliverMessage(job, provider)).rejects.toThrow("time-out");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await deliverMessage(job, provider);
+  expect(provider.received).toHaveLength(1);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(await takeJobs("refunds")).toEqual([job]);
+});
+
+it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
+  await deliverMessage(job, provider);
+  await deliverMessage(job, provider);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a sender whose claim lapsed during the hand-off does not overwrite what the next one found", async () => {
+  const { job } = await accepted();
+  const start = Date.now();
+  const slow = new ScriptedProvider(async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
+    await deliverMessage(job, new ScriptedProvider(accept));
+    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+  });
+  await expect(deliverMessage(job, slow)).rejects.toThrow("lapsed");
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a scheduled message whose job comes early waits on", async () => {
+  const scheduledAt = new Date(Date.now() + 600_000).toISOString();
+  const { job } = await accepted({ scheduledAt });
+  const provider = new ScriptedProvider(accept);
+  await deliverMessage(job, provider);
+  expect(provider.received).toHaveLength(0);
+  expect(await statusOf(job)).toBe("queued");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+  await deliverMessage(job, provider);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a job whose message does not exist is dropped", async () => {
+  const provider = new ScriptedProvider(accept);
+  await deliverMessage({ organizationId: "org_x", messageId: "msg_x" }, provider);
+  expect(provider.received).toHaveLength(0);
+});

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { releaseDueJobs } from "../../shared/messages/due-jobs.ts";
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { deleteItem } from "../../shared/platform/table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+// Far from the present, where the shared gateway's own release of due jobs never looks.
+const start = new Date("2030-06-01T12:00:30Z");
+
+beforeEach(async () => {
+  await deleteItem(keys.release());
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await deleteItem(keys.release());
+});
+
+async function schedule(organizationId: string, at: string, messageType?: "marketing" | "otp") {
+  const { id } = await acceptMessage(organizationId, {
+    to: "15005550000",
+    message: "later",
+    senderId: "ACME",
+    language: "English",
+    scheduledAt: at,
+    ...(messageType === undefined ? {} : { messageType }),
+  });
+  return { organizationId, messageId: id };
+}
+
+it("a message due within 15 minutes goes to the queue at once, with a delay", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await schedule(organizationId, "2030-06-01T12:15:30Z");
+  // It is on the queue, but not visible yet; the table holds nothing to release.
+  expect(await takeJobs("transactionalSends")).toEqual([]);
+  vi.setSystemTime(new Date("2030-06-01T12:20:00Z"));
+  expect(await releaseDueJobs()).toBe(0);
+});
+
+it("a message due later is released in its minute, once, to the queue of its type", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const otp = await schedule(organizationId, "2030-06-01T13:00:00.500Z", "otp");
+  const marketing = await schedule(organizationId, "2030-06-01T13:00:59Z", "marketing");
+  await releaseDueJobs();
+
+  vi.setSystemTime(new Date("2030-06-01T12:58:59Z"));
+  expect(await releaseDueJobs()).toBe(0);
+  vi.setSystemTime(new Date("2030-06-01T13:02:00Z"));
+  expect(await releaseDueJobs()).toBe(2);
+  expect(await releaseDueJobs()).toBe(0);
+  expect(await takeJobs("transactionalSends")).toEqual([otp]);
+  expect(await takeJobs("marketingSends")).toEqual([marketing]);
+});
+
+it("what fell due during an outage of many hours is released when it is over, over several runs", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await releaseDueJobs();
+  const jobs = [
+    await schedule(organizationId, "2030-06-01T13:00:00Z"),
+    await schedule(organizationId, "2030-06-01T18:30:00Z"),
+    await schedule(organizationId, "2030-06-02T03:10:00Z"),
+  ];
+  vi.setSystemTime(new Date("2030-06-02T04:00:00Z"));
+  const released: number[] = [];
+  for (let run = 0; run < 8; run += 1) released.push(await releaseDueJobs());
+  expect(released.reduce((sum, count) => sum + count)).toBe(3);
+  const taken = await takeJobs("transactionalSends");
+  expect(taken.toSorted(byId)).toEqual(jobs.toSorted(byId));
+});
+
+it("more jobs in one minute than one batch holds are all released", async () => {
+  const organizationId = await openWallet(10_000_000);
+  await releaseDueJobs();
+  const jobs = await Promise.all(
+    Array.from({ length: 450 }, async () => schedule(organizationId, "2030-06-01T13:00:00Z")),
+  );
+  vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
+  expect(await releaseDueJobs()).toBe(450);
+  expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
+});
+
+function byId(a: unknown, b: unknown): number {
+  return JSON.stringify(a).localeCompare(JSON.stringify(b));
+}

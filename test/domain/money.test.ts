@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+
+import { unitPriceMicros } from "../../shared/messages/rate-card.ts";
+import { amountOf, microsOf } from "../../shared/wallet/money.ts";
+
+it("amounts and micro-units turn into each other without loss", () => {
+  for (const amount of [0, 0.000001, 0.0079, 0.1, 0.29, 1.15, 999_999.99, 1_000_000, 8_999_999_999.123]) {
+    expect(amountOf(microsOf(amount))).toBe(amount);
+  }
+  expect(microsOf(0.1) + microsOf(0.2)).toBe(microsOf(0.3));
+});
+
+it("the longest prefix of the destination decides the price", () => {
+  expect(unitPriceMicros("15005550000")).toBe(7_900);
+  expect(unitPriceMicros("447700900123")).toBe(46_000);
+  expect(unitPriceMicros("2348012345678")).toBe(14_500);
+  expect(unitPriceMicros("2548012345678")).toBe(50_000);
+  expect(unitPriceMicros("9912345678")).toBe(50_000);
+});
