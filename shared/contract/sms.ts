@@ -25,6 +25,10 @@ export const SendSmsRequest = z.object({
 });
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 
+/** How a text travels: in 7-bit characters, or in 16-bit ones where it has others. */
+export const Encoding = z.enum(["GSM-7", "UCS-2"]);
+export type Encoding = z.infer<typeof Encoding>;
+
 export const MessageStatus = z.enum(["queued", "sent", "failed"]);
 
 /** Why a message failed, in words that name no provider. */
@@ -65,7 +69,7 @@ export const Message = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType.optional(),
-  encoding: z.enum(["GSM-7", "UCS-2"]),
+  encoding: Encoding,
   pricing: Pricing,
   queuedAt: Timestamp,
   scheduledAt: Timestamp.optional(),

@@ -1,6 +1,13 @@
 import * as z from "zod";
 
-import { DeliveryErrorCode, Language, MessageStatus, MessageType, type Message } from "../contract/sms.ts";
+import {
+  DeliveryErrorCode,
+  Encoding,
+  Language,
+  MessageStatus,
+  MessageType,
+  type Message,
+} from "../contract/sms.ts";
 import type { QueueName } from "../platform/access.ts";
 import { keys, type Key } from "../platform/keys.ts";
 import type { Update } from "../platform/table.ts";
@@ -16,7 +23,7 @@ export const MessageRecord = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType.optional(),
-  encoding: z.enum(["GSM-7", "UCS-2"]),
+  encoding: Encoding,
   segments: z.int().positive(),
   unitPriceMicros: z.int().nonnegative(),
   totalMicros: z.int().nonnegative(),

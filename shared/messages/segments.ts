@@ -1,3 +1,5 @@
+import type { Encoding } from "../contract/sms.ts";
+
 /** The GSM 7-bit default alphabet (3GPP TS 23.038, section 6.2.1) without its escape character. */
 const basicCharacters = new Set(
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?" +
@@ -6,8 +8,6 @@ const basicCharacters = new Set(
 
 /** The extension table (section 6.2.1.1): each of these is sent as an escape and a second septet. */
 const extensionCharacters = new Set("\f^{}\\[~]|€");
-
-export type Encoding = "GSM-7" | "UCS-2";
 
 /** What fits into a message that stands alone, and into each part of one that is split (TS 23.040). */
 const capacities: Record<Encoding, { readonly single: number; readonly part: number }> = {

@@ -1,5 +1,4 @@
-import type { DeliveryErrorCode } from "../contract/sms.ts";
-import type { Encoding } from "../messages/segments.ts";
+import type { DeliveryErrorCode, Encoding } from "../contract/sms.ts";
 
 export interface OutgoingMessage {
   /** Our id of the message, given to the carrier as the client's reference. */

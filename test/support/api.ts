@@ -25,13 +25,15 @@ export interface ApiCall {
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   /** Put behind `Authorization: Bearer`. */
   readonly credential?: string;
+  /** Another gateway than the one that the tests share. */
+  readonly baseUrl?: string;
 }
 
 /** Calls the gateway as a customer does. */
 export async function call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
   const { json, raw, credential } = options;
   const body = json === undefined ? raw : JSON.stringify(json);
-  const response = await fetch(inject("baseUrl") + path, {
+  const response = await fetch((options.baseUrl ?? inject("baseUrl")) + path, {
     method: options.method ?? (body === undefined ? "GET" : "POST"),
     headers: {
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
@@ -83,24 +85,34 @@ export class Customer {
   readonly email: string;
   readonly token: string;
   readonly organizationId: string;
+  readonly #session: Session;
+  readonly #baseUrl: string;
 
-  private constructor(email: string, session: Session) {
+  private constructor(email: string, session: Session, baseUrl: string) {
     this.email = email;
     this.token = session.token;
     this.organizationId = session.organization.id;
+    this.#session = session;
+    this.#baseUrl = baseUrl;
   }
 
   /** Registers a new customer, with money when an amount is given. */
-  static async register(options: { balance?: number } = {}): Promise<Customer> {
+  static async register(options: { balance?: number; baseUrl?: string } = {}): Promise<Customer> {
     const email = `${randomUUID()}@example.com`;
-    const response = await call("/v1/auth/register", { json: { email, password } });
-    const customer = new Customer(email, dataOf(response, Session));
+    const baseUrl = options.baseUrl ?? inject("baseUrl");
+    const response = await call("/v1/auth/register", { json: { email, password }, baseUrl });
+    const customer = new Customer(email, dataOf(response, Session), baseUrl);
     if (options.balance !== undefined) await customer.topUp(options.balance);
     return customer;
   }
 
+  /** The same customer, calling another gateway. */
+  at(baseUrl: string): Customer {
+    return new Customer(this.email, this.#session, baseUrl);
+  }
+
   async call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
-    return call(path, { credential: this.token, ...options });
+    return call(path, { credential: this.token, baseUrl: this.#baseUrl, ...options });
   }
 
   async topUp(amount: number): Promise<Wallet> {

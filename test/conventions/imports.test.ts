@@ -1,0 +1,103 @@
+import { glob, readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { beforeAll, expect, it } from "vitest";
+
+interface SourceFile {
+  /** From the project's root, with forward slashes. */
+  readonly name: string;
+  /** Files of the project that it imports, by the same kind of name. */
+  readonly imports: readonly string[];
+  readonly packages: readonly string[];
+}
+
+const files: SourceFile[] = [];
+
+beforeAll(async () => {
+  for await (const name of glob("{functions,infra,shared,test}/**/*.ts")) {
+    const source = await readFile(name, "utf8");
+    const specifiers = [...source.matchAll(/^(?:import|export)\b[^;]*?\bfrom "([^"]+)"/gm)].map(
+      ([, specifier = ""]) => specifier,
+    );
+    files.push({
+      name,
+      imports: specifiers
+        .filter((specifier) => specifier.startsWith("."))
+        .map((specifier) => path.join(path.dirname(name), specifier)),
+      packages: specifiers.filter((specifier) => !specifier.startsWith(".")),
+    });
+  }
+});
+
+/** The imports of files in one place that a rule does not allow, as `importer → imported`. */
+function breaches(from: RegExp, isAllowed: (imported: string, importer: string) => boolean): string[] {
+  return files
+    .filter(({ name }) => from.test(name))
+    .flatMap(({ name, imports }) =>
+      imports.filter((imported) => !isAllowed(imported, name)).map((imported) => `${name} → ${imported}`),
+    );
+}
+
+function roomOf(name: string): string {
+  return name.split("/").slice(0, 2).join("/");
+}
+
+it("the project has files for the rules to look at", () => {
+  expect(files.length).toBeGreaterThan(80);
+  expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
+});
+
+it("the contract imports zod and itself only", () => {
+  expect(breaches(/^shared\/contract\//, (imported) => imported.startsWith("shared/contract/"))).toEqual([]);
+  const packages = files
+    .filter(({ name }) => name.startsWith("shared/contract/"))
+    .flatMap((file) => file.packages);
+  expect(new Set(packages)).toEqual(new Set(["zod"]));
+});
+
+it("the platform imports no domain", () => {
+  const allowed = /^shared\/(contract|platform)\/|^shared\/routes\.ts$/;
+  expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
+});
+
+it("what is shared imports neither functions nor infrastructure", () => {
+  expect(breaches(/^shared\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
+});
+
+it("functions import what is shared, never each other", () => {
+  expect(breaches(/^functions\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
+});
+
+it("the infrastructure reads the route table and names, never a handler or a domain", () => {
+  const allowed = /^infra\/|^shared\/routes\.ts$|^shared\/platform\/(access|config|keys)\.ts$/;
+  expect(breaches(/^infra\/(?!local\/demo)/, (imported) => allowed.test(imported))).toEqual([]);
+});
+
+it("nothing but tests imports tests", () => {
+  expect(breaches(/^(functions|infra|shared)\//, (imported) => !imported.startsWith("test/"))).toEqual([]);
+});
+
+it("the rooms of what is shared depend on each other without a cycle", () => {
+  const dependencies = new Map<string, Set<string>>();
+  for (const { name, imports } of files.filter((file) => /^shared\/[^/]+\//.test(file.name))) {
+    const known = dependencies.get(roomOf(name)) ?? new Set();
+    // The route table sits above the rooms and is only known to the platform as a type.
+    for (const imported of imports) if (imported !== "shared/routes.ts") known.add(roomOf(imported));
+    known.delete(roomOf(name));
+    dependencies.set(roomOf(name), known);
+  }
+  const cycles: string[] = [];
+  const walk = (room: string, trail: readonly string[]): void => {
+    if (trail.includes(room)) cycles.push([...trail.slice(trail.indexOf(room)), room].join(" → "));
+    else for (const next of dependencies.get(room) ?? []) walk(next, [...trail, room]);
+  };
+  for (const room of dependencies.keys()) walk(room, []);
+  expect(cycles).toEqual([]);
+});
+
+it("no folder is called utils, helpers or types, and no file only passes on what others export", async () => {
+  expect(files.filter(({ name }) => /\/(utils?|helpers?|types|common|misc)(\/|\.ts$)/.test(name))).toEqual(
+    [],
+  );
+  expect(files.filter(({ name }) => /\/index\.ts$/.test(name))).toEqual([]);
+});

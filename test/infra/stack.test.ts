@@ -1,0 +1,204 @@
+import { stat } from "node:fs/promises";
+
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+
+import { bundleFolder } from "../../infra/bundle.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed } from "../../infra/stages.ts";
+import { routes, type Route } from "../../shared/routes.ts";
+
+function synthesize(stage: string): Template {
+  const stack = new GatewayStack(new App({ analyticsReporting: false }), `test-${stage}`, stageNamed(stage));
+  return Template.fromStack(stack);
+}
+
+let prod: Template;
+let dev: Template;
+beforeAll(() => {
+  prod = synthesize("prod");
+  dev = synthesize("dev");
+});
+
+const Function = z.object({
+  Properties: z.object({
+    Runtime: z.string(),
+    Architectures: z.array(z.string()),
+    Timeout: z.number(),
+    Role: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
+  }),
+});
+
+const Role = z.object({
+  Properties: z.object({
+    Policies: z.array(
+      z.object({
+        PolicyDocument: z.object({
+          Statement: z.array(
+            z.object({
+              Action: z.union([z.string(), z.array(z.string())]).transform((action) => [action].flat()),
+              Resource: z.unknown(),
+              Condition: z
+                .object({
+                  "ForAllValues:StringLike": z.object({
+                    "dynamodb:LeadingKeys": z.array(z.string()).or(z.string()),
+                  }),
+                })
+                .optional(),
+            }),
+          ),
+        }),
+      }),
+    ),
+  }),
+});
+
+/** What the role of a function allows on the table, as `action family`, sorted. */
+function tableAccess(name: string): string[] {
+  const roles = Object.entries(prod.findResources("AWS::IAM::Role")).filter(([id]) =>
+    id.includes(`${name}Role`),
+  );
+  expect(roles).toHaveLength(1);
+  return roles
+    .flatMap(([, role]) => Role.parse(role).Properties.Policies)
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .filter(({ Action }) => Action.some((action) => action.startsWith("dynamodb:")))
+    .flatMap(({ Action, Condition }) => {
+      const families = [
+        Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? "everything",
+      ].flat();
+      return Action.flatMap((action) =>
+        families.map((family) => `${action.replace("dynamodb:", "")} ${family}`),
+      );
+    })
+    .toSorted();
+}
+
+it("stays far enough below CloudFormation's 500 resources", () => {
+  expect(
+    Object.keys(z.record(z.string(), z.unknown()).parse(prod.toJSON()["Resources"])).length,
+  ).toBeLessThan(450);
+});
+
+it("has a route and a function for each row of the table, and one for everything else", () => {
+  const keys = Object.values(prod.findResources("AWS::ApiGatewayV2::Route")).map(
+    (route) => z.object({ Properties: z.object({ RouteKey: z.string() }) }).parse(route).Properties.RouteKey,
+  );
+  const expected = Object.values<Route>(routes).map(({ method, path }) => `${method} ${path}`);
+  expect(keys.toSorted()).toEqual([...expected, "$default"].toSorted());
+});
+
+it("gives every function Node 24 on arm64 and a role that no other has", () => {
+  const functions = Object.values(prod.findResources("AWS::Lambda::Function")).map(
+    (each) => Function.parse(each).Properties,
+  );
+  for (const { Runtime, Architectures, Timeout } of functions) {
+    expect(Runtime).toBe("nodejs24.x");
+    expect(Architectures).toEqual(["arm64"]);
+    expect(Timeout).toBeLessThanOrEqual(50);
+  }
+  const roles = functions.map(({ Role: role }) => role["Fn::GetAtt"][0]);
+  expect(new Set(roles).size).toBe(functions.length);
+});
+
+it("lets what talks to the outside touch no wallet", () => {
+  expect(tableAccess("SendMessage")).toEqual(["UpdateItem MESSAGES#*", "UpdateItem SANDBOX#*"]);
+  expect(tableAccess("DispatchWebhook")).toEqual(["GetItem ORG#*", "Query ORG#*"]);
+});
+
+it("lets a send debit and record, and no more", () => {
+  expect(tableAccess("SendSms")).toEqual([
+    "GetItem KEY#*",
+    "GetItem MESSAGES#*",
+    "GetItem ORG#*",
+    "GetItem WALLET#*",
+    "PutItem DUE#*",
+    "PutItem LEDGER#*",
+    "PutItem MESSAGES#*",
+    "UpdateItem WALLET#*",
+  ]);
+});
+
+it("lets no role do everything with something, or something with everything", () => {
+  for (const role of Object.values(prod.findResources("AWS::IAM::Role"))) {
+    for (const { PolicyDocument } of Role.parse(role).Properties.Policies) {
+      for (const { Action, Resource } of PolicyDocument.Statement) {
+        expect(Action.filter((action) => action.includes("*"))).toEqual([]);
+        expect(JSON.stringify(Resource)).not.toContain('"*"');
+      }
+    }
+  }
+});
+
+it("keeps the table of prod whatever happens, and lets dev go with its stack", () => {
+  const table = {
+    BillingMode: "PAY_PER_REQUEST",
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
+  };
+  const [ofProd, ...others] = Object.values(prod.findResources("AWS::DynamoDB::Table"));
+  expect(others).toEqual([]);
+  expect(ofProd).toMatchObject({
+    Properties: { ...table, DeletionProtectionEnabled: true },
+    DeletionPolicy: "Retain",
+  });
+  expect(ofProd).not.toHaveProperty("Properties.GlobalSecondaryIndexes");
+  const [ofDev] = Object.values(dev.findResources("AWS::DynamoDB::Table"));
+  expect(ofDev).toMatchObject({ Properties: table, DeletionPolicy: "Delete" });
+});
+
+it("disables top-ups and local webhook targets in prod", () => {
+  for (const each of Object.values(prod.findResources("AWS::Lambda::Function"))) {
+    expect(each).toHaveProperty("Properties.Environment.Variables.TOP_UP_ENABLED", "false");
+    expect(each).toHaveProperty("Properties.Environment.Variables.WEBHOOK_TARGETS", "public");
+  }
+});
+
+it("gives every queue a dead-letter queue with an alarm that says what it means", () => {
+  const queues = Object.values(prod.findResources("AWS::SQS::Queue"));
+  const redriving = prod.findResources("AWS::SQS::Queue", {
+    Properties: { RedrivePolicy: { maxReceiveCount: 5 } },
+  });
+  expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
+  const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
+  expect(alarms).toHaveLength(queues.length / 2);
+  for (const alarm of alarms) {
+    const { AlarmDescription, AlarmActions } = z
+      .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })
+      .parse(alarm).Properties;
+    expect(AlarmDescription.length).toBeGreaterThan(60);
+    expect(AlarmActions).toHaveLength(1);
+  }
+});
+
+it("has every queue feed a function that reports its failures one by one", () => {
+  const mappings = Object.values(prod.findResources("AWS::Lambda::EventSourceMapping"));
+  expect(mappings).toHaveLength(Object.keys(prod.findResources("AWS::SQS::Queue")).length / 2);
+  for (const mapping of mappings) {
+    expect(mapping).toMatchObject({
+      Properties: { FunctionResponseTypes: ["ReportBatchItemFailures"], BatchSize: 10 },
+    });
+    expect(mapping).toHaveProperty("Properties.ScalingConfig.MaximumConcurrency");
+  }
+});
+
+it("knows its stages by name only", () => {
+  expect(() => stageNamed("production")).toThrow("there is no stage production, only local, dev, prod");
+});
+
+it("ships no function of 500 kB or more", async () => {
+  const names = [
+    "fallback/not-found",
+    "workers/send-message",
+    "workers/dispatch-webhook",
+    "workers/refund-message",
+  ];
+  for (const [operation, { tag }] of Object.entries<Route>(routes)) {
+    names.push(`${tag}/${operation.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  }
+  for (const name of names) {
+    expect((await stat(`${bundleFolder(name)}/index.mjs`)).size, name).toBeLessThan(500_000);
+  }
+});

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
+
+import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { Customer, errorOf } from "../support/api.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
+
+let dataFolder: string;
+let log: string[];
+const running: LocalGateway[] = [];
+
+beforeEach(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  log = [];
+});
+afterEach(async () => {
+  for (const gateway of running.splice(0)) await gateway.stop();
+  await rm(dataFolder, { recursive: true });
+});
+
+async function start(options: Partial<LocalGatewayOptions> = {}): Promise<LocalGateway> {
+  const gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    log: (line) => log.push(line),
+    ...options,
+  });
+  running.push(gateway);
+  return gateway;
+}
+
+function functionNamed(gateway: LocalGateway, part: string) {
+  const found = [...gateway.functions].find(([name]) => name.includes(part))?.[1];
+  if (found === undefined) throw new Error(`there is no function ${part}`);
+  return found;
+}
+
+it("a restart keeps accounts, keys, tokens, money and messages", async () => {
+  const before = await start({ dataFolder });
+  const customer = await Customer.register({ balance: 5, baseUrl: before.url });
+  const { secret } = await customer.createApiKey();
+  const { id } = await customer.send();
+  await before.stop();
+
+  const after = await start({ dataFolder });
+  expect(after.url).not.toBe(before.url);
+  const returned = customer.at(after.url);
+  expect(await returned.balance()).toBe(4.9921);
+  expect((await returned.call("/v1/auth/me", { credential: secret })).status).toBe(200);
+  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
+});
+
+it("a message that waits on a queue when the gateway stops is sent after it starts again", async () => {
+  const before = await start({ dataFolder });
+  const customer = await Customer.register({ balance: 5, baseUrl: before.url });
+  const scheduledAt = new Date(Date.now() + 2_000).toISOString();
+  const { id } = await customer.send({ scheduledAt });
+  await before.stop();
+
+  const after = await start({ dataFolder });
+  const returned = customer.at(after.url);
+  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
+  const { sentAt = "" } = await returned.message(id);
+  expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
+});
+
+it("without a data folder nothing is kept", async () => {
+  const first = await start();
+  const customer = await Customer.register({ baseUrl: first.url });
+  const second = await start();
+  expect(errorOf(await customer.at(second.url).call("/v1/wallet"))).toEqual({
+    status: 401,
+    code: "UNAUTHORIZED",
+  });
+});
+
+it("a function that does what its role does not allow is refused as in AWS", async () => {
+  const gateway = await start({
+    interceptor: async (request, next) =>
+      next(request.operation === "dynamodb:Query" ? { ...request, functionName: "ApiSendSms" } : request),
+  });
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  expect(errorOf(await customer.call("/v1/auth/api-keys"))).toEqual({ status: 500, code: "INTERNAL" });
+  expect(log.join("\n")).toContain("ApiSendSms is not authorized to perform dynamodb:Query");
+});
+
+it("a function that is ended starts again with the next call", async () => {
+  const gateway = await start();
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  await functionNamed(gateway, "GetWallet").kill();
+  expect(await customer.balance()).toBe(1);
+});
+
+it("a call that is under way when its function ends gets API Gateway's 500", async () => {
+  const gateway = await start({
+    interceptor: async (request, next) => {
+      if (request.operation === "dynamodb:GetItem" && request.functionName.includes("GetMe")) {
+        await functionNamed(gateway, "GetMe").kill();
+      }
+      return next(request);
+    },
+  });
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  expect(await customer.call("/v1/auth/me")).toMatchObject({
+    status: 500,
+    body: { message: "Internal Server Error" },
+  });
+});
+
+it("log lines carry no secret, no password, no number and no message text", async () => {
+  const gateway = await start();
+  const customer = await Customer.register({ balance: 5, baseUrl: gateway.url });
+  const hook = await startWebhookReceiver();
+  const webhook = await customer.call("/v1/webhooks", { json: { url: hook.url } });
+  const { secret } = await customer.createApiKey();
+  await customer.call("/v1/sms/send", {
+    credential: secret,
+    json: { to: "447700900123", message: "top secret text", senderId: "ACME" },
+  });
+  await customer.call("/v1/sms/send", { json: { to: "447700900124", message: "more secret text" } });
+  await customer.call("/v1/sms/send", { raw: '{"message":"secret text' });
+  await customer.call("/v1/auth/login", { json: { email: customer.email, password: "wrong secret" } });
+  await hook.waitForCalls(1);
+  await vi.waitFor(() => expect(log.join("\n")).toContain("webhook.called"), 15_000);
+  await hook.stop();
+
+  const written = log.join("\n");
+  expect(log.filter((line) => line.includes('"event":"request"')).length).toBeGreaterThanOrEqual(8);
+  for (const line of log)
+    expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), event: expect.any(String) });
+  const signingSecret = /whsec_[^"]+/.exec(webhook.text)?.[0] ?? "there is none";
+  for (const secretText of [
+    secret,
+    customer.token,
+    signingSecret,
+    "secret text",
+    "wrong secret",
+    "correct horse",
+    "447700900123",
+    "447700900124",
+    customer.email,
+  ]) {
+    expect(written).not.toContain(secretText);
+  }
+});
+
+it("a body beyond 10 MB is refused before any function sees it", async () => {
+  const gateway = await start();
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const response = await customer.call("/v1/sms/send", { raw: `"${"x".repeat(10 * 1024 * 1024)}"` });
+  expect(response).toMatchObject({ status: 413, body: { message: "Request Entity Too Large" } });
+});
