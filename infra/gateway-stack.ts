@@ -80,6 +80,12 @@ export class GatewayStack extends Stack {
       timeoutSeconds: sendTimeoutSeconds,
       memoryMegabytes: 512,
     });
+    if (stage.provider === "aws-sms") {
+      for (const origin of ["phone-number", "pool", "sender-id"]) {
+        const resource = this.formatArn({ service: "sms-voice", resource: origin, resourceName: "*" });
+        sendMessage.allow(["sms-voice:SendTextMessage"], resource);
+      }
+    }
     transactionalSends.feed(sendMessage, maxConcurrency.transactionalSends);
     marketingSends.feed(sendMessage, maxConcurrency.marketingSends);
 

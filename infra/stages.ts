@@ -5,7 +5,7 @@ export interface Stage {
   /** Which addresses a webhook may have: see `config.webhookTargets`. */
   readonly webhookTargets: "any" | "public";
   /** Who carries the messages: see `shared/providers`. */
-  readonly provider: "sandbox";
+  readonly provider: "aws-sms" | "sandbox";
   /** Whether the table outlives the stack and cannot be deleted by mistake. */
   readonly keepData: boolean;
   readonly logRetentionDays: 7 | 90;
@@ -28,6 +28,7 @@ const dev: Stage = { ...local, name: "dev", webhookTargets: "public" };
 const prod: Stage = {
   ...dev,
   name: "prod",
+  provider: "aws-sms",
   topUpEnabled: false,
   keepData: true,
   logRetentionDays: 90,

@@ -53,6 +53,8 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   const stop = async (): Promise<void> => {
     for (const part of running.splice(0)) await part.stop();
   };
+  // The port comes first: a second gateway must not open the data of the one that is running.
+  const api = await HttpApi.start(options.port);
   try {
     const dynamodb = started(await startDynamoDb(dataFolder));
     const sqs = started(await startSqs(dataFolder));
@@ -95,11 +97,9 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       eventSources.schedule(expression, invoke(functionName));
     }
 
-    const api = started(
-      await HttpApi.start(
-        stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
-        options.port,
-      ),
+    // It is the first to stop, so that the answers under way are still given.
+    started(api).serve(
+      stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
     );
     return {
       url: api.url,
@@ -111,6 +111,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     };
   } catch (error) {
     await stop();
+    await api.stop();
     throw error;
   }
 }

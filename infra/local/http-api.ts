@@ -41,25 +41,32 @@ interface CompiledRoute extends HttpRoute {
 /** An API Gateway HTTP API: turns requests into events of payload format 2.0, and results into responses. */
 export class HttpApi {
   readonly #server: Server;
-  readonly #routes: readonly CompiledRoute[];
-  readonly #fallback: HttpRoute | undefined;
+  #routes: readonly CompiledRoute[] = [];
+  #fallback: HttpRoute | undefined;
   #port = 0;
 
-  private constructor(routes: readonly HttpRoute[]) {
+  private constructor() {
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  /**
+   * Takes the port; requests get a 404 until there are routes.
+   * @throws Error when the port is taken
+   */
+  static async start(port: number): Promise<HttpApi> {
+    const api = new HttpApi();
+    api.#port = await listenOnLoopback(api.#server, port);
+    return api;
+  }
+
+  /** Begins to answer these routes. */
+  serve(routes: readonly HttpRoute[]): void {
     // Routes without a parameter are tried first, so that /sms/send is not taken for /sms/{id}.
     this.#routes = routes
       .filter(({ routeKey }) => routeKey !== "$default")
       .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
       .map(compileRoute);
     this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-  }
-
-  /** @throws Error when the port is taken */
-  static async start(routes: readonly HttpRoute[], port: number): Promise<HttpApi> {
-    const api = new HttpApi(routes);
-    api.#port = await listenOnLoopback(api.#server, port);
-    return api;
   }
 
   get url(): string {
@@ -76,7 +83,7 @@ export class HttpApi {
     await closed;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const body = await readBody(request);
       if (body === undefined) return answer(response, 413, "Request Entity Too Large");

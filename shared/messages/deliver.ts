@@ -11,8 +11,11 @@ import { announce } from "../webhooks/announce.ts";
 import { secondsUntilDue, sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, MessageRecord, release } from "./message.ts";
 
-/** Longer than a sender can run, so that a claim lapses only when its sender is surely gone. */
-const claimLeaseMs = 2 * minuteMs;
+/**
+ * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
+ * queue hides a job, so that it has lapsed when the job comes again.
+ */
+const claimLeaseMs = minuteMs;
 
 /** Waits before the next attempt when the provider asks to come back; when they are used up the message failed. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
@@ -53,6 +56,7 @@ async function handOff(message: MessageRecord, provider: Provider): Promise<void
     from: message.senderId,
     text: message.message,
     encoding: message.encoding,
+    isPromotional: message.messageType === "marketing",
   });
   switch (result.outcome) {
     case "accepted":

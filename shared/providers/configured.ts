@@ -1,8 +1,9 @@
 import { config } from "../platform/config.ts";
+import { awsSmsProvider } from "./aws-sms.ts";
 import type { Provider } from "./provider.ts";
 import { sandboxProvider } from "./sandbox.ts";
 
-const providers: Readonly<Record<string, Provider>> = { sandbox: sandboxProvider };
+const providers: Readonly<Record<string, Provider>> = { sandbox: sandboxProvider, "aws-sms": awsSmsProvider };
 
 /** The provider that the stage names. */
 export function configuredProvider(): Provider {

@@ -7,6 +7,7 @@ export interface OutgoingMessage {
   readonly from: string;
   readonly text: string;
   readonly encoding: Encoding;
+  readonly isPromotional: boolean;
 }
 
 /** What the carrier said. A thrown error means that it is not known whether the carrier took the message. */

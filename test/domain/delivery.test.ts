@@ -69,6 +69,7 @@ it("a job that arrives five times in parallel reaches the provider once", async 
     from: "ACME",
     text: "hello",
     encoding: "GSM-7",
+    isPromotional: false,
   });
   expect(await statusOf(job)).toBe("sent");
   // The job must come again to those who met a running claim, in case its holder dies.
