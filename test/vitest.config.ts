@@ -10,6 +10,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/environment.ts"],
+    // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A test that asserts nothing proves nothing.
