@@ -95,7 +95,7 @@ export class GatewayStack extends Stack {
         table: {
           MESSAGES: ["GetItem", "UpdateItem"],
           WALLET: ["GetItem", "UpdateItem"],
-          LEDGER: ["PutItem"],
+          LEDGER: ["GetItem", "PutItem"],
         },
       },
       timeoutSeconds: refundTimeoutSeconds,

@@ -32,6 +32,8 @@ export interface Route {
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
   readonly paged?: true;
+  /** Whether the operation takes an Idempotency-Key. */
+  readonly idempotent?: true;
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
   readonly errors: readonly ErrorCode[];
   readonly access: Access;
@@ -141,6 +143,7 @@ export const routes = {
     body: SendSmsRequest,
     status: 202,
     data: AcceptedMessage,
+    idempotent: true,
     errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
     access: {
       table: {
@@ -211,8 +214,9 @@ export const routes = {
     body: TopUpRequest.prefault({}),
     status: 200,
     data: Wallet,
+    idempotent: true,
     errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
-    access: { table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["PutItem"] } },
+    access: { table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["GetItem", "PutItem"] } },
   },
   listWebhooks: {
     method: "GET",

@@ -2,6 +2,6 @@ import { acceptMessage } from "../../shared/messages/send.ts";
 import { endpoint } from "../../shared/platform/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
-export const handler = endpoint(routes.sendSms, async ({ actor, body }) =>
-  acceptMessage(actor.organizationId, body),
+export const handler = endpoint(routes.sendSms, async ({ actor, body, attempt }) =>
+  acceptMessage(actor.organizationId, body, attempt),
 );

@@ -2,6 +2,6 @@ import { endpoint } from "../../shared/platform/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 
-export const handler = endpoint(routes.topUpWallet, async ({ actor, body }) =>
-  topUpWallet(actor.organizationId, body),
+export const handler = endpoint(routes.topUpWallet, async ({ actor, body, attempt }) =>
+  topUpWallet(actor.organizationId, body, attempt),
 );

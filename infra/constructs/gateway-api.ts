@@ -2,6 +2,7 @@ import { HttpApi, HttpMethod, HttpRoute, HttpRouteKey, HttpStage } from "aws-cdk
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import type { Construct } from "constructs";
 
+import type { Access } from "../../shared/platform/access.ts";
 import { type Route, fallbackRoute, routes } from "../../shared/routes.ts";
 import { GatewayFunction, type Backend } from "./gateway-function.ts";
 
@@ -33,24 +34,29 @@ export class GatewayApi extends HttpApi {
 }
 
 function routeFunction(scope: Construct, operation: string, route: Route, backend: Backend): GatewayFunction {
-  const access =
-    route.auth === "none"
-      ? route.access
-      : {
-          ...route.access,
-          table: {
-            ...route.access.table,
-            KEY: [...new Set([...(route.access.table?.KEY ?? []), "GetItem" as const])],
-          },
-          sessionKey: true as const,
-        };
   return new GatewayFunction(scope, pascalCase(operation), backend, {
     handlerFile: `${route.tag}/${kebabCase(operation)}`,
-    access,
+    access: accessOf(route),
     timeoutSeconds: 15,
     // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
     memoryMegabytes: 1_024,
   });
+}
+
+/** What a row's function may touch: what the row says, and what follows from its other columns. */
+function accessOf(route: Route): Access {
+  const { table = {} } = route.access;
+  return {
+    ...route.access,
+    table: {
+      ...table,
+      ...(route.auth === "bearer" ? { KEY: [...new Set([...(table.KEY ?? []), "GetItem" as const])] } : {}),
+      ...(route.idempotent === true
+        ? { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] }
+        : {}),
+    },
+    ...(route.auth === "bearer" ? { sessionKey: true } : {}),
+  };
 }
 
 function pascalCase(operation: string): string {

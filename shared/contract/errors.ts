@@ -58,6 +58,16 @@ export const errorCatalogue = {
     message: "An account with this email exists.",
     remedy: "Log in, or register with another email.",
   },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: "A request with this Idempotency-Key is still being worked on.",
+    remedy: "Wait a moment and send the same request again for its answer.",
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: "This Idempotency-Key came with another request before.",
+    remedy: "Use a new key for a new request; send the same body to repeat an old one.",
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     message: "The request body is larger than 64 KB.",

@@ -2,6 +2,7 @@ import { defaultSenderId } from "../accounts/organization.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { dayMs, now } from "../platform/clock.ts";
+import type { Attempt } from "../platform/idempotency.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { enqueue, maxDelaySeconds } from "../platform/queue.ts";
@@ -25,18 +26,17 @@ const maxScheduleAheadMs = 30 * dayMs;
 export async function acceptMessage(
   organizationId: string,
   request: SendSmsRequest,
+  attempt?: Attempt,
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const senderId = request.senderId ?? (await defaultSenderId(organizationId));
   if (senderId === undefined) throw new ApiError("MISSING_SENDER_ID");
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
-  const debit = await debitWallet(organizationId, message.id, message.totalMicros, queuedAt);
+  const debit = await debitWallet(organizationId, message.totalMicros, queuedAt);
   const delaySeconds = secondsUntilDue(message.scheduledAt);
   const waitsInTable = delaySeconds > maxDelaySeconds;
-  await record(message, debit, waitsInTable ? [dueJob(message)] : []);
-  if (!waitsInTable) await queueForSending(message, delaySeconds);
-  return {
+  const accepted: AcceptedMessage = {
     id: message.id,
     status: "queued",
     to: message.to,
@@ -44,6 +44,12 @@ export async function acceptMessage(
     scheduledAt: message.scheduledAt,
     pricing: presentPricing(message),
   };
+  await record(message, debit, [
+    ...(waitsInTable ? [dueJob(message)] : []),
+    ...(attempt === undefined ? [] : [attempt.complete(accepted)]),
+  ]);
+  if (!waitsInTable) await queueForSending(message, delaySeconds);
+  return accepted;
 }
 
 /** The time to send at in UTC, or undefined for now. */
@@ -93,7 +99,7 @@ function newMessage(
 async function record(message: MessageRecord, debit: Debit, together: readonly Write[]): Promise<void> {
   const recorded = await transact([
     ledgerEntry({
-      id: newId("txn"),
+      id: debit.entryId,
       organizationId: message.organizationId,
       type: "message",
       seq: debit.seq,

@@ -6,10 +6,11 @@ import type {
 } from "aws-lambda";
 import type * as z from "zod";
 
-import { ApiError, errorCatalogue } from "../contract/errors.ts";
+import { ApiError, errorCatalogue, invalidField } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import type { Route } from "../routes.ts";
 import { authenticate, type Actor } from "./authenticate.ts";
+import { once, type Attempt } from "./idempotency.ts";
 import { log } from "./log.ts";
 import { parseInput } from "./request-input.ts";
 import { warmSessionKey } from "./session-token.ts";
@@ -25,6 +26,8 @@ interface Call<R extends Route> {
   readonly body: Output<Property<R, "body">>;
   /** The address that the request came from. */
   readonly sourceIp: string;
+  /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
+  readonly attempt: Attempt | undefined;
 }
 
 /** What a handler returns: the route's `data`, or for a paged route its rows and where they stand. */
@@ -59,9 +62,31 @@ export function endpoint<const R extends Route>(
         ...parseInput(route, event),
         actor: event.actor,
         sourceIp: event.requestContext.http.sourceIp,
+        attempt: undefined,
       } as Call<R>;
-      return { statusCode: route.status, body: successBody(route, await handle(call)) };
+      const key = route.idempotent === true ? idempotencyKey(event) : undefined;
+      if (key === undefined || event.actor === undefined) return success(route, await handle(call));
+      const { organizationId } = event.actor;
+      const content = [routeName(route), call.params, call.query, call.body];
+      const { answer, replayed } = await once({ organizationId, key, content }, async (attempt) =>
+        handle({ ...call, attempt }),
+      );
+      return success(route, answer, replayed ? { "Idempotent-Replayed": "true" } : {});
     });
+}
+
+function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
+  const key = event.headers["idempotency-key"];
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw invalidField("Idempotency-Key", "must be 1 to 255 printable ASCII characters without spaces");
+}
+
+function success(
+  route: Route,
+  answer: unknown,
+  headers: Record<string, string> = {},
+): APIGatewayProxyStructuredResultV2 {
+  return { statusCode: route.status, headers, body: successBody(route, answer) };
 }
 
 function successBody(route: Route, answer: unknown): string {

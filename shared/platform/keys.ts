@@ -12,6 +12,7 @@
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
  * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
@@ -29,6 +30,7 @@ export interface Key {
 export const keyFamilies = [
   "DUE",
   "EMAIL",
+  "IDEMPOTENCY",
   "KEY",
   "LEDGER",
   "LIMIT",
@@ -62,6 +64,10 @@ export const keys = {
   message: (organizationId: string, messageId: string): Key => ({
     pk: `MESSAGES#${organizationId}`,
     sk: messageId,
+  }),
+  idempotency: (organizationId: string, keyHash: string): Key => ({
+    pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
+    sk: "IDEMPOTENCY",
   }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),

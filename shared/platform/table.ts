@@ -11,6 +11,7 @@ import {
   DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
@@ -92,7 +93,7 @@ export async function updateItem<Item>(
   options: { singleEffect?: boolean } = {},
 ): Promise<Outcome<Item>> {
   const dynamodb = options.singleEffect === true ? singleEffectClient : client;
-  try {
+  return outcomeOf(async () => {
     const { Attributes } = await dynamodb.send(
       new UpdateCommand({
         ...updateParameters(update),
@@ -100,16 +101,42 @@ export async function updateItem<Item>(
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
     );
-    return { applied: true, item: schema.parse(Attributes) };
+    return schema.parse(Attributes);
+  });
+}
+
+/** Puts one item. */
+export async function putItem(put: Put): Promise<Outcome<Put["put"]>> {
+  return outcomeOf(async () => {
+    await client.send(
+      new PutCommand({ ...putParameters(put), ReturnValuesOnConditionCheckFailure: "ALL_OLD" }),
+    );
+    return put.put;
+  });
+}
+
+/** Deletes one item; without a condition, deleting what is not there does nothing. */
+export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outcome<Key>> {
+  return outcomeOf(async () => {
+    await client.send(
+      new DeleteCommand({
+        TableName: config.tableName(),
+        Key: key,
+        ...expressions(only),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+    return key;
+  });
+}
+
+async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item>> {
+  try {
+    return { applied: true, item: await write() };
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
     throw error;
   }
-}
-
-/** Deletes one item; deleting what is not there does nothing. */
-export async function deleteItem(key: Key): Promise<void> {
-  await client.send(new DeleteCommand({ TableName: config.tableName(), Key: key }));
 }
 
 export interface Range {

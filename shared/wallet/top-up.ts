@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
+import type { Attempt } from "../platform/idempotency.ts";
 import { microsOf } from "./money.ts";
 import { creditWallet, presentWallet } from "./wallet.ts";
 
@@ -8,9 +9,19 @@ import { creditWallet, presentWallet } from "./wallet.ts";
  * Adds money that nobody paid: for development, so stages with real customers disable it.
  * @throws ApiError TOP_UP_DISABLED, WALLET_MISSING, CONFLICT
  */
-export async function topUpWallet(organizationId: string, { amount }: TopUpRequest): Promise<Wallet> {
+export async function topUpWallet(
+  organizationId: string,
+  { amount }: TopUpRequest,
+  attempt?: Attempt,
+): Promise<Wallet> {
   if (!config.topUpEnabled()) throw new ApiError("TOP_UP_DISABLED");
-  const wallet = await creditWallet({ organizationId, type: "top_up", amountMicros: microsOf(amount) });
-  if (wallet === undefined) throw new Error("a credit without a condition was refused");
+  const wallet = await creditWallet({
+    organizationId,
+    type: "top_up",
+    amountMicros: microsOf(amount),
+    ...(attempt === undefined ? {} : { together: (after) => attempt.complete(presentWallet(after)) }),
+  });
+  // Only a later attempt at the same request can have refused this one.
+  if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
   return presentWallet(wallet);
 }

@@ -20,7 +20,7 @@ export const WalletRecord = z.object({
   seq: z.int().nonnegative(),
   /** How many messages have been paid for. */
   messageCount: z.int().nonnegative(),
-  /** What made the last change: the id of the message, or of the ledger entry of a credit. */
+  /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
 });
@@ -67,6 +67,8 @@ export function presentWallet(wallet: WalletRecord): Wallet {
 }
 
 export interface Debit {
+  /** The id that its ledger entry must have. */
+  readonly entryId: string;
   readonly seq: number;
   readonly amountMicros: number;
   readonly balanceAfterMicros: number;
@@ -78,32 +80,28 @@ export interface Debit {
  * ledger entry of the returned `seq`; where it cannot, the gap proves that the debit was lost.
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when it is not known whether it landed
  */
-export async function debitWallet(
-  organizationId: string,
-  messageId: string,
-  amountMicros: number,
-  at: Date,
-): Promise<Debit> {
-  const debited = await applyDebit(organizationId, messageId, amountMicros, at).catch((error: unknown) =>
-    resolveAmbiguousDebit(organizationId, messageId, error),
+export async function debitWallet(organizationId: string, amountMicros: number, at: Date): Promise<Debit> {
+  const entryId = newId("txn");
+  const debited = await applyDebit(organizationId, entryId, amountMicros, at).catch((error: unknown) =>
+    resolveAmbiguousDebit(organizationId, entryId, error),
   );
   if (!debited.applied) {
     throw new ApiError(debited.found === undefined ? "WALLET_MISSING" : "INSUFFICIENT_BALANCE");
   }
-  return { seq: debited.item.seq, amountMicros, balanceAfterMicros: debited.item.balanceMicros };
+  return { entryId, seq: debited.item.seq, amountMicros, balanceAfterMicros: debited.item.balanceMicros };
 }
 
-async function applyDebit(organizationId: string, messageId: string, amountMicros: number, at: Date) {
+async function applyDebit(organizationId: string, entryId: string, amountMicros: number, at: Date) {
   return updateItem(
     WalletRecord,
     {
       key: keys.wallet(organizationId),
       update:
         "SET balanceMicros = balanceMicros - :amount, seq = seq + :one, " +
-        "messageCount = messageCount + :one, lastId = :messageId, lastAt = :at",
+        "messageCount = messageCount + :one, lastId = :entryId, lastAt = :at",
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
       condition: "balanceMicros >= :amount",
-      values: { ":amount": amountMicros, ":one": 1, ":messageId": messageId, ":at": at.toISOString() },
+      values: { ":amount": amountMicros, ":one": 1, ":entryId": entryId, ":at": at.toISOString() },
     },
     { singleEffect: true },
   );
@@ -114,12 +112,12 @@ async function applyDebit(organizationId: string, messageId: string, amountMicro
  * send goes on; otherwise it may have landed and been overtaken, so the caller gets a 503 and the gap that
  * the debit may have left is refunded by the reconciler.
  */
-async function resolveAmbiguousDebit(organizationId: string, messageId: string, error: unknown) {
-  log.warn("wallet.debit_ambiguous", { organizationId, messageId, error });
+async function resolveAmbiguousDebit(organizationId: string, entryId: string, error: unknown) {
+  log.warn("wallet.debit_ambiguous", { organizationId, error });
   const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
     () => undefined,
   );
-  if (wallet?.lastId === messageId) return { applied: true, item: wallet } as const;
+  if (wallet?.lastId === entryId) return { applied: true, item: wallet } as const;
   throw new ApiError("UNAVAILABLE", { cause: error });
 }
 
@@ -128,8 +126,8 @@ export interface Credit {
   readonly type: "refund" | "top_up";
   readonly amountMicros: number;
   readonly messageId?: string;
-  /** A write that belongs to the credit: all of it happens, or nothing. */
-  readonly together?: Write;
+  /** A write that belongs to the credit, given the wallet as it will be: all of it happens, or nothing. */
+  readonly together?: (after: WalletRecord) => Write;
 }
 
 /** How often a credit is tried again when a debit came in between; each try sees the newest seq. */
@@ -158,8 +156,8 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
         messageId: credit.messageId,
         createdAt: after.lastAt,
       }),
-      ...(credit.together === undefined ? [] : [credit.together]),
-    ]);
+      ...(credit.together === undefined ? [] : [credit.together(after)]),
+    ]).catch(async (error: unknown) => resolveAmbiguousCredit(after, entryId, error));
     if (result.committed) return after;
     const [wallet, entry, together] = result.refusals;
     // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
@@ -170,6 +168,17 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
     await delay(Math.random() * 5 * attempt);
   }
   throw new ApiError("UNAVAILABLE");
+}
+
+/** A credit whose answer was lost is known by its entry; where there is none it may still land, so a 503. */
+async function resolveAmbiguousCredit(after: WalletRecord, entryId: string, error: unknown) {
+  const { organizationId, seq } = after;
+  log.warn("wallet.credit_ambiguous", { organizationId, error });
+  const entry = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+    consistent: true,
+  }).catch(() => undefined);
+  if (entry?.id === entryId) return { committed: true } as const;
+  throw new ApiError("UNAVAILABLE", { cause: error });
 }
 
 function walletAfter(seen: WalletRecord, credit: Credit, entryId: string): WalletRecord {

@@ -110,13 +110,17 @@ it("lets what talks to the outside touch no wallet", () => {
 
 it("lets a send debit and record, and no more", () => {
   expect(tableAccess("SendSms")).toEqual([
+    "DeleteItem IDEMPOTENCY#*",
+    "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem MESSAGES#*",
     "GetItem ORG#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",
+    "PutItem IDEMPOTENCY#*",
     "PutItem LEDGER#*",
     "PutItem MESSAGES#*",
+    "UpdateItem IDEMPOTENCY#*",
     "UpdateItem WALLET#*",
   ]);
 });

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+
+import { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { Customer, dataOf, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
+
+const message = { to: "15005550000", message: "hello", senderId: "ACME" };
+
+async function send(customer: Customer, key: string, json: object = message): Promise<ApiResponse> {
+  return customer.call("/v1/sms/send", { json, headers: { "Idempotency-Key": key } });
+}
+
+describe("a send with an Idempotency-Key", () => {
+  it("gets the first answer again, says so, and is paid for once", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const first = await send(customer, "order-1");
+    const second = await send(customer, "order-1");
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(second.body).toEqual(first.body);
+    expect(first.headers.get("idempotent-replayed")).toBeNull();
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(await customer.balance()).toBe(0.9921);
+    expect(await customer.ledger()).toHaveLength(2);
+  });
+
+  it("is debited once though 50 come at the same time; then another body is refused", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const responses = await Promise.all(Array.from({ length: 50 }, async () => send(customer, "race")));
+    const accepted = responses.filter(({ status }) => status === 202);
+    const refused = responses.filter(({ status }) => status === 409).map(errorOf);
+    expect(accepted.length).toBeGreaterThanOrEqual(1);
+    expect(accepted.length + refused.length).toBe(50);
+    expect(new Set(accepted.map((response) => dataOf(response, AcceptedMessage).id)).size).toBe(1);
+    for (const { code } of refused) expect(code).toBe("IDEMPOTENCY_IN_PROGRESS");
+    expect(await customer.balance()).toBe(0.9921);
+
+    const other = await send(customer, "race", { ...message, message: "something else" });
+    expect(errorOf(other)).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
+    expect(await customer.balance()).toBe(0.9921);
+  });
+
+  it("takes the same fields in another order, and defaults spelt out, for the same request", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const first = await send(customer, "order");
+    const again = await send(customer, "order", {
+      language: "English",
+      message: "hello",
+      senderId: "ACME",
+      to: "15005550000",
+    });
+    expect(again.body).toEqual(first.body);
+  });
+
+  it("can be sent again with the same key after it failed", async () => {
+    const customer = await Customer.register();
+    expect(errorOf(await send(customer, "retry"))).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
+    await customer.topUp(1);
+    const response = await send(customer, "retry");
+    expect(response.status).toBe(202);
+    expect(response.headers.get("idempotent-replayed")).toBeNull();
+  });
+
+  it("does not meet the keys of another organisation, nor those of another operation", async () => {
+    const [one, other] = await Promise.all([
+      Customer.register({ balance: 1 }),
+      Customer.register({ balance: 1 }),
+    ]);
+    const ids = [await send(one, "shared"), await send(other, "shared")].map(
+      (response) => dataOf(response, AcceptedMessage).id,
+    );
+    expect(ids[0]).not.toBe(ids[1]);
+    const topUp = await one.call("/v1/wallet/top-up", { json: {}, headers: { "Idempotency-Key": "shared" } });
+    expect(errorOf(topUp)).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
+  });
+
+  it.each([
+    ["an empty key", ""],
+    ["256 characters", "x".repeat(256)],
+    ["a space", "a b"],
+  ])("refuses %s", async (_name, key) => {
+    const customer = await Customer.register({ balance: 1 });
+    const response = await send(customer, key);
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual(["Idempotency-Key"]);
+  });
+
+  it("takes a key of 255 characters", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    expect((await send(customer, "x".repeat(255))).status).toBe(202);
+  });
+});
+
+describe("a top-up with an Idempotency-Key", () => {
+  it("adds its money once, also when twenty come at the same time", async () => {
+    const customer = await Customer.register();
+    const topUp = async (amount: number): Promise<ApiResponse> =>
+      customer.call("/v1/wallet/top-up", { json: { amount }, headers: { "Idempotency-Key": "top-up" } });
+    const responses = await Promise.all(Array.from({ length: 20 }, async () => topUp(3)));
+    expect(new Set(responses.map(({ status }) => status)).isSubsetOf(new Set([200, 409]))).toBe(true);
+    expect(await topUp(3)).toMatchObject({ status: 200, body: { data: { balance: 3 } } });
+    expect(errorOf(await topUp(4))).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
+    expect(await customer.balance()).toBe(3);
+  });
+});
