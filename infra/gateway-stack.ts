@@ -120,9 +120,26 @@ export class GatewayStack extends Stack {
       timeoutSeconds: 50,
       memoryMegabytes: 512,
     });
+    const reconcileWallets = new GatewayFunction(this, "ReconcileWallets", backend, {
+      handlerFile: "workers/reconcile-wallets",
+      access: {
+        table: {
+          WALLETS: ["Query"],
+          RECONCILER: ["GetItem", "UpdateItem"],
+          WALLET: ["GetItem", "UpdateItem"],
+          LEDGER: ["GetItem", "PutItem", "Query"],
+          MESSAGES: ["GetItem"],
+        },
+        queues: ["transactionalSends", "marketingSends", "refunds"],
+      },
+      timeoutSeconds: 50,
+      memoryMegabytes: 512,
+    });
     new Rule(this, "EveryMinute", {
       schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(releaseDue.lambda, { retryAttempts: 0 })],
+      targets: [releaseDue, reconcileWallets].map(
+        ({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 }),
+      ),
     });
 
     new CfnOutput(this, "ApiUrl", { value: api.apiEndpoint });

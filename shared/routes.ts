@@ -67,7 +67,13 @@ export const routes = {
     data: Session,
     errors: ["EMAIL_TAKEN"],
     access: {
-      table: { USER: ["PutItem"], EMAIL: ["PutItem"], ORG: ["PutItem"], WALLET: ["PutItem"] },
+      table: {
+        USER: ["PutItem"],
+        EMAIL: ["PutItem"],
+        ORG: ["PutItem"],
+        WALLET: ["PutItem"],
+        WALLETS: ["PutItem"],
+      },
       sessionKey: true,
     },
   },

@@ -36,11 +36,19 @@ export class FunctionHost {
   readonly #definition: FunctionDefinition;
   readonly #awsEndpoint: string;
   readonly #log: (line: string) => void;
+  readonly #clock: Float64Array;
   #instance: Instance | undefined;
 
-  constructor(definition: FunctionDefinition, awsEndpoint: string, log: (line: string) => void) {
+  /** @param clock shared by all functions: how many milliseconds they are ahead of the time */
+  constructor(
+    definition: FunctionDefinition,
+    awsEndpoint: string,
+    clock: Float64Array,
+    log: (line: string) => void,
+  ) {
     this.#definition = definition;
     this.#awsEndpoint = awsEndpoint;
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -72,7 +80,7 @@ export class FunctionHost {
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
     const worker = new Worker(new URL("function-thread.ts", import.meta.url), {
-      workerData: { bundleUrl: pathToFileURL(bundleFile).href },
+      workerData: { bundleUrl: pathToFileURL(bundleFile).href, clock: this.#clock },
       env: {
         ...environment,
         AWS_REGION: localRegion,

@@ -33,6 +33,8 @@ export interface LocalGateway {
   readonly sqsEndpoint: string;
   readonly stack: StackDefinition;
   readonly functions: ReadonlyMap<string, FunctionHost>;
+  /** Sets the functions' clock forward. Queues and schedules go on by the real one. */
+  advanceClock(ms: number): void;
   stop(): Promise<void>;
 }
 
@@ -71,10 +73,11 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const queueUrls = await createQueues(stack, sqsClient);
     for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
 
+    const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition.name, definition.statements);
-      functions.set(definition.name, new FunctionHost(definition, aws.url, log));
+      functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
     }
     started({
       stop: async () => {
@@ -107,6 +110,9 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       sqsEndpoint: sqs.endpoint,
       stack,
       functions,
+      advanceClock: (ms) => {
+        clock[0] = (clock[0] ?? 0) + ms;
+      },
       stop,
     };
   } catch (error) {

@@ -62,7 +62,7 @@ export async function register(request: RegisterRequest): Promise<Session> {
     { put: { ...keys.email(user.email), ...email }, condition },
     { put: { ...keys.user(user.id), ...user }, condition },
     { put: { ...keys.organization(organization.id), ...organization }, condition },
-    newWallet(organization.id, createdAt),
+    ...newWallet(organization.id, createdAt),
   ]);
   if (!created.committed) throw new ApiError("EMAIL_TAKEN");
   return startSession(user, organization);

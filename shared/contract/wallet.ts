@@ -16,7 +16,11 @@ export type TopUpRequest = z.infer<typeof TopUpRequest>;
 export const Wallet = z.object({ balance: z.number(), currency: Currency, updatedAt: Timestamp });
 export type Wallet = z.infer<typeof Wallet>;
 
-export const TransactionType = z.enum(["top_up", "message", "refund"]);
+/**
+ * `void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost together,
+ * the last one carries their sum.
+ */
+export const TransactionType = z.enum(["top_up", "message", "refund", "void"]);
 
 export const Transaction = z.object({
   id: idSchema("txn"),

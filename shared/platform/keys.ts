@@ -10,6 +10,8 @@
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
+ * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
+ * | how far the reconciler has come around           | RECONCILER#progress | RECONCILER    |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
@@ -36,10 +38,12 @@ export const keyFamilies = [
   "LIMIT",
   "MESSAGES",
   "ORG",
+  "RECONCILER",
   "RELEASE",
   "SANDBOX",
   "USER",
   "WALLET",
+  "WALLETS",
 ] as const;
 export type KeyFamily = (typeof keyFamilies)[number];
 
@@ -57,6 +61,11 @@ export const keys = {
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
   wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
+  walletListing: (shard: number, organizationId: string): Key => ({
+    pk: `WALLETS#${shard}`,
+    sk: organizationId,
+  }),
+  reconciler: (): Key => ({ pk: "RECONCILER#progress", sk: "RECONCILER" }),
   ledgerEntry: (organizationId: string, seq: number): Key => ({
     pk: `LEDGER#${organizationId}`,
     sk: ledgerSortKey(seq),
@@ -76,6 +85,6 @@ export const keys = {
 };
 
 /** A seq as a sort key: padded, so that text order is number order up to the largest safe integer. */
-function ledgerSortKey(seq: number): string {
+export function ledgerSortKey(seq: number): string {
   return String(seq).padStart(16, "0");
 }

@@ -17,6 +17,8 @@ export interface LogFields {
   readonly errorCode?: string | undefined;
   readonly attempt?: number | undefined;
   readonly count?: number | undefined;
+  readonly seq?: number | undefined;
+  readonly amountMicros?: number | undefined;
   /** An unexpected error: its name, message and stack. Never one whose message quotes the caller's input. */
   readonly error?: unknown;
 }

@@ -2,9 +2,9 @@ import * as z from "zod";
 
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
-import { keys } from "../platform/keys.ts";
+import { keys, ledgerSortKey } from "../platform/keys.ts";
 import { readPage } from "../platform/page.ts";
-import type { Put } from "../platform/table.ts";
+import { queryItems, type Put } from "../platform/table.ts";
 import { amountOf, currency } from "./money.ts";
 
 /** One change of a wallet's balance. Entries are never changed. */
@@ -20,7 +20,7 @@ export const LedgerEntryRecord = z.object({
   messageId: z.string().optional(),
   createdAt: z.string(),
 });
-type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
+export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
 
 /** The write of one ledger entry; it fails where its seq is taken. */
 export function ledgerEntry(entry: Omit<LedgerEntryRecord, "entity">): Put {
@@ -29,6 +29,20 @@ export function ledgerEntry(entry: Omit<LedgerEntryRecord, "entity">): Put {
     put: { ...keys.ledgerEntry(entry.organizationId, entry.seq), ...record },
     condition: "attribute_not_exists(pk)",
   };
+}
+
+/** At most `limit` entries whose seq lies between two, in order, as they are now. */
+export async function readLedger(
+  organizationId: string,
+  range: { readonly from: number; readonly to: number; readonly limit: number },
+): Promise<LedgerEntryRecord[]> {
+  return queryItems(LedgerEntryRecord, {
+    pk: keys.ledgerEntry(organizationId, 0).pk,
+    from: ledgerSortKey(range.from),
+    to: ledgerSortKey(range.to),
+    limit: range.limit,
+    consistent: true,
+  });
 }
 
 /** A page of the ledger, newest first. `lastSeq` is the wallet's seq, which is the number of its entries. */

@@ -23,14 +23,19 @@ export const WalletRecord = z.object({
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
+  /** The reconciler has settled every seq up to this one. */
+  settledSeq: z.int().nonnegative(),
 });
 export type WalletRecord = z.infer<typeof WalletRecord>;
 
 /** Above this an amount in micro-units is no longer exact. */
 const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
 
-/** The write that opens an empty wallet; it fails where one exists. */
-export function newWallet(organizationId: string, createdAt: Date): Put {
+/** The wallets are listed in so many partitions, so that no single one takes the writes of all registrations. */
+export const walletListShards = 8;
+
+/** The writes that open an empty wallet; they fail where one exists. */
+export function newWallet(organizationId: string, createdAt: Date): Put[] {
   const record: WalletRecord = {
     entity: "wallet",
     organizationId,
@@ -39,11 +44,15 @@ export function newWallet(organizationId: string, createdAt: Date): Put {
     messageCount: 0,
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
+    settledSeq: 0,
   };
-  return {
-    put: { ...keys.wallet(organizationId), ...record },
-    condition: "attribute_not_exists(pk)",
-  };
+  // An id ends in random characters, so its last one spreads the wallets evenly.
+  const shard = organizationId.charCodeAt(organizationId.length - 1) % walletListShards;
+  const condition = "attribute_not_exists(pk)";
+  return [
+    { put: { ...keys.wallet(organizationId), ...record }, condition },
+    { put: { ...keys.walletListing(shard, organizationId), entity: "walletListing" }, condition },
+  ];
 }
 
 /**
@@ -121,6 +130,35 @@ async function resolveAmbiguousDebit(organizationId: string, entryId: string, er
   throw new ApiError("UNAVAILABLE", { cause: error });
 }
 
+/** What a pass of the reconciler settled: the seqs after `from` up to `to`, of which so many were lost debits. */
+export interface Settlement {
+  readonly from: number;
+  readonly to: number;
+  readonly voids: number;
+}
+
+/**
+ * Notes how far a wallet is settled.
+ * @returns whether it was; false when another pass came first
+ */
+export async function settleWallet(organizationId: string, settled: Settlement): Promise<boolean> {
+  const outcome = await updateItem(WalletRecord, {
+    key: keys.wallet(organizationId),
+    update: settlementUpdate,
+    condition: settlementCondition,
+    values: settlementValues(settled),
+  });
+  return outcome.applied;
+}
+
+// A lost debit was counted as a message that was paid for.
+const settlementUpdate = "SET settledSeq = :settledTo, messageCount = messageCount - :voids";
+const settlementCondition = "settledSeq = :settledFrom";
+
+function settlementValues({ from, to, voids }: Settlement): Record<string, number> {
+  return { ":settledFrom": from, ":settledTo": to, ":voids": voids };
+}
+
 export interface Credit {
   readonly organizationId: string;
   readonly type: "refund" | "top_up";
@@ -128,6 +166,8 @@ export interface Credit {
   readonly messageId?: string;
   /** A write that belongs to the credit, given the wallet as it will be: all of it happens, or nothing. */
   readonly together?: (after: WalletRecord) => Write;
+  /** What the credit settles, of a refund by the reconciler. */
+  readonly settles?: Settlement;
 }
 
 /** How often a credit is tried again when a debit came in between; each try sees the newest seq. */
@@ -136,7 +176,7 @@ const creditAttempts = 12;
 /**
  * Adds money to a wallet and writes its ledger entry, in one transaction that is conditioned on the `seq` it
  * saw. A credit therefore never leaves a gap in the ledger, and every gap is a debit.
- * @returns the wallet after the credit, or undefined when the condition of `together` refused it
+ * @returns the wallet after the credit, or undefined when `together` or another settlement stood in the way
  * @throws ApiError WALLET_MISSING, CONFLICT above the largest balance; UNAVAILABLE when too many debits came in between
  */
 export async function creditWallet(credit: Credit): Promise<WalletRecord | undefined> {
@@ -145,7 +185,7 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
   for (let attempt = 1; attempt <= creditAttempts; attempt += 1) {
     const after = walletAfter(seen, credit, entryId);
     const result = await transact([
-      creditUpdate(seen, after),
+      creditUpdate(seen, after, credit.settles),
       ledgerEntry({
         id: entryId,
         organizationId: credit.organizationId,
@@ -165,6 +205,8 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
     if (together !== undefined) return undefined;
     seen =
       wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
+    // Another pass of the reconciler came first and has done what this credit is for.
+    if (credit.settles !== undefined && seen.settledSeq !== credit.settles.from) return undefined;
     await delay(Math.random() * 5 * attempt);
   }
   throw new ApiError("UNAVAILABLE");
@@ -189,12 +231,14 @@ function walletAfter(seen: WalletRecord, credit: Credit, entryId: string): Walle
   return { ...seen, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
-function creditUpdate(seen: WalletRecord, after: WalletRecord): Write {
+function creditUpdate(seen: WalletRecord, after: WalletRecord, settles: Settlement | undefined): Write {
+  const change = "balanceMicros = :balance, seq = :seq, lastId = :lastId, lastAt = :lastAt";
   return {
     key: keys.wallet(seen.organizationId),
-    update: "SET balanceMicros = :balance, seq = :seq, lastId = :lastId, lastAt = :lastAt",
-    condition: "seq = :seen",
+    update: settles === undefined ? `SET ${change}` : `${settlementUpdate}, ${change}`,
+    condition: settles === undefined ? "seq = :seen" : `${settlementCondition} AND seq = :seen`,
     values: {
+      ...(settles === undefined ? {} : settlementValues(settles)),
       ":balance": after.balanceMicros,
       ":seq": after.seq,
       ":lastId": after.lastId,

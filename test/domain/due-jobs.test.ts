@@ -74,9 +74,11 @@ it("what fell due during an outage of many hours is released when it is over, ov
 it("more jobs in one minute than one batch holds are all released", async () => {
   const organizationId = await openWallet(10_000_000);
   await releaseDueJobs();
-  const jobs = await Promise.all(
-    Array.from({ length: 450 }, async () => schedule(organizationId, "2030-06-01T13:00:00Z")),
-  );
+  const jobs: unknown[] = [];
+  while (jobs.length < 450) {
+    const batch = Array.from({ length: 30 }, async () => schedule(organizationId, "2030-06-01T13:00:00Z"));
+    jobs.push(...(await Promise.all(batch)));
+  }
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
   expect(await releaseDueJobs()).toBe(450);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));

@@ -5,7 +5,7 @@ import { creditWallet, newWallet } from "../../shared/wallet/wallet.ts";
 /** A new organisation's wallet, opened in the table without an API. @returns the organisation's id */
 export async function openWallet(balanceMicros: number): Promise<string> {
   const organizationId = newId("org");
-  await transact([newWallet(organizationId, new Date())]);
+  await transact(newWallet(organizationId, new Date()));
   if (balanceMicros > 0) await creditWallet({ organizationId, type: "top_up", amountMicros: balanceMicros });
   return organizationId;
 }

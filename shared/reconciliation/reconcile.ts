@@ -1,0 +1,196 @@
+import { secondsUntilDue, sendJob } from "../messages/message-job.ts";
+import { MessageRecord } from "../messages/message.ts";
+import { now, minuteMs } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/keys.ts";
+import { log } from "../platform/log.ts";
+import { enqueue, maxDelaySeconds } from "../platform/queue.ts";
+import { readItem, transact } from "../platform/table.ts";
+import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
+import { creditWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
+
+/*
+ * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
+ * whose message was not recorded: its function crashed, or its answer was lost. Credits are transactions and
+ * never leave such a gap. What the gap cost follows from its neighbours' balances.
+ */
+
+/**
+ * Nothing younger is touched. The function that made an entry, or left a gap, has ended long before: they run
+ * for 15 seconds at the most. Writes that arrive even later are refused by the seal.
+ */
+export const graceMs = 10 * minuteMs;
+
+/** Entries that one pass over one wallet looks at; the next pass goes on. */
+const maxEntriesPerPass = 500;
+
+/** DynamoDB takes 100 writes in one transaction. */
+const maxSealedTogether = 100;
+
+export interface Reconciliation {
+  /** Lost debits that were sealed. */
+  readonly sealed: number;
+  /** Money that was returned, in micro-units. */
+  readonly refundedMicros: number;
+  /** Messages whose job was put on a queue again. */
+  readonly requeued: number;
+}
+
+/** Where a pass stands: all seqs up to this one are in order, and this is the balance after it. */
+interface Position {
+  readonly seq: number;
+  readonly balanceMicros: number;
+}
+
+/**
+ * Brings one wallet in order: seals and refunds lost debits, and queues again the messages that were recorded
+ * but whose job never got onto a queue. It can stop or be repeated anywhere: a seal and a refund are writes
+ * that succeed once.
+ */
+export async function reconcileWallet(organizationId: string): Promise<Reconciliation> {
+  const pass = new Pass(await readWallet(organizationId));
+  await pass.run();
+  return pass;
+}
+
+class Pass implements Reconciliation {
+  sealed = 0;
+  refundedMicros = 0;
+  requeued = 0;
+  readonly #wallet: WalletRecord;
+  /** Everything that was made, or changed the wallet, before this is old enough to be looked at. */
+  readonly #horizon: string;
+  /** How far the wallet is settled, as its item says. */
+  #settledSeq: number;
+  #position: Position = { seq: 0, balanceMicros: 0 };
+  #voidsSinceSettled = 0;
+
+  constructor(wallet: WalletRecord) {
+    this.#wallet = wallet;
+    this.#settledSeq = wallet.settledSeq;
+    this.#horizon = new Date(now().getTime() - graceMs).toISOString();
+  }
+
+  async run(): Promise<void> {
+    const { organizationId, seq, settledSeq } = this.#wallet;
+    if (settledSeq === seq) return;
+    // The last settled entry is read along, for the balance after it.
+    const entries = await readLedger(organizationId, {
+      from: settledSeq,
+      to: seq,
+      limit: maxEntriesPerPass,
+    });
+    for (const entry of entries) {
+      if (entry.seq === settledSeq) {
+        this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
+        continue;
+      }
+      if (entry.type !== "void" && entry.createdAt > this.#horizon) return this.#settle();
+      const balanceBeforeMicros = entry.balanceAfterMicros - entry.amountMicros;
+      if (!(await this.#close(entry.seq - 1, balanceBeforeMicros))) return;
+      if (!(await this.#pass(entry))) return;
+    }
+    const isWholeLedger = entries.length < maxEntriesPerPass;
+    // The wallet was read before its entries: what is missing up to its seq is a gap at the end of the ledger.
+    if (isWholeLedger && this.#wallet.lastAt <= this.#horizon) {
+      if (!(await this.#close(seq, this.#wallet.balanceMicros))) return;
+    }
+    await this.#settle();
+  }
+
+  /**
+   * Closes the gap, if there is one, between the present position and a seq after which the balance is known.
+   * @returns false when the ledger changed in the meantime, so that this pass has to end
+   */
+  async #close(lastSeq: number, balanceMicros: number): Promise<boolean> {
+    while (this.#position.seq < lastSeq) {
+      const seals = this.#seals(lastSeq, balanceMicros);
+      const sealed = await transact(seals.map(ledgerEntry));
+      // A debit that was thought lost has been recorded after all; the next pass sees it.
+      if (!sealed.committed) return false;
+      this.sealed += seals.length;
+      for (const seal of seals) {
+        if (!(await this.#pass({ entity: "ledgerEntry", ...seal }))) return false;
+      }
+    }
+    if (this.#position.balanceMicros === balanceMicros) return true;
+    log.error("ledger.inconsistent", { organizationId: this.#wallet.organizationId, seq: lastSeq });
+    return false;
+  }
+
+  /** Entries for the next seqs of a gap. The last seq of the gap carries all that was lost in it. */
+  #seals(lastSeq: number, balanceMicros: number): Omit<LedgerEntryRecord, "entity">[] {
+    const count = Math.min(lastSeq - this.#position.seq, maxSealedTogether);
+    return Array.from({ length: count }, (_, index) => {
+      const seq = this.#position.seq + 1 + index;
+      const balanceAfterMicros = seq === lastSeq ? balanceMicros : this.#position.balanceMicros;
+      return {
+        id: newId("txn"),
+        organizationId: this.#wallet.organizationId,
+        type: "void",
+        seq,
+        amountMicros: balanceAfterMicros - this.#position.balanceMicros,
+        balanceAfterMicros,
+        createdAt: now().toISOString(),
+      };
+    });
+  }
+
+  /** Moves behind an entry, after doing what it still asks for. */
+  async #pass(entry: LedgerEntryRecord): Promise<boolean> {
+    if (entry.type === "message") await this.#requeueStranded(entry);
+    if (entry.type === "void") this.#voidsSinceSettled += 1;
+    this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
+    if (entry.type === "void" && entry.amountMicros < 0) return this.#refund(entry);
+    return true;
+  }
+
+  /** Returns a lost debit. The credit and the note that it is settled are one write, so it happens once. */
+  async #refund(lost: LedgerEntryRecord): Promise<boolean> {
+    const credited = await creditWallet({
+      organizationId: lost.organizationId,
+      type: "refund",
+      amountMicros: -lost.amountMicros,
+      settles: { from: this.#settledSeq, to: lost.seq, voids: this.#voidsSinceSettled },
+    });
+    if (credited === undefined) return false;
+    this.#settledSeq = lost.seq;
+    this.#voidsSinceSettled = 0;
+    this.refundedMicros -= lost.amountMicros;
+    return true;
+  }
+
+  /**
+   * Looks after a message whose sender should long have been there: its job may never have reached a queue.
+   * A job too many is harmless, for the sender claims the message first.
+   */
+  async #requeueStranded(entry: LedgerEntryRecord): Promise<void> {
+    const { organizationId, messageId = "" } = entry;
+    const message = await readItem(MessageRecord, keys.message(organizationId, messageId), {
+      consistent: true,
+    });
+    if (message === undefined) {
+      log.error("ledger.message_missing", { organizationId, messageId });
+    } else if (message.refund === "due") {
+      await enqueue("refunds", { group: organizationId, body: { organizationId, messageId } });
+      this.requeued += 1;
+    } else if (message.status === "queued" && !waitedInTable(message)) {
+      const { queue, job } = sendJob(message, secondsUntilDue(message.scheduledAt));
+      await enqueue(queue, job);
+      this.requeued += 1;
+    }
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#position.seq <= this.#settledSeq) return;
+    const settled = { from: this.#settledSeq, to: this.#position.seq, voids: this.#voidsSinceSettled };
+    await settleWallet(this.#wallet.organizationId, settled);
+  }
+}
+
+/** Whether a message was recorded together with its due job, which nothing can part from it. */
+function waitedInTable({ scheduledAt, queuedAt }: MessageRecord): boolean {
+  return (
+    scheduledAt !== undefined && Date.parse(scheduledAt) - Date.parse(queuedAt) > maxDelaySeconds * 1_000
+  );
+}

@@ -1,0 +1,109 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import { keys } from "../platform/keys.ts";
+import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
+import { queryItems, readItem, updateItem } from "../platform/table.ts";
+import { walletListShards } from "../wallet/wallet.ts";
+import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
+
+/** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
+const runTimeMs = 40 * secondMs;
+
+/** Wallets that are read from the list at once. */
+const batchSize = 100;
+
+/** Wallets that are worked on side by side. */
+const concurrency = 10;
+
+const ListingRecord = z.object({ sk: z.string() });
+const ProgressRecord = z.object({
+  entity: z.literal("reconcilerProgress"),
+  listShard: z.int(),
+  lastWallet: z.string(),
+});
+
+/**
+ * Goes through the wallets, from where the last run ended, until all have had their turn or its time is over.
+ * @returns what it did, summed up
+ */
+export async function reconcileWallets(): Promise<Reconciliation & { readonly wallets: number }> {
+  const deadline = now().getTime() + runTimeMs;
+  const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
+  const progress = await readItem(ProgressRecord, keys.reconciler(), { consistent: true });
+  let shard = progress?.listShard ?? 0;
+  let after = progress?.lastWallet ?? "";
+  for (let visited = 0; visited <= walletListShards;) {
+    const batch = await readBatch(shard, after);
+    for (let start = 0; start < batch.length; start += concurrency) {
+      const results = await Promise.all(batch.slice(start, start + concurrency).map(reconcileSafely));
+      for (const result of results) {
+        total.wallets += 1;
+        total.failed += result === undefined ? 1 : 0;
+        total.sealed += result?.sealed ?? 0;
+        total.refundedMicros += result?.refundedMicros ?? 0;
+        total.requeued += result?.requeued ?? 0;
+      }
+    }
+    if (batch.length === batchSize) {
+      after = batch.at(-1) ?? "";
+    } else {
+      shard = (shard + 1) % walletListShards;
+      after = "";
+      visited += 1;
+    }
+    await rememberProgress(shard, after);
+    if (now().getTime() > deadline) break;
+  }
+  const { wallets, sealed, refundedMicros, requeued, failed } = total;
+  countMetrics({
+    ReconciledWallets: wallets,
+    SealedDebits: sealed,
+    RefundedMicros: refundedMicros,
+    RequeuedMessages: requeued,
+    FailedReconciliations: failed,
+  });
+  return { wallets, sealed, refundedMicros, requeued };
+}
+
+async function readBatch(shard: number, after: string): Promise<string[]> {
+  const { pk } = keys.walletListing(shard, "");
+  const listings = await queryItems(ListingRecord, {
+    pk,
+    limit: batchSize,
+    after: after === "" ? undefined : after,
+  });
+  return listings.map(({ sk }) => sk);
+}
+
+/** One wallet that cannot be reconciled now must not keep the others from their turn. */
+async function reconcileSafely(organizationId: string): Promise<Reconciliation | undefined> {
+  try {
+    const result = await reconcileWallet(organizationId);
+    if (result.sealed > 0 || result.requeued > 0) {
+      log.warn("wallet.reconciled", {
+        organizationId,
+        count: result.sealed + result.requeued,
+        amountMicros: result.refundedMicros,
+      });
+    }
+    return result;
+  } catch (error) {
+    // A wallet that has been closed since it was listed needs nothing.
+    if (error instanceof ApiError && error.code === "WALLET_MISSING") {
+      return { sealed: 0, refundedMicros: 0, requeued: 0 };
+    }
+    log.error("wallet.reconciliation_failed", { organizationId, error });
+    return undefined;
+  }
+}
+
+async function rememberProgress(shard: number, after: string): Promise<void> {
+  await updateItem(ProgressRecord, {
+    key: keys.reconciler(),
+    update: "SET entity = :entity, listShard = :shard, lastWallet = :after",
+    values: { ":entity": "reconcilerProgress", ":shard": shard, ":after": after },
+  });
+}

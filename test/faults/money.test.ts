@@ -1,0 +1,341 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { Customer, errorOf, type ApiResponse } from "../support/api.ts";
+import {
+  answer500,
+  answerAfter,
+  conflict,
+  dropAnswer,
+  Faults,
+  isBy,
+  isDebit,
+  isRecord,
+  loseRequest,
+  throttle,
+  type Fault,
+} from "../support/faults.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    log: () => undefined,
+    interceptor: faults.interceptor,
+  });
+  // The audit reads this gateway's table and not the shared one.
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+});
+afterAll(async () => gateway.stop());
+
+beforeEach(async () => {
+  customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+});
+afterEach(() => faults.clear());
+
+function functionNamed(part: string) {
+  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
+  if (found === undefined) throw new Error(`there is no function ${part}`);
+  return found;
+}
+
+/** Ends the function that makes the request: before it arrives, or after it was carried out. */
+function killing(part: string, when: "after" | "before"): Fault {
+  return async (request, next) => {
+    if (when === "after") await next(request);
+    await functionNamed(part).kill();
+    throw new Error("the function is gone");
+  };
+}
+
+/** Lets the reconciler work as it does when the grace is over. */
+async function reconcile(): Promise<void> {
+  gateway.advanceClock(graceMs + 60_000);
+  await functionNamed("ReconcileWallets").invoke({});
+}
+
+async function send(key?: string): Promise<ApiResponse> {
+  return customer.call("/v1/sms/send", {
+    json: { to: "15005550000", message: "hello", senderId: "ACME" },
+    headers: key === undefined ? {} : { "Idempotency-Key": key },
+  });
+}
+
+async function messageCount(): Promise<number> {
+  const { body } = await customer.call("/v1/sms");
+  return (body as { meta: { total: number } }).meta.total;
+}
+
+/** The invariant: the balance is what was put in, less the messages that were accepted and not refunded. */
+async function expectBooksInOrder(paidMessages: number): Promise<void> {
+  const audit = await auditWallet(customer.organizationId);
+  expect(audit.findings).toEqual([]);
+  expect(audit.balanceMicros).toBe(1_000_000 - paidMessages * 7_900);
+  expect(await messageCount()).toBe(paidMessages);
+}
+
+/** How often the sandbox carrier was called, for all messages of all customers. */
+function providerCalls(): number {
+  return faults.seen.filter(
+    ({ body, operation }) => operation === "dynamodb:UpdateItem" && body.includes("SANDBOX#"),
+  ).length;
+}
+
+describe("a debit that was applied, and whose answer", () => {
+  it.each([
+    ["was lost with the connection", dropAnswer],
+    ["was an internal error", answer500],
+    ["came after the time-out", answerAfter(2_500)],
+  ])("%s, is taken once and the message is accepted", async (_name, fault) => {
+    faults.next(isDebit, fault);
+    expect((await send()).status).toBe(202);
+    expect(faults.seen.filter(isDebit)).toHaveLength(1);
+    await expectBooksInOrder(1);
+  });
+
+  it("was lost while another debit overtook it, is refused, never resent, and refunded", async () => {
+    faults.next(isDebit, async (request, next) => {
+      await next(request);
+      expect((await send()).status).toBe(202);
+      throw new Error("the answer was dropped");
+    });
+    expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect(await customer.balance()).toBe(0.9842);
+    await reconcile();
+    expect(faults.seen.filter(isDebit)).toHaveLength(2);
+    await expectBooksInOrder(1);
+  });
+});
+
+it("a debit that never arrived is not resent either, and costs nothing", async () => {
+  faults.next(isDebit, loseRequest);
+  expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+  await expectBooksInOrder(0);
+});
+
+it.each([
+  ["throttled twice", throttle, 2],
+  ["refused by a running transaction three times", conflict, 3],
+])("a debit that is %s goes through in the end, once", async (_name, fault, times) => {
+  faults.next(isDebit, fault, times);
+  expect((await send()).status).toBe(202);
+  expect(faults.seen.filter(isDebit)).toHaveLength(times + 1);
+  await expectBooksInOrder(1);
+});
+
+it("a debit whose function is killed behind it is refunded once, and the wallet is in order", async () => {
+  faults.next(isDebit, killing("ApiSendSms", "after"));
+  expect((await send()).status).toBe(500);
+  expect(await customer.balance()).toBe(0.9921);
+  await functionNamed("ReconcileWallets").invoke({});
+  // Too young: its function might still be working.
+  expect(await customer.balance()).toBe(0.9921);
+  await reconcile();
+  await reconcile();
+  await expectBooksInOrder(0);
+  const types = (await customer.ledger()).map(({ type, amount }) => [type, amount]);
+  expect(types).toEqual([
+    ["top_up", 1],
+    ["void", -0.0079],
+    ["refund", 0.0079],
+  ]);
+});
+
+it("three lost debits side by side, between two good ones, are refunded with their sum", async () => {
+  await customer.send();
+  for (let lost = 0; lost < 3; lost += 1) {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    expect((await send()).status).toBe(500);
+  }
+  await customer.send();
+  await reconcile();
+  await expectBooksInOrder(2);
+  const refunds = (await customer.ledger()).filter(({ type }) => type === "refund");
+  expect(refunds.map(({ amount }) => amount)).toEqual([0.0237]);
+});
+
+it("a record that is held past the grace and then released is refused: a refund, no message", async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const late: Promise<unknown>[] = [];
+  faults.next(isRecord, async (request, next) => {
+    late.push(held.then(async () => next(request)));
+    throw new Error("the connection broke");
+  });
+  // Its retry by the SDK, and the look whether it landed, find nothing.
+  faults.next(isRecord, loseRequest, 2);
+  expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+  await reconcile();
+  release();
+  expect(await Promise.all(late)).toMatchObject([{ status: 400 }]);
+  await reconcile();
+  await expectBooksInOrder(0);
+});
+
+it("a record whose answer was lost is found, and the message is accepted once", async () => {
+  faults.next(isRecord, dropAnswer, 3);
+  expect((await send()).status).toBe(202);
+  await expectBooksInOrder(1);
+});
+
+describe("the reconciler", () => {
+  it("refunds once though it is killed after each of its calls in turn", async () => {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    await send();
+    gateway.advanceClock(graceMs + 60_000);
+    let kills = 0;
+    for (let call = 1; ; call += 1) {
+      let count = 0;
+      let killed = false;
+      faults.clear();
+      faults.next(
+        (request) => isBy("ReconcileWallets")(request) && (count += 1) === call,
+        async (request, next) => {
+          killed = true;
+          return killing("ReconcileWallets", "after")(request, next);
+        },
+      );
+      await functionNamed("ReconcileWallets")
+        .invoke({})
+        .catch(() => undefined);
+      if (!killed) break;
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThan(5);
+    await expectBooksInOrder(0);
+    const refunds = (await customer.ledger()).filter(({ type }) => type === "refund");
+    expect(refunds).toHaveLength(1);
+  });
+
+  it("refunds once though many of it run at the same time", async () => {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    await send();
+    gateway.advanceClock(graceMs + 60_000);
+    await Promise.all(Array.from({ length: 5 }, async () => functionNamed("ReconcileWallets").invoke({})));
+    await expectBooksInOrder(0);
+  });
+});
+
+describe("a message that was recorded", () => {
+  it("is accepted though the queue is down, and sent later", async () => {
+    faults.next(isBy("ApiSendSms", "sqs:SendMessage"), loseRequest, 3);
+    const response = await send();
+    expect(response.status).toBe(202);
+    const { id } = (response.body as { data: { id: string } }).data;
+    expect((await customer.message(id)).status).toBe("queued");
+    await reconcile();
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await expectBooksInOrder(1);
+  });
+
+  it("is handed to the carrier once though its sender is killed at each of its calls in turn", async () => {
+    for (const [operation, when] of [
+      ["dynamodb:UpdateItem", "before"],
+      ["dynamodb:UpdateItem", "after"],
+      ["sqs:SendMessage", "before"],
+      ["sqs:SendMessage", "after"],
+    ] as const) {
+      faults.clear();
+      faults.next(isBy("SendMessage", operation), killing("SendMessage", when));
+      const { id } = await customer.send();
+      const message = { organizationId: customer.organizationId, messageId: id };
+      await vi.waitFor(() => expect(faults.seen.some(isBy("SendMessage", operation))).toBe(true), 15_000);
+      // What the queue does when the job's visibility time-out is over and the claim has lapsed.
+      gateway.advanceClock(120_000);
+      const job = {
+        messageId: "1",
+        body: JSON.stringify(message),
+        attributes: { ApproximateReceiveCount: "2" },
+      };
+      await vi.waitFor(async () => {
+        const result = await functionNamed("SendMessage").invoke({ Records: [job] });
+        expect(result).toEqual({ batchItemFailures: [] });
+      }, 15_000);
+      expect((await customer.message(id)).status).toBe("sent");
+      expect(providerCalls(), `${operation} ${when}`).toBe(1);
+    }
+  });
+});
+
+describe("an idempotent send", () => {
+  it("whose function is killed behind its debit can be sent again when its lease is over, and is paid once", async () => {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    expect((await send("crash")).status).toBe(500);
+    expect(errorOf(await send("crash"))).toEqual({ status: 409, code: "IDEMPOTENCY_IN_PROGRESS" });
+    gateway.advanceClock(31_000);
+    expect((await send("crash")).status).toBe(202);
+    expect((await send("crash")).headers.get("idempotent-replayed")).toBe("true");
+    await reconcile();
+    await expectBooksInOrder(1);
+  });
+
+  it("whose function is killed behind its record is answered with what it did", async () => {
+    faults.next(isRecord, killing("ApiSendSms", "after"));
+    expect((await send("done")).status).toBe(500);
+    const again = await send("done");
+    expect(again.status).toBe(202);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    await reconcile();
+    await expectBooksInOrder(1);
+  });
+
+  it("that was given up cannot write late beside its successor", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const late: Promise<unknown>[] = [];
+    faults.next(isRecord, async (request, next) => {
+      late.push(held.then(async () => next(request)));
+      throw new Error("the connection broke");
+    });
+    faults.next(isRecord, loseRequest, 2);
+    expect(errorOf(await send("late"))).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect((await send("late")).status).toBe(202);
+    release();
+    expect(await Promise.all(late)).toMatchObject([{ status: 400 }]);
+    await reconcile();
+    await expectBooksInOrder(1);
+  });
+
+  it("whose record's answer was lost for good is found done", async () => {
+    faults.next(isRecord, dropAnswer, 3);
+    faults.next(
+      isBy("ApiSendSms", "dynamodb:GetItem"),
+      async (request, next) => {
+        if (request.body.includes("MESSAGES#")) throw new Error("the look is lost too");
+        return next(request);
+      },
+      10,
+    );
+    expect((await send("found")).status).toBe(202);
+    await expectBooksInOrder(1);
+  });
+});
+
+describe("a credit", () => {
+  it.each([
+    ["dropped", dropAnswer],
+    ["an internal error", answer500],
+  ])("whose answers are all %s is added once", async (_name, fault) => {
+    faults.next(isBy("ApiTopUpWallet", "dynamodb:TransactWriteItems"), fault, 3);
+    expect((await customer.topUp(2)).balance).toBe(3);
+    const audit = await auditWallet(customer.organizationId);
+    expect(audit).toMatchObject({ balanceMicros: 3_000_000, findings: [] });
+  });
+
+  it("that never arrives adds nothing and says so", async () => {
+    faults.next(isBy("ApiTopUpWallet", "dynamodb:TransactWriteItems"), loseRequest, 3);
+    const response = await customer.call("/v1/wallet/top-up", { json: { amount: 2 } });
+    expect(errorOf(response)).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect(await customer.balance()).toBe(1);
+  });
+});

@@ -1,0 +1,90 @@
+import {
+  errorResponse,
+  type AwsHandler,
+  type AwsRequest,
+  type AwsResponse,
+} from "../../infra/local/aws-endpoint.ts";
+
+/** What goes wrong with a request of a function to AWS. */
+export type Fault = (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
+
+/** It was carried out, but the connection breaks before the answer. */
+export const dropAnswer: Fault = async (request, next) => {
+  await next(request);
+  throw new Error("the answer was dropped");
+};
+
+/** It was carried out, but the answer is an internal error. */
+export const answer500: Fault = async (request, next) => {
+  await next(request);
+  return errorResponse("InternalServerError", "internal", 500);
+};
+
+/** It was carried out, but the answer comes when nobody waits for it any more. */
+export function answerAfter(ms: number): Fault {
+  return async (request, next) => {
+    const response = await next(request);
+    return new Promise((resolve) => {
+      setTimeout(() => resolve(response), ms);
+    });
+  };
+}
+
+/** It is refused without being carried out. */
+export const throttle: Fault = async () =>
+  errorResponse("ProvisionedThroughputExceededException", "slow down");
+
+/** It met a transaction on the same item. */
+export const conflict: Fault = async () => errorResponse("TransactionConflictException", "conflict");
+
+/** It never gets there. */
+export const loseRequest: Fault = async () => {
+  throw new Error("the request was lost");
+};
+
+interface Rule {
+  readonly matches: (request: AwsRequest) => boolean;
+  readonly fault: Fault;
+  remaining: number;
+}
+
+/** Stands between the functions of a gateway and its emulators, and lets go wrong what a test asks for. */
+export class Faults {
+  readonly #rules: Rule[] = [];
+  /** Every request that was made, as `function operation`. */
+  readonly seen: AwsRequest[] = [];
+
+  /** Lets the next requests that match go wrong, once unless told otherwise. */
+  next(matches: (request: AwsRequest) => boolean, fault: Fault, times = 1): void {
+    this.#rules.push({ matches, fault, remaining: times });
+  }
+
+  clear(): void {
+    this.#rules.length = 0;
+    this.seen.length = 0;
+  }
+
+  readonly interceptor = async (request: AwsRequest, next: AwsHandler): Promise<AwsResponse> => {
+    this.seen.push(request);
+    const rule = this.#rules.find((each) => each.remaining > 0 && each.matches(request));
+    if (rule === undefined) return next(request);
+    rule.remaining -= 1;
+    return rule.fault(request, next);
+  };
+}
+
+/** The debit of a send. */
+export function isDebit({ operation, functionName, body }: AwsRequest): boolean {
+  return operation === "dynamodb:UpdateItem" && functionName.includes("SendSms") && body.includes("WALLET#");
+}
+
+/** The transaction that records a message with its ledger entry. */
+export function isRecord({ operation, functionName }: AwsRequest): boolean {
+  return operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
+}
+
+/** Any request of one function. */
+export function isBy(name: string, operation?: string): (request: AwsRequest) => boolean {
+  return (request) =>
+    request.functionName.includes(name) && (operation === undefined || request.operation === operation);
+}
