@@ -38,6 +38,9 @@ export interface LocalGateway {
   stop(): Promise<void>;
 }
 
+/** Where, in the data folder, a running gateway notes its endpoints. */
+export const endpointsFile = "endpoints.json";
+
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /**
@@ -100,6 +103,9 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       eventSources.schedule(expression, invoke(functionName));
     }
 
+    if (dataFolder !== undefined) {
+      await writeEndpoints(dataFolder, { dynamodb: dynamodb.endpoint, table: stack.table.name });
+    }
     // It is the first to stop, so that the answers under way are still given.
     started(api).serve(
       stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
@@ -153,6 +159,14 @@ async function createQueues(stack: StackDefinition, client: SQSClient): Promise<
     urls.set(arn, QueueUrl);
   }
   return urls;
+}
+
+/** Tells tools that run beside the gateway, such as the operator's, where its data can be reached. */
+async function writeEndpoints(
+  dataFolder: string,
+  endpoints: { readonly dynamodb: string; readonly table: string },
+): Promise<void> {
+  await writeFile(path.join(dataFolder, endpointsFile), JSON.stringify(endpoints));
 }
 
 /** The secrets that CloudFormation would generate; they stay with the data, or tokens would end with each run. */

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 
 import type { DeliveryErrorCode } from "../contract/sms.ts";
-import { minuteMs, now } from "../platform/clock.ts";
+import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { enqueue } from "../platform/queue.ts";
 import { updateItem } from "../platform/table.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { HandOff, Provider } from "../providers/provider.ts";
 import { announce } from "../webhooks/announce.ts";
 import { secondsUntilDue, sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, MessageRecord, release } from "./message.ts";
@@ -17,8 +18,13 @@ import { claim, markFailed, markSent, MessageRecord, release } from "./message.t
  */
 const claimLeaseMs = minuteMs;
 
+/** A provider that says nothing for so long is given up; half of a sender's time-out. */
+const providerTimeoutMs = 10 * secondMs;
+
 /** Waits before the next attempt when the provider asks to come back; when they are used up the message failed. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
+
+const maxAttempts = retryDelaysSeconds.length + 1;
 
 /**
  * Hands one message to the provider, at most once however often its job arrives, and brings it to its end:
@@ -50,24 +56,53 @@ async function handOff(message: MessageRecord, provider: Provider): Promise<void
     // An earlier sender ended without a word on what the provider did; asking again could send twice.
     return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
   }
-  const result = await provider.send({
-    reference: message.id,
-    to: message.to,
-    from: message.senderId,
-    text: message.message,
-    encoding: message.encoding,
-    isPromotional: message.messageType === "marketing",
-  });
+  const result = await askProvider(message, provider);
   switch (result.outcome) {
     case "accepted":
       return conclude(await settle(markSent(message, now(), result.providerReference), message));
     case "refused":
       return fail(message, result.errorCode);
+    case "unknown":
+      // The job comes again when the claim has lapsed, until it has been tried enough.
+      if (message.attempts < maxAttempts) {
+        throw new Error(`what the provider did is not known: ${result.errorName}`);
+      }
+      return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
     case "tryLater": {
       const retryDelaySeconds = retryDelaysSeconds[message.attempts - 1];
       if (retryDelaySeconds === undefined) return fail(message, "MESSAGE_PROVIDER_ERROR");
       return comeBack(message, retryDelaySeconds);
     }
+  }
+}
+
+/** What the provider says, or that it did not say anything that can be relied on. */
+async function askProvider(
+  message: MessageRecord,
+  provider: Provider,
+): Promise<HandOff | { readonly outcome: "unknown"; readonly errorName: string }> {
+  const answered = new AbortController();
+  const silence = delay(providerTimeoutMs, undefined, { signal: answered.signal, ref: false });
+  try {
+    return await Promise.race([
+      provider.send({
+        reference: message.id,
+        to: message.to,
+        from: message.senderId,
+        text: message.message,
+        encoding: message.encoding,
+        isPromotional: message.messageType === "marketing",
+      }),
+      silence.then(() => {
+        throw new Error("the provider did not answer in time");
+      }),
+    ]);
+  } catch (error) {
+    // Its name only: the message of a provider's error may hold anything, a secret too.
+    return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
+  } finally {
+    silence.catch(() => undefined);
+    answered.abort();
   }
 }
 

@@ -5,8 +5,8 @@ import { now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
-import { queryItems, readItem, updateItem } from "../platform/table.ts";
-import { walletListShards } from "../wallet/wallet.ts";
+import { readItem, updateItem } from "../platform/table.ts";
+import { listWalletsOfShard, walletListShards } from "../wallet/wallet.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
 /** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
@@ -18,7 +18,6 @@ const batchSize = 100;
 /** Wallets that are worked on side by side. */
 const concurrency = 10;
 
-const ListingRecord = z.object({ sk: z.string() });
 const ProgressRecord = z.object({
   entity: z.literal("reconcilerProgress"),
   listShard: z.int(),
@@ -36,7 +35,10 @@ export async function reconcileWallets(): Promise<Reconciliation & { readonly wa
   let shard = progress?.listShard ?? 0;
   let after = progress?.lastWallet ?? "";
   for (let visited = 0; visited <= walletListShards;) {
-    const batch = await readBatch(shard, after);
+    const batch = await listWalletsOfShard(shard, {
+      after: after === "" ? undefined : after,
+      limit: batchSize,
+    });
     for (let start = 0; start < batch.length; start += concurrency) {
       const results = await Promise.all(batch.slice(start, start + concurrency).map(reconcileSafely));
       for (const result of results) {
@@ -66,16 +68,6 @@ export async function reconcileWallets(): Promise<Reconciliation & { readonly wa
     FailedReconciliations: failed,
   });
   return { wallets, sealed, refundedMicros, requeued };
-}
-
-async function readBatch(shard: number, after: string): Promise<string[]> {
-  const { pk } = keys.walletListing(shard, "");
-  const listings = await queryItems(ListingRecord, {
-    pk,
-    limit: batchSize,
-    after: after === "" ? undefined : after,
-  });
-  return listings.map(({ sk }) => sk);
 }
 
 /** One wallet that cannot be reconciled now must not keep the others from their turn. */

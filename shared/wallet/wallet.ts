@@ -8,7 +8,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { readItem, transact, updateItem, type Put, type Write } from "../platform/table.ts";
+import { queryItems, readItem, transact, updateItem, type Put, type Write } from "../platform/table.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { amountOf, currency } from "./money.ts";
 
@@ -53,6 +53,29 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     { put: { ...keys.wallet(organizationId), ...record }, condition },
     { put: { ...keys.walletListing(shard, organizationId), entity: "walletListing" }, condition },
   ];
+}
+
+const ListingRecord = z.object({ sk: z.string() });
+
+/** At most `limit` of the organisations with a wallet that one part of the list has, behind one of them. */
+export async function listWalletsOfShard(
+  shard: number,
+  range: { readonly after?: string | undefined; readonly limit: number },
+): Promise<string[]> {
+  const { pk } = keys.walletListing(shard, "");
+  return (await queryItems(ListingRecord, { pk, ...range })).map(({ sk }) => sk);
+}
+
+/** The organisations of all wallets, read a hundred at a time. */
+export async function* listWallets(): AsyncGenerator<string> {
+  const limit = 100;
+  for (let shard = 0; shard < walletListShards; shard += 1) {
+    let batch: string[] = [];
+    do {
+      batch = await listWalletsOfShard(shard, { after: batch.at(-1), limit });
+      yield* batch;
+    } while (batch.length === limit);
+  }
 }
 
 /**

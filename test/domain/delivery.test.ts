@@ -126,7 +126,7 @@ it("a sender that dies during the hand-off is followed by another one when its c
     if (call === 1) throw new Error("connection reset");
     return accept();
   });
-  await expect(deliverMessage(job, provider)).rejects.toThrow("connection reset");
+  await expect(deliverMessage(job, provider)).rejects.toThrow("what the provider did is not known");
   await expect(deliverMessage(job, provider)).rejects.toThrow("another sender holds this message");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
   await deliverMessage(job, provider);
@@ -139,7 +139,7 @@ it("a carrier that does not recognise repeats is never asked again after an unkn
   const provider = new ScriptedProvider(() => {
     throw new Error("time-out");
   }, false);
-  await expect(deliverMessage(job, provider)).rejects.toThrow("time-out");
+  await expect(deliverMessage(job, provider)).rejects.toThrow("what the provider did is not known");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
   await deliverMessage(job, provider);
   expect(provider.received).toHaveLength(1);
@@ -183,4 +183,36 @@ it("a job whose message does not exist is dropped", async () => {
   const provider = new ScriptedProvider(accept);
   await deliverMessage({ organizationId: "org_x", messageId: "msg_x" }, provider);
   expect(provider.received).toHaveLength(0);
+});
+
+it("a carrier that breaks at every attempt, its error holding a secret, ends in a safe code and a refund", async () => {
+  const { job } = await accepted();
+  const secret = "Authorization: Basic c2VjcmV0";
+  const provider = new ScriptedProvider(() => {
+    throw new Error(secret);
+  });
+  const logged = vi.spyOn(process.stdout, "write");
+  const start = Date.now();
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await expect(deliverMessage(job, provider)).rejects.toThrow("what the provider did is not known");
+    vi.useFakeTimers({ toFake: ["Date"], now: start + attempt * 121_000 });
+  }
+  await deliverMessage(job, provider);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(await takeJobs("refunds")).toEqual([job]);
+  const seenByCustomer = JSON.stringify([
+    await getMessage(job.organizationId, job.messageId),
+    await takeJobs("webhookDeliveries"),
+  ]);
+  expect(seenByCustomer).toContain("MESSAGE_OUTCOME_UNKNOWN");
+  expect(seenByCustomer).not.toContain(secret);
+  expect(JSON.stringify(logged.mock.calls)).not.toContain(secret);
+  logged.mockRestore();
+});
+
+it("a carrier that never answers is given up, and the message stays safe", async () => {
+  const { job } = await accepted();
+  const provider = new ScriptedProvider(async () => new Promise(() => undefined));
+  await expect(deliverMessage(job, provider)).rejects.toThrow("what the provider did is not known");
+  expect(await statusOf(job)).toBe("queued");
 });

@@ -1,0 +1,80 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, inject, it } from "vitest";
+
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { keys, type Key } from "../../shared/platform/keys.ts";
+import { deleteItem } from "../../shared/platform/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { openWallet } from "../support/wallets.ts";
+
+let organizationId: string;
+let messageId: string;
+
+beforeEach(async () => {
+  organizationId = await openWallet(1_000_000);
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  messageId = (await acceptMessage(organizationId, request)).id;
+  await acceptMessage(organizationId, request);
+});
+
+async function tamper(key: Key, attribute: string, value: unknown): Promise<void> {
+  await DynamoDBDocumentClient.from(new DynamoDBClient({})).send(
+    new UpdateCommand({
+      TableName: inject("tableName"),
+      Key: { ...key },
+      UpdateExpression: "SET #attribute = :value",
+      ExpressionAttributeNames: { "#attribute": attribute },
+      ExpressionAttributeValues: { ":value": value },
+    }),
+  );
+}
+
+it("finds nothing wrong with a wallet in order", async () => {
+  expect(await auditWallet(organizationId)).toEqual({
+    organizationId,
+    balanceMicros: 984_200,
+    entries: 3,
+    findings: [],
+  });
+});
+
+it("finds a missing entry, also at the end", async () => {
+  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  expect((await auditWallet(organizationId)).findings).toEqual(["seq 2 to 2 have no entry"]);
+  await deleteItem(keys.ledgerEntry(organizationId, 3));
+  expect((await auditWallet(organizationId)).findings).toEqual(["seq 2 to 3 have no entry"]);
+});
+
+it("finds a balance that does not follow from the one before", async () => {
+  await tamper(keys.ledgerEntry(organizationId, 2), "balanceAfterMicros", 1);
+  expect((await auditWallet(organizationId)).findings).toEqual([
+    "seq 2 says 1, the entries add up to 992100",
+    "seq 3 says 984200, the entries add up to -7899",
+  ]);
+});
+
+it("finds a wallet that says another balance than its entries", async () => {
+  await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
+  expect((await auditWallet(organizationId)).findings).toEqual([
+    "the wallet says 984201, its entries add up to 984200",
+  ]);
+});
+
+it("finds a payment for a message that is not there, or cost something else", async () => {
+  await tamper(keys.message(organizationId, messageId), "totalMicros", 1);
+  expect((await auditWallet(organizationId)).findings).toEqual([
+    `seq 2 moves -7900 for ${messageId}, which cost 1`,
+  ]);
+  await deleteItem(keys.message(organizationId, messageId));
+  expect((await auditWallet(organizationId)).findings).toEqual([
+    `seq 2 pays for ${messageId}, which does not exist`,
+  ]);
+});
+
+it("finds a failed message that is not refunded", async () => {
+  await tamper(keys.message(organizationId, messageId), "refund", "due");
+  expect((await auditWallet(organizationId)).findings).toEqual([
+    `${messageId} failed and is not refunded yet`,
+  ]);
+});
