@@ -25,13 +25,18 @@ export class SingleEffectRetryStrategy extends StandardRetryStrategy {
     token: Parameters<Refresh>[0],
     errorInfo: Parameters<Refresh>[1],
   ): ReturnType<Refresh> {
-    if (errorInfo.errorType !== "THROTTLING" && !isTransactionConflict(errorInfo.error)) {
-      throw new Error("not repeated: the write may have been applied");
-    }
+    if (!wasSurelyRefused(errorInfo)) throw new Error("not repeated: the write may have been applied");
     return super.refreshRetryTokenForRetry(token, { ...errorInfo, errorType: "THROTTLING" });
   }
 }
 
-function isTransactionConflict(error: unknown): boolean {
-  return error instanceof Error && error.name === "TransactionConflictException";
+/** Whether an error says that DynamoDB did not apply the write. */
+export function wasSurelyRefused(errorInfo: {
+  readonly errorType: string;
+  readonly error?: unknown;
+}): boolean {
+  const { errorType, error } = errorInfo;
+  return (
+    errorType === "THROTTLING" || (error instanceof Error && error.name === "TransactionConflictException")
+  );
 }

@@ -1,0 +1,25 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { booksAreInOrder } from "./property.ts";
+import type { Mutation } from "./simulation.ts";
+
+const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
+
+it(`the books are in order after any schedule of faults (seed ${seed})`, async () => {
+  await expect(fc.assert(booksAreInOrder(), { numRuns: 1_500, seed })).resolves.toBeUndefined();
+}, 120_000);
+
+it.each(["seal", "ambiguity check", "throttle-only retry"] satisfies Mutation[])(
+  `the model notices within 1,000 runs when the %s is taken out (seed ${seed})`,
+  async (mutation) => {
+    const { failed, errorInstance } = await fc.check(booksAreInOrder(mutation), {
+      numRuns: 1_000,
+      seed,
+      endOnFailure: true,
+    });
+    expect(failed).toBe(true);
+    expect(String(errorInstance)).toMatch(/balance|add up|paid|applied|no entry|counted|messageCount/);
+  },
+  120_000,
+);

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+
+import { simulate, type Mutation, type Step } from "./simulation.ts";
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom<Step>({ kind: "send", segments: 1 }, { kind: "send", segments: 2 }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "send", segments: 1, key: "a" },
+      { kind: "send", segments: 2, key: "b" },
+    ),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: "topUp" }) },
+  { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: "topUp", key: "c" }, { kind: "topUp", key: "d" }) },
+  { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
+  { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Step>({ kind: "advance", minutes: 1 }, { kind: "advance", minutes: 11 }),
+  },
+);
+
+/** Whatever the schedule and the faults, the books are in order in the end. */
+export function booksAreInOrder(mutation?: Mutation): fc.IAsyncProperty<[Step[], number[]]> {
+  return fc.asyncProperty(
+    fc.array(step, { minLength: 1, maxLength: 14 }),
+    fc.array(fc.nat(99_999), { minLength: 150, maxLength: 400, size: "max" }),
+    async (steps, choices) => simulate(steps, choices, mutation),
+  );
+}

@@ -1,0 +1,521 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers/promises";
+
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+
+import { deliverMessage } from "../../shared/messages/deliver.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { MessageRecord } from "../../shared/messages/message.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { queueNames, type QueueName } from "../../shared/platform/access.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { once } from "../../shared/platform/idempotency.ts";
+import { SingleEffectRetryStrategy, wasSurelyRefused } from "../../shared/platform/single-effect-retry.ts";
+import { transact } from "../../shared/platform/table.ts";
+import type { HandOff, OutgoingMessage, Provider } from "../../shared/providers/provider.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { newWallet, WalletRecord } from "../../shared/wallet/wallet.ts";
+import { MemoryTable } from "./memory-table.ts";
+
+/*
+ * Runs the project's own money path against a table in memory, step by step, in an order and with faults that
+ * a list of choices decides. Whatever happens, once the faults have ended and the reconciler has run, the books
+ * must be in order.
+ */
+
+export type Step =
+  | { readonly kind: "advance"; readonly minutes: number }
+  | { readonly kind: "deliver" }
+  | { readonly kind: "reconcile" }
+  /** A message of so many segments. */
+  | { readonly kind: "send"; readonly segments: number; readonly key?: "a" | "b" }
+  | { readonly kind: "topUp"; readonly key?: "c" | "d" };
+
+/** A protection that is taken out, to show that the model would notice. */
+export type Mutation = "ambiguity check" | "seal" | "throttle-only retry";
+
+const organizationId = "org_01J00000000000000000000000";
+const initialMicros = 40_000;
+const faultsInAThousand = 120;
+
+const faults = [
+  "loseRequest",
+  "dropAnswer",
+  "answer500",
+  "arriveLate",
+  "throttle",
+  "conflict",
+  "dieBefore",
+  "dieAfter",
+] as const;
+type Fault = (typeof faults)[number];
+
+interface Operation {
+  /** The ledger entry of the debit that it tried last. */
+  debitEntryId?: string;
+}
+
+interface Waiting {
+  readonly go: () => void;
+}
+
+/** What one run does, from its first step to the check of the books. */
+export async function simulate(
+  steps: readonly Step[],
+  choices: readonly number[],
+  mutation?: Mutation,
+): Promise<void> {
+  const world = new World(choices, mutation);
+  const restore = take(world);
+  try {
+    await world.run(steps);
+  } finally {
+    restore();
+  }
+}
+
+class World {
+  timeMs = Date.parse("2026-03-01T12:00:00Z");
+  readonly table = new MemoryTable();
+  readonly queues = new Map<QueueName, unknown[]>(queueNames.map((name) => [name, []]));
+  readonly operations = new AsyncLocalStorage<Operation>();
+  /** Keys and steps of the requests that were answered with success, by what they made. */
+  readonly acceptedMessages = new Set<string>();
+  /** How often each debit was applied, by the id of its ledger entry. */
+  readonly debits = new Map<string, number>();
+  toppedUp = 0;
+  readonly provider: Provider & { readonly sent: Map<string, number> };
+  readonly #choices: readonly number[];
+  readonly #mutation: Mutation | undefined;
+  readonly #waiting: Waiting[] = [];
+  readonly #late: (() => void)[] = [];
+  readonly #retries = new WeakMap<object, boolean>();
+  #choice = 0;
+  #isFaulty = true;
+  #failure: Error | undefined;
+
+  constructor(choices: readonly number[], mutation: Mutation | undefined) {
+    this.#choices = choices;
+    this.#mutation = mutation;
+    this.provider = this.#newProvider(this.choose(2) === 0);
+  }
+
+  async run(steps: readonly Step[]): Promise<void> {
+    this.#isFaulty = false;
+    await this.#finish(async () => {
+      await transact(newWallet(organizationId, new Date()));
+      await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
+    });
+    this.#isFaulty = true;
+
+    let next = 0;
+    while (next < steps.length || this.#waiting.length > 0 || this.#late.length > 0) {
+      const isStepLeft = next < steps.length;
+      const pick = this.choose(this.#waiting.length + this.#late.length + (isStepLeft ? 1 : 0));
+      const step = steps[next];
+      if (pick < this.#waiting.length) this.#waiting.splice(pick, 1)[0]?.go();
+      else if (isStepLeft && step !== undefined && pick === this.#waiting.length) {
+        next += 1;
+        this.#start(step);
+      } else if (next < steps.length || this.#waiting.length > 0) {
+        this.#late.splice(pick - this.#waiting.length - (isStepLeft ? 1 : 0), 1)[0]?.();
+      } else {
+        // What is still on its way arrives in the end, when all has been reconciled.
+        break;
+      }
+      await settled();
+    }
+    this.#isFaulty = false;
+    await this.#bringToAnEnd();
+    for (const arrive of this.#late.splice(0)) arrive();
+    await this.#bringToAnEnd();
+    await this.#check();
+  }
+
+  /** A number below `below`, decided by the choices; 0 when they are used up. */
+  choose(below: number): number {
+    const choice = this.#choices[this.#choice] ?? 0;
+    this.#choice += 1;
+    return below <= 1 ? 0 : choice % below;
+  }
+
+  /** Waits for the turn that the choices give. */
+  async turn(): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting.push({ go });
+    });
+  }
+
+  #start(step: Step): void {
+    const isExpected = (error: unknown): void => {
+      // The caller gets an error, or a worker's job comes again: both are fine, as long as the books are.
+      if (!(error instanceof Error)) this.#failure = new Error(String(error));
+    };
+    this.operations.run({}, () => void this.#do(step).catch(isExpected));
+  }
+
+  async #do(step: Step): Promise<void> {
+    switch (step.kind) {
+      case "advance":
+        this.timeMs += step.minutes * minuteMs;
+        return;
+      case "reconcile":
+        await reconcileWallet(organizationId);
+        return;
+      case "deliver":
+        return this.#deliverOne();
+      case "topUp":
+        await this.#topUp(step.key);
+        return;
+      case "send": {
+        const answer = await this.#send(step.segments, step.key);
+        this.acceptedMessages.add(MessageJob.shape.messageId.parse(Object(answer)["id"]));
+      }
+    }
+  }
+
+  async #send(segments: number, key: string | undefined): Promise<unknown> {
+    const message = "x".repeat(segments * 153);
+    const request = { to: "15005550000", message, senderId: "ACME", language: "English" } as const;
+    if (key === undefined) return acceptMessage(organizationId, request);
+    const { answer } = await once({ organizationId, key, content: request }, async (attempt) =>
+      acceptMessage(organizationId, request, attempt),
+    );
+    return answer;
+  }
+
+  async #topUp(key: string | undefined): Promise<void> {
+    const request = { amount: 0.02 };
+    if (key === undefined) {
+      await topUpWallet(organizationId, request);
+      this.toppedUp += 1;
+      return;
+    }
+    await once({ organizationId, key, content: request }, async (attempt) =>
+      topUpWallet(organizationId, request, attempt),
+    );
+  }
+
+  /** Takes a job off a queue; it stays there, for a second delivery, as often as not. */
+  async #deliverOne(): Promise<void> {
+    const queue = (["transactionalSends", "refunds"] as const)[this.choose(2)] ?? "refunds";
+    const jobs = this.queues.get(queue) ?? [];
+    const index = this.choose(jobs.length);
+    const job = jobs[index];
+    if (job === undefined) return;
+    await this.#work(queue, job);
+    if (this.choose(2) === 0) jobs.splice(jobs.indexOf(job), 1);
+  }
+
+  async #work(queue: QueueName, job: unknown): Promise<void> {
+    if (queue === "refunds") await refundMessage(MessageJob.parse(job));
+    else await deliverMessage(MessageJob.parse(job), this.provider);
+  }
+
+  /** Lets the reconciler and the workers do their work, without faults, until nothing is left to do. */
+  async #bringToAnEnd(): Promise<void> {
+    for (let round = 0; round < 8; round += 1) {
+      this.timeMs += graceMs + minuteMs;
+      await this.#finish(async () => reconcileWallet(organizationId));
+      for (const queue of ["transactionalSends", "refunds"] as const) {
+        const jobs = this.queues.get(queue) ?? [];
+        for (const job of jobs.splice(0)) {
+          await this.#finish(async () => this.#work(queue, job)).catch(() => jobs.push(job));
+        }
+      }
+    }
+  }
+
+  /** Runs something to its end, with nothing beside it. */
+  async #finish(work: () => Promise<unknown>): Promise<void> {
+    const ended = { isTrue: false };
+    const working = this.operations.run({}, work).finally(() => {
+      ended.isTrue = true;
+    });
+    // It is awaited below; until then its failure must not count as one that nobody handles.
+    working.catch(() => undefined);
+    for (let turns = 0; !ended.isTrue; turns += 1) {
+      if (turns > 20_000) throw new Error("the work does not end");
+      this.#waiting.shift()?.go();
+      await settled();
+    }
+    await working;
+  }
+
+  /** A request to DynamoDB, with the SDK's retries and whatever goes wrong. */
+  async request(client: object, command: object): Promise<unknown> {
+    const operation = this.operations.getStore();
+    const debitEntryId = debitEntryIdOf(command);
+    if (operation !== undefined && debitEntryId !== undefined) operation.debitEntryId = debitEntryId;
+    const isSingleEffect = await this.#isSingleEffect(client);
+    const maxAttempts = isSingleEffect ? 8 : 3;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(command);
+      } catch (error) {
+        if (!(error instanceof Fallible) || attempt === maxAttempts) throw error;
+        const mayRepeat =
+          isSingleEffect && this.#mutation !== "throttle-only retry"
+            ? wasSurelyRefused({ errorType: error.errorType, error })
+            : error.errorType !== "CLIENT_ERROR";
+        if (!mayRepeat) throw error;
+      }
+    }
+  }
+
+  async #attempt(command: object): Promise<unknown> {
+    await this.turn();
+    const fault = this.#pickFault();
+    switch (fault) {
+      case "loseRequest":
+        throw new Fallible("TRANSIENT", "TimeoutError");
+      case "throttle":
+        throw new Fallible("THROTTLING", "ProvisionedThroughputExceededException");
+      case "conflict":
+        throw new Fallible("CLIENT_ERROR", "TransactionConflictException");
+      case "dieBefore":
+        return never();
+      case "arriveLate":
+        this.#late.push(() => this.#carryOutUnheard(command));
+        throw new Fallible("TRANSIENT", "TimeoutError");
+      case "dropAnswer":
+      case "answer500":
+        this.#carryOutUnheard(command);
+        throw new Fallible("TRANSIENT", fault === "dropAnswer" ? "TimeoutError" : "InternalServerError");
+      case "dieAfter":
+        this.#carryOutUnheard(command);
+        return never();
+      case undefined: {
+        const result = this.#carryOut(command);
+        await this.turn();
+        return result;
+      }
+    }
+  }
+
+  #pickFault(): Fault | undefined {
+    if (!this.#isFaulty) return undefined;
+    const choice = this.choose(1_000);
+    return choice === 0 || choice > faultsInAThousand ? undefined : faults[choice % faults.length];
+  }
+
+  #carryOutUnheard(command: object): void {
+    try {
+      this.#carryOut(command);
+    } catch {
+      // A refusal that nobody hears of changes nothing.
+    }
+  }
+
+  #carryOut(command: object): unknown {
+    const operation = this.operations.getStore();
+    const debitEntryId = debitEntryIdOf(command);
+    if (this.#mutation === "seal" && isSeal(command)) return {};
+    const result = this.table.carryOut(command);
+    if (
+      this.#mutation === "ambiguity check" &&
+      isWalletRead(command) &&
+      operation?.debitEntryId !== undefined
+    ) {
+      return { Item: { ...Object(result).Item, lastId: operation.debitEntryId } };
+    }
+    if (debitEntryId !== undefined) {
+      this.debits.set(debitEntryId, (this.debits.get(debitEntryId) ?? 0) + 1);
+    }
+    this.#checkBalance();
+    return result;
+  }
+
+  /** A queue takes a job, or the request is lost. */
+  async enqueue(command: object): Promise<unknown> {
+    await this.turn();
+    const fault = this.#pickFault();
+    if (fault === "dieBefore" || fault === "dieAfter") return never();
+    if (fault !== undefined) throw new Error("the queue is down");
+    if (command instanceof SendMessageCommand) this.#put(command.input.QueueUrl, command.input.MessageBody);
+    if (command instanceof SendMessageBatchCommand) {
+      for (const entry of command.input.Entries ?? []) this.#put(command.input.QueueUrl, entry.MessageBody);
+    }
+    return {};
+  }
+
+  #put(url: string | undefined, body: string | undefined): void {
+    const name = queueNames.find((each) => url === queueUrl(each));
+    if (name !== undefined) this.queues.get(name)?.push(JSON.parse(body ?? ""));
+  }
+
+  async #isSingleEffect(client: object): Promise<boolean> {
+    const known = this.#retries.get(client);
+    if (known !== undefined) return known;
+    const strategy: unknown =
+      client instanceof DynamoDBDocumentClient ? await client.config.retryStrategy() : undefined;
+    this.#retries.set(client, strategy instanceof SingleEffectRetryStrategy);
+    return strategy instanceof SingleEffectRetryStrategy;
+  }
+
+  #newProvider(deduplicates: boolean): Provider & { readonly sent: Map<string, number> } {
+    const sent = new Map<string, number>();
+    return {
+      sent,
+      deduplicates,
+      send: async ({ reference }: OutgoingMessage): Promise<HandOff> => {
+        await this.turn();
+        const behaviour = this.#isFaulty ? this.choose(8) : 0;
+        if (behaviour === 1) return { outcome: "tryLater" };
+        if (behaviour === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+        if (behaviour === 3) throw new Error("the provider did not take it");
+        if (!deduplicates || !sent.has(reference)) sent.set(reference, (sent.get(reference) ?? 0) + 1);
+        await this.turn();
+        if (behaviour === 4) throw new Error("the provider took it and broke");
+        return { outcome: "accepted", providerReference: reference };
+      },
+    };
+  }
+
+  #checkBalance(): void {
+    for (const item of this.table.all()) {
+      if (item["entity"] === "wallet" && Number(item["balanceMicros"]) < 0) {
+        this.#failure = new Error("the balance is negative");
+      }
+    }
+  }
+
+  /** The invariant, after whatever happened. */
+  async #check(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const problems: string[] = [];
+    await this.#finish(async () => problems.push(...(await auditWallet(organizationId)).findings));
+
+    const items = this.table.all();
+    const entries = items.filter(isEntity("ledgerEntry")).map((item) => LedgerEntryRecord.parse(item));
+    const messages = items.filter(isEntity("message")).map((item) => MessageRecord.parse(item));
+    const [wallet] = items.filter(isEntity("wallet")).map((item) => WalletRecord.parse(item));
+    const credits = entries.filter(({ type }) => type === "top_up");
+    const kept = messages.filter(({ refund }) => refund !== "done");
+    const expectedMicros =
+      credits.reduce((sum, { amountMicros }) => sum + amountMicros, 0) -
+      kept.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+    if (wallet?.balanceMicros !== expectedMicros) {
+      problems.push(
+        `the balance is ${wallet?.balanceMicros}, but credits less kept messages are ${expectedMicros}`,
+      );
+    }
+    if (wallet?.messageCount !== messages.length) {
+      problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
+    }
+    // One top-up at the start, those that were answered, and at the most one for each key.
+    if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
+    for (const { id, status } of messages) {
+      const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
+      if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
+      if (status === "queued") problems.push(`${id} never came to an end`);
+      if ((this.provider.sent.get(id) ?? 0) > 1) problems.push(`${id} was sent more than once`);
+    }
+    for (const [id, times] of this.debits)
+      if (times > 1) problems.push(`debit ${id} was applied ${times} times`);
+    const stored = new Set(messages.map(({ id }) => id));
+    for (const id of this.acceptedMessages)
+      if (!stored.has(id)) problems.push(`${id} was accepted and is gone`);
+    if (problems.length > 0) throw new Error(problems.join("; "));
+  }
+}
+
+/** An error of a request that did not get a good answer, as the SDK classifies it. */
+class Fallible extends Error {
+  readonly errorType: string;
+
+  constructor(errorType: string, name: string) {
+    super(name);
+    this.name = name;
+    this.errorType = errorType;
+  }
+}
+
+/** The id of the ledger entry that a debit is to have, or undefined for another command. */
+function debitEntryIdOf(command: object): string | undefined {
+  if (!(command instanceof UpdateCommand)) return undefined;
+  const entryId: unknown = command.input.ExpressionAttributeValues?.[":entryId"];
+  return typeof entryId === "string" ? entryId : undefined;
+}
+
+function isEntity(entity: string): (item: Record<string, unknown>) => boolean {
+  return (item) => item["entity"] === entity;
+}
+
+function isSeal(command: object): boolean {
+  return (
+    command instanceof TransactWriteCommand &&
+    (command.input.TransactItems ?? []).every(({ Put }) => Put?.Item?.["type"] === "void")
+  );
+}
+
+function isWalletRead(command: object): boolean {
+  return command instanceof GetCommand && String(command.input.Key?.["pk"]).startsWith("WALLET#");
+}
+
+/** A promise of a function that has died. */
+async function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+/** Lets everything run that can run without another turn. */
+async function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function queueUrl(name: QueueName): string {
+  return `memory://${name}`;
+}
+
+/** Puts a world in the place of AWS, the clock and the timers. @returns what puts them back */
+function take(world: World): () => void {
+  for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = queueUrl(name);
+  process.env[environmentNames.tableName] = "memory";
+  process.env[environmentNames.topUpEnabled] = "true";
+  const realDate = globalThis.Date;
+  const restores = [
+    replace(DynamoDBDocumentClient.prototype, "send", async function send(this: object, command: object) {
+      return world.request(this, command);
+    }),
+    replace(SQSClient.prototype, "send", async (command: object) => world.enqueue(command)),
+    replace(
+      globalThis,
+      "Date",
+      new Proxy(realDate, {
+        construct: (target, args) => Reflect.construct(target, args.length === 0 ? [world.timeMs] : args),
+        get: (target, property) => (property === "now" ? () => world.timeMs : Reflect.get(target, property)),
+      }),
+    ),
+    replace(timers, "setTimeout", async () => world.turn()),
+    replace(process.stdout, "write", () => true),
+  ];
+  syncBuiltinESMExports();
+  return () => {
+    for (const restore of restores) restore();
+    syncBuiltinESMExports();
+  };
+}
+
+/** Gives a property another value. @returns what puts the old one back */
+function replace(target: object, property: string, value: unknown): () => void {
+  const original = Object.getOwnPropertyDescriptor(target, property);
+  Object.defineProperty(target, property, { value, configurable: true, writable: true });
+  return () => {
+    if (original === undefined) Reflect.deleteProperty(target, property);
+    else Object.defineProperty(target, property, original);
+  };
+}
