@@ -4,7 +4,7 @@ import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
-import { now } from "../platform/clock.ts";
+import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
@@ -193,8 +193,10 @@ export interface Credit {
   readonly settles?: Settlement;
 }
 
-/** How often a credit is tried again when a debit came in between; each try sees the newest seq. */
-const creditAttempts = 12;
+/** How often a credit is tried when others come in between, and for how long; each try sees the newest seq. */
+const creditAttempts = 50;
+const creditTimeMs = 8 * secondMs;
+const maxCreditDelayMs = 100;
 
 /**
  * Adds money to a wallet and writes its ledger entry, in one transaction that is conditioned on the `seq` it
@@ -204,8 +206,9 @@ const creditAttempts = 12;
  */
 export async function creditWallet(credit: Credit): Promise<WalletRecord | undefined> {
   const entryId = newId("txn");
+  const deadline = now().getTime() + creditTimeMs;
   let seen = await readWallet(credit.organizationId);
-  for (let attempt = 1; attempt <= creditAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= creditAttempts && now().getTime() < deadline; attempt += 1) {
     const after = walletAfter(seen, credit, entryId);
     const result = await transact([
       creditUpdate(seen, after, credit.settles),
@@ -230,7 +233,7 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
       wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
     // Another pass of the reconciler came first and has done what this credit is for.
     if (credit.settles !== undefined && seen.settledSeq !== credit.settles.from) return undefined;
-    await delay(Math.random() * 5 * attempt);
+    await delay(Math.random() * Math.min(maxCreditDelayMs, 5 * attempt));
   }
   throw new ApiError("UNAVAILABLE");
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
-import type { AwsHandler, AwsRequest } from "../../infra/local/aws-endpoint.ts";
+import { errorResponse, type AwsHandler, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/keys.ts";
@@ -24,6 +24,7 @@ import {
 } from "../support/faults.ts";
 
 const faults = new Faults();
+const log: string[] = [];
 let gateway: LocalGateway;
 let customer: Customer;
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   gateway = await startLocalGateway({
     ...inject("assembly"),
     port: 0,
-    log: () => undefined,
+    log: (line) => log.push(line),
     interceptor: faults.interceptor,
   });
   // The audit reads this gateway's table and not the shared one.
@@ -42,7 +43,10 @@ afterAll(async () => gateway.stop());
 beforeEach(async () => {
   customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
 });
-afterEach(() => faults.clear());
+afterEach(() => {
+  faults.clear();
+  log.length = 0;
+});
 
 function functionNamed(part: string) {
   const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
@@ -95,6 +99,13 @@ const SandboxRecord = z.object({ calls: z.number() });
 /** How often the sandbox carrier was called for a message. */
 async function providerCalls(messageId: string): Promise<number> {
   return (await readItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
+}
+
+/** What the queue does with a message's job when it was not deleted. */
+async function deliverAgain(messageId: string): Promise<unknown> {
+  const body = JSON.stringify({ organizationId: customer.organizationId, messageId });
+  const record = { messageId: "1", body, attributes: { ApproximateReceiveCount: "2" } };
+  return functionNamed("SendMessage").invoke({ Records: [record] });
 }
 
 describe("a debit that was applied, and whose answer", () => {
@@ -285,6 +296,57 @@ describe("a message that was recorded", () => {
       await expectBooksInOrder(1);
     },
   );
+});
+
+it("a job that the queue delivers five more times in parallel reaches the carrier once", async () => {
+  const { id } = await customer.send();
+  await Promise.all(Array.from({ length: 5 }, async () => deliverAgain(id)));
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  expect(await providerCalls(id)).toBe(1);
+  await expectBooksInOrder(1);
+});
+
+it.each([
+  // Each of the SDK's three tries runs into its time-out; one attempt of that kind is enough to wait for.
+  ["hangs", answerAfter(15_000), 3],
+  ["answers 500", async () => errorResponse("InternalServerError", "password=hunter2", 500), 100],
+  ["answers garbage", async () => ({ status: 200, headers: {}, body: "<html>password=hunter2" }), 100],
+] satisfies [string, Fault, number][])(
+  "a message whose carrier %s and never says what it did fails with a safe code and is refunded",
+  async (_name, fault, times) => {
+    const isCarrier = (request: AwsRequest): boolean => request.body.includes("SANDBOX#");
+    faults.next(isCarrier, fault, times);
+    faults.next(isCarrier, loseRequest, 100);
+    const { id } = await customer.send();
+    await vi.waitFor(() => expect(faults.seen.filter(isCarrier).length).toBeGreaterThan(0), 15_000);
+    await vi.waitFor(
+      async () => {
+        gateway.advanceClock(120_000);
+        await deliverAgain(id);
+        expect((await customer.message(id)).status).toBe("failed");
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+    expect((await customer.message(id)).errorCode).toBe("MESSAGE_OUTCOME_UNKNOWN");
+    expect((await customer.call(`/v1/sms/${id}`)).text).not.toContain("hunter2");
+    await vi.waitFor(async () => expect(await customer.balance()).toBe(1), 15_000);
+    expect(log.join("\n")).not.toContain("hunter2");
+  },
+  90_000,
+);
+
+it("what the reconciler did is told as metrics and as a log line", async () => {
+  faults.next(isDebit, killing("ApiSendSms", "after"));
+  await send();
+  await reconcile();
+  const metrics = log.filter((line) => line.includes('"SealedDebits":1'));
+  expect(metrics).toHaveLength(1);
+  expect(JSON.parse(metrics[0] ?? "")).toMatchObject({ RefundedMicros: 7_900, FailedReconciliations: 0 });
+  expect(metrics[0]).toContain("CloudWatchMetrics");
+  const lines = log.filter(
+    (line) => line.includes("wallet.reconciled") && line.includes(customer.organizationId),
+  );
+  expect(lines).toHaveLength(1);
 });
 
 describe("an idempotent send", () => {
