@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
+import { expectLedgerToAddUp } from "../support/ledger.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
@@ -151,13 +152,8 @@ describe("sending", () => {
     );
     expect(await racer.balance()).toBe(0.0077);
 
-    const ledger = await racer.ledger();
+    const ledger = await expectLedgerToAddUp(racer);
     expect(ledger).toHaveLength(38);
-    let balanceMicros = 0;
-    for (const { amount, balanceAfter } of ledger) {
-      balanceMicros += Math.round(amount * 1e6);
-      expect(balanceAfter).toBe(balanceMicros / 1e6);
-    }
     const accepted = responses
       .filter(({ status }) => status === 202)
       .map((response) => dataOf(response, AcceptedMessage).id);

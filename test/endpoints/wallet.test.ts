@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { Customer, errorOf, invalidFields } from "../support/api.ts";
+import { expectLedgerToAddUp } from "../support/ledger.ts";
 
 it("a top-up without an amount adds 10.00, with or without a body", async () => {
   const customer = await Customer.register();
@@ -35,14 +36,7 @@ it("parallel top-ups and sends leave a ledger without a gap that adds up to the 
     ...Array.from({ length: 8 }, async () => customer.topUp(0.5)),
     ...Array.from({ length: 40 }, async () => customer.send()),
   ]);
-  const ledger = await customer.ledger();
-  expect(ledger).toHaveLength(49);
-  let balanceMicros = 0;
-  for (const { amount, balanceAfter } of ledger) {
-    balanceMicros += Math.round(amount * 1e6);
-    expect(balanceAfter).toBe(balanceMicros / 1e6);
-  }
-  expect(await customer.balance()).toBe(balanceMicros / 1e6);
+  expect(await expectLedgerToAddUp(customer)).toHaveLength(49);
 });
 
 it("transactions are listed newest first with what they were for", async () => {

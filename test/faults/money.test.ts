@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
-import { errorResponse, type AwsHandler, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
+import { errorResponse, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/keys.ts";
@@ -15,6 +15,7 @@ import {
   conflict,
   dropAnswer,
   Faults,
+  heldBack,
   isBy,
   isDebit,
   isRecord,
@@ -61,12 +62,6 @@ function killing(part: string, when: "after" | "before"): Fault {
     await functionNamed(part).kill();
     throw new Error("the function is gone");
   };
-}
-
-/** Carries a request out when something else has happened. */
-async function afterwards(event: Promise<void>, request: AwsRequest, next: AwsHandler): Promise<unknown> {
-  await event;
-  return next(request);
 }
 
 /** Lets the reconciler work as it does when the grace is over. */
@@ -182,21 +177,13 @@ it("three lost debits side by side, between two good ones, are refunded with the
 });
 
 it("a record that is held past the grace and then released is refused: a refund, no message", async () => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const late: Promise<unknown>[] = [];
-  faults.next(isRecord, async (request, next) => {
-    late.push(afterwards(held, request, next));
-    throw new Error("the connection broke");
-  });
+  const late = heldBack();
+  faults.next(isRecord, late.fault);
   // Its retry by the SDK, and the look whether it landed, find nothing.
   faults.next(isRecord, loseRequest, 2);
   expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
   await reconcile();
-  release();
-  expect(await Promise.all(late)).toMatchObject([{ status: 400 }]);
+  expect((await late.arrive()).status).toBe(400);
   await reconcile();
   await expectBooksInOrder(0);
 });
@@ -372,20 +359,12 @@ describe("an idempotent send", () => {
   });
 
   it("that was given up cannot write late beside its successor", async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const late: Promise<unknown>[] = [];
-    faults.next(isRecord, async (request, next) => {
-      late.push(afterwards(held, request, next));
-      throw new Error("the connection broke");
-    });
+    const late = heldBack();
+    faults.next(isRecord, late.fault);
     faults.next(isRecord, loseRequest, 2);
     expect(errorOf(await send("late"))).toEqual({ status: 503, code: "UNAVAILABLE" });
     expect((await send("late")).status).toBe(202);
-    release();
-    expect(await Promise.all(late)).toMatchObject([{ status: 400 }]);
+    expect((await late.arrive()).status).toBe(400);
     await reconcile();
     await expectBooksInOrder(1);
   });

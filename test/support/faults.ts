@@ -30,6 +30,20 @@ export function answerAfter(ms: number): Fault {
   };
 }
 
+/** Its connection breaks, and it gets there only when it is let go. */
+export function heldBack(): { readonly fault: Fault; arrive(): Promise<AwsResponse> } {
+  let arrive: () => Promise<AwsResponse> = async () => {
+    throw new Error("there was no such request");
+  };
+  return {
+    fault: async (request, next) => {
+      arrive = async () => next(request);
+      throw new Error("the connection broke");
+    },
+    arrive: async () => arrive(),
+  };
+}
+
 /** It is refused without being carried out. */
 export const throttle: Fault = async () =>
   errorResponse("ProvisionedThroughputExceededException", "slow down");
