@@ -7,9 +7,9 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { Access, QueueName } from "../../shared/platform/access.ts";
+import { tableActions, type Access, type QueueName } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { keyFamilies, type KeyFamily } from "../../shared/platform/keys.ts";
+import { keyFamilies } from "../../shared/platform/keys.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages.ts";
 
@@ -72,25 +72,19 @@ export class GatewayFunction extends Construct {
     this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
   }
 
-  /** Allows actions on those items only whose partition key is of a named family. */
+  /**
+   * Allows an action on those items only whose partition key is of a family that names it. There is one
+   * statement an action, so that a transaction with several puts finds all of their keys in one place.
+   */
   #allowTable(table: Table, access: NonNullable<Access["table"]>): void {
-    for (const [actions, families] of familiesByActions(access)) {
-      this.allow(actions, table.tableArn, {
+    for (const action of tableActions) {
+      const families = keyFamilies.filter((family) => access[family]?.includes(action) === true);
+      if (families.length === 0) continue;
+      this.allow([`dynamodb:${action}`], table.tableArn, {
         "ForAllValues:StringLike": { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) },
       });
     }
   }
-}
-
-function familiesByActions(access: NonNullable<Access["table"]>): [string[], KeyFamily[]][] {
-  const families = new Map<string, KeyFamily[]>();
-  for (const family of keyFamilies) {
-    const actions = access[family];
-    if (actions === undefined) continue;
-    const key = actions.toSorted().join();
-    families.set(key, [...(families.get(key) ?? []), family]);
-  }
-  return [...families].map(([key, names]) => [key.split(",").map((action) => `dynamodb:${action}`), names]);
 }
 
 function environment(backend: Backend, access: Access): Record<string, string> {

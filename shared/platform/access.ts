@@ -1,6 +1,7 @@
 import type { KeyFamily } from "./keys.ts";
 
-type TableAction = "DeleteItem" | "GetItem" | "PutItem" | "Query" | "UpdateItem";
+export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
+type TableAction = (typeof tableActions)[number];
 
 export const queueNames = ["marketingSends", "refunds", "transactionalSends", "webhookDeliveries"] as const;
 export type QueueName = (typeof queueNames)[number];
