@@ -1,4 +1,6 @@
 import { CfnOutput, Duration, Stack, type App } from "aws-cdk-lib";
+import { TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -141,6 +143,22 @@ export class GatewayStack extends Stack {
         ({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 }),
       ),
     });
+
+    const scheduled = [
+      [releaseDue, "Scheduled messages are not released: customers see them queued past their time."],
+      [reconcileWallets, "Wallets are not reconciled: lost debits are not refunded."],
+    ] as const;
+    for (const [worker, meaning] of scheduled) {
+      worker.lambda
+        .metricErrors({ period: Duration.minutes(5) })
+        .createAlarm(worker, "ErrorsAlarm", {
+          alarmDescription: `${meaning} Find the error in the function's log and mend the cause; it catches up by itself.`,
+          threshold: 1,
+          evaluationPeriods: 2,
+          treatMissingData: TreatMissingData.NOT_BREACHING,
+        })
+        .addAlarmAction(new SnsAction(alarmTopic));
+    }
 
     new CfnOutput(this, "ApiUrl", { value: api.apiEndpoint });
     new CfnOutput(this, "TableName", { value: table.tableName });

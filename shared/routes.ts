@@ -156,7 +156,7 @@ export const routes = {
         ORG: ["GetItem"],
         WALLET: ["GetItem", "UpdateItem"],
         LEDGER: ["PutItem"],
-        MESSAGES: ["GetItem", "PutItem"],
+        MESSAGES: ["PutItem"],
         DUE: ["PutItem"],
       },
       queues: ["transactionalSends", "marketingSends"],

@@ -34,9 +34,10 @@ const maxAttempts = retryDelaysSeconds.length + 1;
 export async function deliverMessage(job: MessageJob, provider: Provider): Promise<void> {
   const key = keys.message(job.organizationId, job.messageId);
   const at = now();
+  const token = randomUUID();
   const claimed = await updateItem(
     MessageRecord,
-    claim(key, randomUUID(), at, new Date(at.getTime() + claimLeaseMs)),
+    claim(key, token, at, new Date(at.getTime() + claimLeaseMs)),
   );
   if (claimed.applied) return handOff(claimed.item, provider);
   if (claimed.found === undefined) {
@@ -44,6 +45,8 @@ export async function deliverMessage(job: MessageJob, provider: Provider): Promi
     return;
   }
   const message = MessageRecord.parse(claimed.found);
+  // The SDK repeats a claim whose answer was lost, and then meets its own.
+  if (message.claimToken === token) return handOff(message, provider);
   if (message.status === "queued") throw new Error("another sender holds this message");
   // An earlier sender may have ended between the last state and what follows from it.
   await conclude(message);

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import type { QueueName } from "../platform/access.ts";
 import { now, secondMs } from "../platform/clock.ts";
-import type { QueuedJob } from "../platform/queue.ts";
+import { maxDelaySeconds, type QueuedJob } from "../platform/queue.ts";
 import { queueOf, type MessageRecord } from "./message.ts";
 
 /** What the send and refund queues carry: the message itself stays in the table. */
@@ -16,6 +16,16 @@ export function sendJob(
 ): { readonly queue: QueueName; readonly job: QueuedJob } {
   const body: MessageJob = { organizationId: message.organizationId, messageId: message.id };
   return { queue: queueOf(message), job: { group: message.organizationId, body, delaySeconds } };
+}
+
+/**
+ * Whether a message is due too late for a queue to hold it, and waits in the table. It is decided by what the
+ * message itself says, so that all who ask get the same answer.
+ */
+export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean {
+  return (
+    scheduledAt !== undefined && Date.parse(scheduledAt) - Date.parse(queuedAt) > maxDelaySeconds * secondMs
+  );
 }
 
 /** Seconds until a message may leave, rounded up so that it never leaves early; 0 when it may leave now. */

@@ -5,13 +5,13 @@ import { dayMs, now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/idempotency.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
-import { enqueue, maxDelaySeconds } from "../platform/queue.ts";
-import { readItem, transact, type Write } from "../platform/table.ts";
-import { ledgerEntry } from "../wallet/ledger.ts";
+import { enqueue } from "../platform/queue.ts";
+import { putItem, transact, type Write } from "../platform/table.ts";
+import { ledgerEntry, LedgerEntryRecord } from "../wallet/ledger.ts";
 import { debitWallet, type Debit } from "../wallet/wallet.ts";
 import { dueJob } from "./due-jobs.ts";
-import { secondsUntilDue, sendJob } from "./message-job.ts";
-import { messageKey, MessageRecord, presentPricing } from "./message.ts";
+import { secondsUntilDue, sendJob, waitsInTable } from "./message-job.ts";
+import { messageKey, presentPricing, type MessageRecord } from "./message.ts";
 import { unitPriceMicros } from "./rate-card.ts";
 import { segmentsOf } from "./segments.ts";
 
@@ -34,8 +34,6 @@ export async function acceptMessage(
   if (senderId === undefined) throw new ApiError("MISSING_SENDER_ID");
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
   const debit = await debitWallet(organizationId, message.totalMicros, queuedAt);
-  const delaySeconds = secondsUntilDue(message.scheduledAt);
-  const waitsInTable = delaySeconds > maxDelaySeconds;
   const accepted: AcceptedMessage = {
     id: message.id,
     status: "queued",
@@ -45,10 +43,10 @@ export async function acceptMessage(
     pricing: presentPricing(message),
   };
   await record(message, debit, [
-    ...(waitsInTable ? [dueJob(message)] : []),
+    ...(waitsInTable(message) ? [dueJob(message)] : []),
     ...(attempt === undefined ? [] : [attempt.complete(accepted)]),
   ]);
-  if (!waitsInTable) await queueForSending(message, delaySeconds);
+  if (!waitsInTable(message)) await queueForSending(message);
   return accepted;
 }
 
@@ -111,25 +109,36 @@ async function record(message: MessageRecord, debit: Debit, together: readonly W
     { put: { ...messageKey(message), ...message }, condition: "attribute_not_exists(pk)" },
     ...together,
   ]).catch(async (error: unknown) => {
-    if (await isRecorded(message)) return { committed: true } as const;
+    if (await isRecordedAfterAll(message, debit)) return { committed: true } as const;
     throw new ApiError("UNAVAILABLE", { cause: error });
   });
   if (!recorded.committed) throw new ApiError("UNAVAILABLE");
 }
 
-/** Whether the transaction landed although its answer was lost. */
-async function isRecorded(message: MessageRecord): Promise<boolean> {
+/**
+ * Whether the transaction landed although its answer was lost. If it did not, its seq is taken by a void entry,
+ * so that it cannot land after the caller was told that the message was not accepted; the reconciler refunds it.
+ */
+async function isRecordedAfterAll(message: MessageRecord, debit: Debit): Promise<boolean> {
   const { organizationId, id } = message;
   log.warn("message.record_ambiguous", { organizationId, messageId: id });
-  const stored = await readItem(MessageRecord, messageKey(message), { consistent: true }).catch(
-    () => undefined,
-  );
-  return stored !== undefined;
+  const sealed = await putItem(
+    ledgerEntry({
+      id: newId("txn"),
+      organizationId,
+      type: "void",
+      seq: debit.seq,
+      amountMicros: -debit.amountMicros,
+      balanceAfterMicros: debit.balanceAfterMicros,
+      createdAt: now().toISOString(),
+    }),
+  ).catch(() => undefined);
+  return sealed?.applied === false && LedgerEntryRecord.parse(sealed.found).id === debit.entryId;
 }
 
 /** Queues a recorded message. A queue that is down costs a delay, not the message: the caller has its 202. */
-async function queueForSending(message: MessageRecord, delaySeconds: number): Promise<void> {
-  const { queue, job } = sendJob(message, delaySeconds);
+async function queueForSending(message: MessageRecord): Promise<void> {
+  const { queue, job } = sendJob(message, secondsUntilDue(message.scheduledAt));
   try {
     await enqueue(queue, job);
   } catch (error) {

@@ -4,7 +4,7 @@ import { jwtVerify } from "jose/jwt/verify";
 import * as z from "zod";
 
 import { idSchema } from "../contract/primitives.ts";
-import { hourMs, now } from "./clock.ts";
+import { hourMs, minuteMs, now } from "./clock.ts";
 import { config } from "./config.ts";
 
 const algorithm = "HS256";
@@ -15,15 +15,21 @@ const sessionLifetimeMs = hourMs;
 
 const Claims = z.object({ sub: idSchema("usr"), org: idSchema("org") });
 
-let pendingKey: Promise<Uint8Array> | undefined;
+/** A key that was replaced is out of use after this. */
+const keyMaxAgeMs = 5 * minuteMs;
 
-/** Loads the signing key once for the life of the process; a failed load is tried again at the next use. */
+let loadedKey: { readonly key: Promise<Uint8Array>; readonly atMs: number } | undefined;
+
+/** The signing key, loaded when it is not there or too old; a failed load is tried again at the next use. */
 async function sessionKey(): Promise<Uint8Array> {
-  pendingKey ??= loadSessionKey();
+  const atMs = now().getTime();
+  if (loadedKey === undefined || atMs - loadedKey.atMs > keyMaxAgeMs) {
+    loadedKey = { key: loadSessionKey(), atMs };
+  }
   try {
-    return await pendingKey;
+    return await loadedKey.key;
   } catch (error) {
-    pendingKey = undefined;
+    loadedKey = undefined;
     throw error;
   }
 }

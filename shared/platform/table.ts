@@ -207,7 +207,7 @@ function queryParameters(range: Range): {
   };
 }
 
-/** How often a transaction is tried again when it met another one on the same items. */
+/** How often a transaction is tried when it meets another one on the same items. */
 const transactionAttempts = 6;
 
 /** Why one write of a transaction was refused: its condition failed on this item, or on there being none. */
@@ -218,10 +218,11 @@ interface Refusal {
 /**
  * Writes all or nothing. When a condition fails nothing was written, and `refusals` has an entry for each
  * write, undefined for those that did not stand in the way. A transaction that only met another one is tried
- * again.
+ * again; when the attempts are used up it is refused, by none of its writes.
  */
 export async function transact(
   writes: readonly Write[],
+  attempts = transactionAttempts,
 ): Promise<
   | { readonly committed: true }
   | { readonly committed: false; readonly refusals: readonly (Refusal | undefined)[] }
@@ -241,7 +242,8 @@ export async function transact(
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
         return { committed: false, refusals: reasons.map(refusalOf) };
       }
-      if (attempt === transactionAttempts || !reasons.some(isPassing)) throw error;
+      if (!reasons.some(isPassing)) throw error;
+      if (attempt >= attempts) return { committed: false, refusals: [] };
       await delay(Math.random() * 20 * 2 ** attempt);
     }
   }

@@ -1,10 +1,10 @@
-import { secondsUntilDue, sendJob } from "../messages/message-job.ts";
+import { secondsUntilDue, sendJob, waitsInTable } from "../messages/message-job.ts";
 import { MessageRecord } from "../messages/message.ts";
 import { now, minuteMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { enqueue, maxDelaySeconds } from "../platform/queue.ts";
+import { enqueue } from "../platform/queue.ts";
 import { readItem, transact } from "../platform/table.ts";
 import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { creditWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
@@ -24,6 +24,9 @@ export const graceMs = 10 * minuteMs;
 /** Entries that one pass over one wallet looks at; the next pass goes on. */
 const maxEntriesPerPass = 500;
 
+/** Messages that are read side by side. */
+const maxReadTogether = 25;
+
 /** DynamoDB takes 100 writes in one transaction. */
 const maxSealedTogether = 100;
 
@@ -34,6 +37,8 @@ export interface Reconciliation {
   readonly refundedMicros: number;
   /** Messages whose job was put on a queue again. */
   readonly requeued: number;
+  /** Whether the wallet has more to look at than one pass takes. */
+  readonly isUnfinished: boolean;
 }
 
 /** Where a pass stands: all seqs up to this one are in order, and this is the balance after it. */
@@ -57,11 +62,13 @@ class Pass implements Reconciliation {
   sealed = 0;
   refundedMicros = 0;
   requeued = 0;
+  isUnfinished = false;
   readonly #wallet: WalletRecord;
   /** Everything that was made, or changed the wallet, before this is old enough to be looked at. */
   readonly #horizon: string;
   /** How far the wallet is settled, as its item says. */
   #settledSeq: number;
+  readonly #messages = new Map<string, MessageRecord>();
   #position: Position = { seq: 0, balanceMicros: 0 };
   #voidsSinceSettled = 0;
 
@@ -80,6 +87,7 @@ class Pass implements Reconciliation {
       to: seq,
       limit: maxEntriesPerPass,
     });
+    await this.#readMessages(entries);
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
         this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
@@ -96,6 +104,25 @@ class Pass implements Reconciliation {
       if (!(await this.#close(seq, this.#wallet.balanceMicros))) return;
     }
     await this.#settle();
+    this.isUnfinished = !isWholeLedger;
+  }
+
+  /** Reads the messages that old entries paid for, side by side. */
+  async #readMessages(entries: readonly LedgerEntryRecord[]): Promise<void> {
+    const ids = entries
+      .filter(({ type, seq, createdAt }) => {
+        return type === "message" && seq > this.#wallet.settledSeq && createdAt <= this.#horizon;
+      })
+      .map(({ messageId = "" }) => messageId);
+    for (let start = 0; start < ids.length; start += maxReadTogether) {
+      await Promise.all(
+        ids.slice(start, start + maxReadTogether).map(async (id) => {
+          const key = keys.message(this.#wallet.organizationId, id);
+          const message = await readItem(MessageRecord, key, { consistent: true });
+          if (message !== undefined) this.#messages.set(id, message);
+        }),
+      );
+    }
   }
 
   /**
@@ -166,15 +193,13 @@ class Pass implements Reconciliation {
    */
   async #requeueStranded(entry: LedgerEntryRecord): Promise<void> {
     const { organizationId, messageId = "" } = entry;
-    const message = await readItem(MessageRecord, keys.message(organizationId, messageId), {
-      consistent: true,
-    });
+    const message = this.#messages.get(messageId);
     if (message === undefined) {
       log.error("ledger.message_missing", { organizationId, messageId });
     } else if (message.refund === "due") {
       await enqueue("refunds", { group: organizationId, body: { organizationId, messageId } });
       this.requeued += 1;
-    } else if (message.status === "queued" && !waitedInTable(message)) {
+    } else if (message.status === "queued" && !waitsInTable(message)) {
       const { queue, job } = sendJob(message, secondsUntilDue(message.scheduledAt));
       await enqueue(queue, job);
       this.requeued += 1;
@@ -186,11 +211,4 @@ class Pass implements Reconciliation {
     const settled = { from: this.#settledSeq, to: this.#position.seq, voids: this.#voidsSinceSettled };
     await settleWallet(this.#wallet.organizationId, settled);
   }
-}
-
-/** Whether a message was recorded together with its due job, which nothing can part from it. */
-function waitedInTable({ scheduledAt, queuedAt }: MessageRecord): boolean {
-  return (
-    scheduledAt !== undefined && Date.parse(scheduledAt) - Date.parse(queuedAt) > maxDelaySeconds * 1_000
-  );
 }

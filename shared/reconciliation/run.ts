@@ -12,9 +12,6 @@ import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 /** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
 const runTimeMs = 40 * secondMs;
 
-/** Wallets that are read from the list at once. */
-const batchSize = 100;
-
 /** Wallets that are worked on side by side. */
 const concurrency = 10;
 
@@ -28,36 +25,35 @@ const ProgressRecord = z.object({
  * Goes through the wallets, from where the last run ended, until all have had their turn or its time is over.
  * @returns what it did, summed up
  */
-export async function reconcileWallets(): Promise<Reconciliation & { readonly wallets: number }> {
+export async function reconcileWallets(): Promise<Done & { readonly wallets: number }> {
   const deadline = now().getTime() + runTimeMs;
+  const isTimeLeft = (): boolean => now().getTime() < deadline;
   const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
   const progress = await readItem(ProgressRecord, keys.reconciler(), { consistent: true });
   let shard = progress?.listShard ?? 0;
   let after = progress?.lastWallet ?? "";
-  for (let visited = 0; visited <= walletListShards;) {
+  for (let shardsDone = 0; shardsDone <= walletListShards && isTimeLeft();) {
     const batch = await listWalletsOfShard(shard, {
       after: after === "" ? undefined : after,
-      limit: batchSize,
+      limit: concurrency,
     });
-    for (let start = 0; start < batch.length; start += concurrency) {
-      const results = await Promise.all(batch.slice(start, start + concurrency).map(reconcileSafely));
-      for (const result of results) {
-        total.wallets += 1;
-        total.failed += result === undefined ? 1 : 0;
-        total.sealed += result?.sealed ?? 0;
-        total.refundedMicros += result?.refundedMicros ?? 0;
-        total.requeued += result?.requeued ?? 0;
-      }
+    const results = await Promise.all(batch.map(async (id) => reconcileSafely(id, isTimeLeft)));
+    for (const result of results) {
+      total.wallets += 1;
+      total.failed += result === undefined ? 1 : 0;
+      total.sealed += result?.sealed ?? 0;
+      total.refundedMicros += result?.refundedMicros ?? 0;
+      total.requeued += result?.requeued ?? 0;
     }
-    if (batch.length === batchSize) {
+    if (batch.length === concurrency) {
       after = batch.at(-1) ?? "";
     } else {
       shard = (shard + 1) % walletListShards;
       after = "";
-      visited += 1;
+      shardsDone += 1;
     }
+    // Noted after each few wallets, so that a run that is cut off does not begin with the same ones again.
     await rememberProgress(shard, after);
-    if (now().getTime() > deadline) break;
   }
   const { wallets, sealed, refundedMicros, requeued, failed } = total;
   countMetrics({
@@ -70,26 +66,34 @@ export async function reconcileWallets(): Promise<Reconciliation & { readonly wa
   return { wallets, sealed, refundedMicros, requeued };
 }
 
+type Done = Pick<Reconciliation, "refundedMicros" | "requeued" | "sealed">;
+
 /** One wallet that cannot be reconciled now must not keep the others from their turn. */
-async function reconcileSafely(organizationId: string): Promise<Reconciliation | undefined> {
+async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean): Promise<Done | undefined> {
+  const done = { sealed: 0, refundedMicros: 0, requeued: 0 };
   try {
-    const result = await reconcileWallet(organizationId);
-    if (result.sealed > 0 || result.requeued > 0) {
-      log.warn("wallet.reconciled", {
-        organizationId,
-        count: result.sealed + result.requeued,
-        amountMicros: result.refundedMicros,
-      });
+    for (let isUnfinished = true; isUnfinished && isTimeLeft();) {
+      const pass = await reconcileWallet(organizationId);
+      done.sealed += pass.sealed;
+      done.refundedMicros += pass.refundedMicros;
+      done.requeued += pass.requeued;
+      ({ isUnfinished } = pass);
     }
-    return result;
   } catch (error) {
     // A wallet that has been closed since it was listed needs nothing.
-    if (error instanceof ApiError && error.code === "WALLET_MISSING") {
-      return { sealed: 0, refundedMicros: 0, requeued: 0 };
+    if (!(error instanceof ApiError && error.code === "WALLET_MISSING")) {
+      log.error("wallet.reconciliation_failed", { organizationId, error });
+      return undefined;
     }
-    log.error("wallet.reconciliation_failed", { organizationId, error });
-    return undefined;
   }
+  if (done.sealed > 0 || done.requeued > 0) {
+    log.warn("wallet.reconciled", {
+      organizationId,
+      count: done.sealed + done.requeued,
+      amountMicros: done.refundedMicros,
+    });
+  }
+  return done;
 }
 
 async function rememberProgress(shard: number, after: string): Promise<void> {

@@ -210,7 +210,7 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
   let seen = await readWallet(credit.organizationId);
   for (let attempt = 1; attempt <= creditAttempts && now().getTime() < deadline; attempt += 1) {
     const after = walletAfter(seen, credit, entryId);
-    const result = await transact([
+    const writes: Write[] = [
       creditUpdate(seen, after, credit.settles),
       ledgerEntry({
         id: entryId,
@@ -223,7 +223,11 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
         createdAt: after.lastAt,
       }),
       ...(credit.together === undefined ? [] : [credit.together(after)]),
-    ]).catch(async (error: unknown) => resolveAmbiguousCredit(after, entryId, error));
+    ];
+    // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
+    const result = await transact(writes, 1).catch(async (error: unknown) =>
+      resolveAmbiguousCredit(after, entryId, error),
+    );
     if (result.committed) return after;
     const [wallet, entry, together] = result.refusals;
     // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.

@@ -245,6 +245,13 @@ describe("a message that was recorded", () => {
     await expectBooksInOrder(1);
   });
 
+  it("is sent at once though the answer to its claim was lost", async () => {
+    faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), dropAnswer);
+    const { id } = await customer.send();
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    expect(await providerCalls(id)).toBe(1);
+  });
+
   // A sender makes four calls: it claims, asks the sandbox carrier, records the outcome, queues the event.
   it.each([
     [1, "before", 1],

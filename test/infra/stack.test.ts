@@ -113,7 +113,6 @@ it("lets a send debit and record, and no more", () => {
     "DeleteItem IDEMPOTENCY#*",
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
-    "GetItem MESSAGES#*",
     "GetItem ORG#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",
@@ -160,14 +159,14 @@ it("disables top-ups and local webhook targets in prod", () => {
   }
 });
 
-it("gives every queue a dead-letter queue with an alarm that says what it means", () => {
+it("gives every queue a dead-letter queue, and each of them and each scheduled function an alarm that says what it means", () => {
   const queues = Object.values(prod.findResources("AWS::SQS::Queue"));
   const redriving = prod.findResources("AWS::SQS::Queue", {
     Properties: { RedrivePolicy: { maxReceiveCount: 5 } },
   });
   expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
   const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
-  expect(alarms).toHaveLength(queues.length / 2);
+  expect(alarms).toHaveLength(queues.length / 2 + 2);
   for (const alarm of alarms) {
     const { AlarmDescription, AlarmActions } = z
       .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })

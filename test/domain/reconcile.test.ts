@@ -1,0 +1,56 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { debitWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function passGrace(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
+}
+
+async function repeat(times: number, work: () => Promise<unknown>): Promise<void> {
+  for (let done = 0; done < times; done += 20) {
+    await Promise.all(Array.from({ length: Math.min(20, times - done) }, work));
+  }
+}
+
+it("more lost debits side by side than one transaction seals are refunded with their sum", async () => {
+  const organizationId = await openWallet(10_000_000);
+  await repeat(250, async () => debitWallet(organizationId, 7_900, new Date()));
+  passGrace();
+  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 250, refundedMicros: 250 * 7_900 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
+  expect(await readWallet(organizationId)).toMatchObject({
+    balanceMicros: 10_000_000,
+    messageCount: 0,
+    seq: 252,
+    settledSeq: 251,
+  });
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
+});
+
+it("a ledger longer than one pass takes is settled over several", async () => {
+  const organizationId = await openWallet(10_000_000);
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  await repeat(520, async () => acceptMessage(organizationId, request));
+  await debitWallet(organizationId, 7_900, new Date());
+  passGrace();
+  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, sealed: 0 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: false, sealed: 1 });
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
+  await takeJobs("transactionalSends");
+});
+
+it("what is younger than the grace is left alone, whatever it looks like", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await debitWallet(organizationId, 7_900, new Date());
+  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0, requeued: 0 });
+  expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
+});
