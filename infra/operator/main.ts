@@ -35,11 +35,23 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 if (flags.help === true) {
   print(help);
 } else if (command === "audit") {
-  await useTable(flags.table);
-  await audit();
+  await run(async () => {
+    await useTable(flags.table);
+    await audit();
+  });
 } else {
   process.stderr.write(`${help}\n`);
   process.exitCode = 2;
+}
+
+/** Runs a command; what goes wrong is told in one line, without a stack. */
+async function run(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
 }
 
 async function audit(): Promise<void> {

@@ -36,6 +36,8 @@ export async function readLedger(
   organizationId: string,
   range: { readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<LedgerEntryRecord[]> {
+  // DynamoDB refuses a range that ends before it begins.
+  if (range.from > range.to) return [];
   return queryItems(LedgerEntryRecord, {
     pk: keys.ledgerEntry(organizationId, 0).pk,
     from: ledgerSortKey(range.from),

@@ -39,6 +39,11 @@ it("finds nothing wrong with a wallet in order", async () => {
   });
 });
 
+it("finds nothing wrong with a wallet that was never used", async () => {
+  const unused = await openWallet(0);
+  expect(await auditWallet(unused)).toMatchObject({ balanceMicros: 0, entries: 0, findings: [] });
+});
+
 it("finds a missing entry, also at the end", async () => {
   await deleteItem(keys.ledgerEntry(organizationId, 2));
   expect((await auditWallet(organizationId)).findings).toEqual(["seq 2 to 2 have no entry"]);
