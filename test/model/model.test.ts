@@ -11,11 +11,13 @@ it(`the books are in order after any schedule of faults (seed ${seed})`, async (
 }, 120_000);
 
 it.each(["seal", "ambiguity check", "throttle-only retry"] satisfies Mutation[])(
-  `the model notices within 1,000 runs when the %s is taken out (seed ${seed})`,
+  "the model notices within 1,000 runs when the %s is taken out",
   async (mutation) => {
     const { failed, errorInstance } = await fc.check(booksAreInOrder(mutation), {
       numRuns: 1_000,
-      seed,
+      // Always the same schedules: over many seeds the slowest mutation took 92 runs in the median and 472 at most,
+      // so a new seed each time would miss it once in some thousand.
+      seed: 1,
       endOnFailure: true,
     });
     expect(failed).toBe(true);
