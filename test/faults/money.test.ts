@@ -5,7 +5,7 @@ import { errorResponse, type AwsRequest } from "../../infra/local/aws-endpoint.t
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/keys.ts";
-import { readItem } from "../../shared/platform/table.ts";
+import { deleteItem, readItem, updateItem } from "../../shared/platform/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -341,6 +341,43 @@ it("what the reconciler did is told as metrics and as a log line", async () => {
     (line) => line.includes("wallet.reconciled") && line.includes(customer.organizationId),
   );
   expect(lines).toHaveLength(1);
+});
+
+describe("a send without what it needs", () => {
+  async function trySend(senderId?: string): Promise<ApiResponse> {
+    return customer.call("/v1/sms/send", { json: { to: "15005550000", message: "hello", senderId } });
+  }
+
+  /** What the function asked of the wallet. */
+  function askedOfWallet(): string[] {
+    return faults.seen
+      .filter((request) => isBy("ApiSendSms")(request) && request.body.includes("WALLET#"))
+      .map(({ operation }) => operation);
+  }
+
+  it("misses the sender ID first, then the wallet, and tells that from a low balance without a read", async () => {
+    await deleteItem(keys.wallet(customer.organizationId));
+    expect(errorOf(await trySend())).toEqual({ status: 400, code: "MISSING_SENDER_ID" });
+    expect(askedOfWallet()).toEqual([]);
+    expect(errorOf(await trySend("ACME"))).toEqual({ status: 400, code: "WALLET_MISSING" });
+    expect(askedOfWallet()).toEqual(["dynamodb:UpdateItem"]);
+
+    faults.clear();
+    customer = await Customer.register({ baseUrl: gateway.url });
+    expect(errorOf(await trySend("ACME"))).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
+    expect(askedOfWallet()).toEqual(["dynamodb:UpdateItem"]);
+  });
+
+  it("takes the organisation's approved sender ID when it has one", async () => {
+    await updateItem(z.unknown(), {
+      key: keys.organization(customer.organizationId),
+      update: "SET defaultSenderId = :senderId",
+      values: { ":senderId": "OURS" },
+    });
+    const response = await trySend();
+    expect(response.status).toBe(202);
+    expect((await customer.message(dataOf(response, AcceptedMessage).id)).senderId).toBe("OURS");
+  });
 });
 
 describe("an idempotent send", () => {
