@@ -32,12 +32,10 @@ export interface GatewayFunctionProps {
 /** A Lambda function with a log group, and a role of its own that allows what its `access` says and no more. */
 export class GatewayFunction extends Construct {
   readonly lambda: Function;
-  readonly timeoutSeconds: number;
   readonly #policy = new PolicyDocument();
 
   constructor(scope: Construct, id: string, backend: Backend, props: GatewayFunctionProps) {
     super(scope, id);
-    this.timeoutSeconds = props.timeoutSeconds;
     const logGroup = new LogGroup(this, "Logs", {
       retention: backend.stage.logRetentionDays === 90 ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK,
       removalPolicy: RemovalPolicy.DESTROY,

@@ -93,7 +93,10 @@ class Pass implements Reconciliation {
         this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
         continue;
       }
-      if (entry.type !== "void" && entry.createdAt > this.#horizon) return this.#settle();
+      // A void entry right behind the position asks for its refund at once. A gap before a young entry of any
+      // kind may be a debit whose function is still at work.
+      const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
+      if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle();
       const balanceBeforeMicros = entry.balanceAfterMicros - entry.amountMicros;
       if (!(await this.#close(entry.seq - 1, balanceBeforeMicros))) return;
       if (!(await this.#pass(entry))) return;

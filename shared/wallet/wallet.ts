@@ -160,18 +160,14 @@ export interface Settlement {
   readonly voids: number;
 }
 
-/**
- * Notes how far a wallet is settled.
- * @returns whether it was; false when another pass came first
- */
-export async function settleWallet(organizationId: string, settled: Settlement): Promise<boolean> {
-  const outcome = await updateItem(WalletRecord, {
+/** Notes how far a wallet is settled; does nothing when another pass came first. */
+export async function settleWallet(organizationId: string, settled: Settlement): Promise<void> {
+  await updateItem(WalletRecord, {
     key: keys.wallet(organizationId),
     update: settlementUpdate,
     condition: settlementCondition,
     values: settlementValues(settled),
   });
-  return outcome.applied;
 }
 
 // A lost debit was counted as a message that was paid for.

@@ -1,8 +1,11 @@
 import { afterEach, expect, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/send.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { transact } from "../../shared/platform/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { ledgerEntry } from "../../shared/wallet/ledger.ts";
 import { debitWallet, readWallet } from "../../shared/wallet/wallet.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -53,4 +56,25 @@ it("what is younger than the grace is left alone, whatever it looks like", async
   await debitWallet(organizationId, 7_900, new Date());
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0, requeued: 0 });
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
+});
+
+it("a debit that is still at work is left alone, also when the one behind it was given up", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await debitWallet(organizationId, 7_900, new Date());
+  const givenUp = await debitWallet(organizationId, 7_900, new Date());
+  await transact([
+    ledgerEntry({
+      id: newId("txn"),
+      organizationId,
+      type: "void",
+      seq: givenUp.seq,
+      amountMicros: -7_900,
+      balanceAfterMicros: givenUp.balanceAfterMicros,
+      createdAt: new Date().toISOString(),
+    }),
+  ]);
+  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
+  passGrace();
+  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 1, refundedMicros: 15_800 });
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
 });
