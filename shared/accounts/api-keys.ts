@@ -10,7 +10,7 @@ import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { pageOf } from "../platform/page.ts";
 import { queryItems, readItem, transact } from "../platform/table.ts";
-import { takePlace } from "./organization.ts";
+import { takePlaces } from "./organization.ts";
 
 /** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
 const ApiKeyRecord = z.object({
@@ -50,7 +50,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
     userId: actor.userId,
   };
   const created = await transact([
-    takePlace(actor.organizationId, "apiKeyCount", maxApiKeys),
+    takePlaces(actor.organizationId, "apiKeyCount", maxApiKeys),
     {
       put: { ...keys.apiKeyOfOrganization(actor.organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",

@@ -5,6 +5,17 @@ import { SenderId } from "../contract/sms.ts";
 import { keys } from "../platform/keys.ts";
 import { readItem, type Update } from "../platform/table.ts";
 
+/** How many there are of each kind that an organisation may have a limited number of. */
+const placeCounts = {
+  apiKeyCount: z.int().nonnegative().default(0),
+  campaignCount: z.int().nonnegative().default(0),
+  contactCount: z.int().nonnegative().default(0),
+  senderIdCount: z.int().nonnegative().default(0),
+  templateCount: z.int().nonnegative().default(0),
+  webhookCount: z.int().nonnegative().default(0),
+};
+export type PlaceCount = keyof typeof placeCounts;
+
 export const OrganizationRecord = z.object({
   entity: z.literal("organization"),
   id: z.string(),
@@ -12,8 +23,7 @@ export const OrganizationRecord = z.object({
   createdAt: z.string(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
-  apiKeyCount: z.int().nonnegative(),
-  webhookCount: z.int().nonnegative(),
+  ...placeCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
@@ -30,24 +40,22 @@ export function presentOrganization({ id, name, createdAt }: OrganizationRecord)
   return { id, name, createdAt };
 }
 
-type Count = "apiKeyCount" | "webhookCount";
-
-/** The write that takes one place of a limited kind; it fails when all are taken. */
-export function takePlace(organizationId: string, count: Count, max: number): Update {
+/** The write that takes places of a limited kind; it fails when there are not as many left. */
+export function takePlaces(organizationId: string, count: PlaceCount, max: number, places = 1): Update {
   return {
     key: keys.organization(organizationId),
-    update: `SET ${count} = ${count} + :one`,
-    condition: `${count} < :max`,
-    values: { ":one": 1, ":max": max },
+    update: `ADD ${count} :places`,
+    condition: `attribute_exists(pk) AND (attribute_not_exists(${count}) OR ${count} <= :highest)`,
+    values: { ":places": places, ":highest": max - places },
   };
 }
 
 /** The write that gives a place back. */
-export function freePlace(organizationId: string, count: Count): Update {
+export function freePlace(organizationId: string, count: PlaceCount): Update {
   return {
     key: keys.organization(organizationId),
-    update: `SET ${count} = ${count} - :one`,
+    update: `ADD ${count} :minusOne`,
     condition: `${count} > :zero`,
-    values: { ":one": 1, ":zero": 0 },
+    values: { ":minusOne": -1, ":zero": 0 },
   };
 }

@@ -54,6 +54,10 @@ export async function register(request: RegisterRequest): Promise<Session> {
     name: request.organizationName ?? request.email,
     createdAt: createdAt.toISOString(),
     apiKeyCount: 0,
+    campaignCount: 0,
+    contactCount: 0,
+    senderIdCount: 0,
+    templateCount: 0,
     webhookCount: 0,
   };
   const email: EmailRecord = { entity: "email", userId: user.id };

@@ -1,7 +1,20 @@
 import * as z from "zod";
 
 /** Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. */
-export type IdPrefix = "evt" | "key" | "msg" | "org" | "txn" | "usr" | "whk";
+export type IdPrefix =
+  | "cmp"
+  | "con"
+  | "dlv"
+  | "evt"
+  | "key"
+  | "kyc"
+  | "msg"
+  | "org"
+  | "sid"
+  | "tpl"
+  | "txn"
+  | "usr"
+  | "whk";
 
 export function idSchema(prefix: IdPrefix): z.ZodString {
   return z

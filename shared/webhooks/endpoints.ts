@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { freePlace, takePlace } from "../accounts/organization.ts";
+import { freePlace, takePlaces } from "../accounts/organization.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import {
@@ -49,7 +49,7 @@ export async function createWebhook(
     createdAt: now().toISOString(),
   };
   const created = await transact([
-    takePlace(organizationId, "webhookCount", maxWebhooks),
+    takePlaces(organizationId, "webhookCount", maxWebhooks),
     {
       put: { ...keys.webhook(organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",

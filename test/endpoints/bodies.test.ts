@@ -2,18 +2,19 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { routes, type Route } from "../../shared/routes.ts";
 import { call, Customer, errorOf, type ApiCall, type ApiResponse } from "../support/api.ts";
+import { pathOfNothing } from "../support/paths.ts";
 
 const routesWithBody = Object.entries<Route>(routes).filter(([, route]) => route.body !== undefined);
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
-describe.each(routesWithBody)("the body of %s", (_operation, route) => {
-  let customer: Customer;
-  beforeAll(async () => {
-    customer = await Customer.register();
-  });
+let customer: Customer;
+beforeAll(async () => {
+  customer = await Customer.register();
+});
 
+describe.each(routesWithBody)("the body of %s", (_operation, route) => {
   async function post(options: ApiCall): Promise<ApiResponse> {
-    return call(route.path, { method: route.method, credential: customer.token, ...options });
+    return call(pathOfNothing(route), { method: route.method, credential: customer.token, ...options });
   }
 
   it.each([
@@ -66,6 +67,7 @@ describe.each(routesWithBody)("the body of %s", (_operation, route) => {
 
   it("is required exactly where the contract says so", async () => {
     const isOptional = route.body?.safeParse(undefined).success === true;
-    expect((await post({})).status).toBe(isOptional ? route.status : 400);
+    const statusWithoutBody = route.params === undefined ? route.status : 404;
+    expect((await post({})).status).toBe(isOptional ? statusWithoutBody : 400);
   });
 });

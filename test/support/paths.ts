@@ -1,0 +1,17 @@
+import * as z from "zod";
+
+import type { Route } from "../../shared/routes.ts";
+
+/** The path of a route with ids that could be there and are not. */
+export function pathOfNothing(route: Route): string {
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => unknownId(route, name));
+}
+
+const ParamsSchema = z.object({ properties: z.record(z.string(), z.object({ pattern: z.string() })) });
+
+/** An id of the kind that the route's schema asks for. */
+function unknownId(route: Route, parameter: string): string {
+  const { properties } = ParamsSchema.parse(z.toJSONSchema(route.params ?? z.never()));
+  const [, prefix = ""] = /^\^(\w+?)_/.exec(properties[parameter]?.pattern ?? "") ?? [];
+  return `${prefix}_01J00000000000000000000000`;
+}
