@@ -76,7 +76,7 @@ export class GatewayStack extends Stack {
     const sendMessage = new GatewayFunction(this, "SendMessage", backend, {
       handlerFile: "workers/send-message",
       access: {
-        table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"] },
+        table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"], STATS: ["UpdateItem"] },
         queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
       },
       timeoutSeconds: sendTimeoutSeconds,

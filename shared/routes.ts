@@ -12,7 +12,7 @@ import {
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
-import { AcceptedMessage, Message, SendSmsRequest } from "./contract/sms.ts";
+import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
 import { CreatedWebhook, CreateWebhookRequest, DeletedWebhook, Webhook } from "./contract/webhooks.ts";
 import type { Access } from "./platform/access.ts";
@@ -158,9 +158,22 @@ export const routes = {
         LEDGER: ["PutItem"],
         MESSAGES: ["PutItem"],
         DUE: ["PutItem"],
+        STATS: ["UpdateItem"],
       },
       queues: ["transactionalSends", "marketingSends"],
     },
+  },
+  estimateSms: {
+    method: "POST",
+    path: "/v1/sms/estimate",
+    tag: "sms",
+    summary: "What a message would cost, and whether the balance covers it; nothing is debited",
+    auth: "bearer",
+    body: EstimateSmsRequest,
+    status: 200,
+    data: Estimate,
+    errors: ["WALLET_MISSING"],
+    access: { table: { WALLET: ["GetItem"] } },
   },
   listSms: {
     method: "GET",
@@ -186,6 +199,25 @@ export const routes = {
     data: Message,
     errors: [],
     access: { table: { MESSAGES: ["GetItem"] } },
+  },
+  cancelSms: {
+    method: "DELETE",
+    path: "/v1/sms/{id}",
+    tag: "sms",
+    summary: "Cancel a scheduled message that still waits for its time, and return its price",
+    auth: "bearer",
+    params: z.object({ id: idSchema("msg") }),
+    status: 200,
+    data: Message,
+    errors: ["CONFLICT", "WALLET_MISSING"],
+    access: {
+      table: {
+        MESSAGES: ["GetItem", "UpdateItem"],
+        WALLET: ["GetItem", "UpdateItem"],
+        LEDGER: ["GetItem", "PutItem"],
+        STATS: ["UpdateItem"],
+      },
+    },
   },
   getWallet: {
     method: "GET",

@@ -14,6 +14,8 @@
  * | how far the reconciler has come around           | RECONCILER#progress | RECONCILER    |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
+ * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
@@ -41,6 +43,7 @@ export const keyFamilies = [
   "RECONCILER",
   "RELEASE",
   "SANDBOX",
+  "STATS",
   "USER",
   "WALLET",
   "WALLETS",
@@ -73,6 +76,14 @@ export const keys = {
   message: (organizationId: string, messageId: string): Key => ({
     pk: `MESSAGES#${organizationId}`,
     sk: messageId,
+  }),
+  dayCounts: (organizationId: string, day: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `DAY#${day}`,
+  }),
+  campaignCounts: (organizationId: string, campaignId: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `CAMPAIGN#${campaignId}`,
   }),
   idempotency: (organizationId: string, keyHash: string): Key => ({
     pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,

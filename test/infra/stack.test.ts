@@ -104,7 +104,11 @@ it("gives every function Node 24 on arm64 and a role that no other has", () => {
 });
 
 it("lets what talks to the outside touch no wallet", () => {
-  expect(tableAccess("SendMessage")).toEqual(["UpdateItem MESSAGES#*", "UpdateItem SANDBOX#*"]);
+  expect(tableAccess("SendMessage")).toEqual([
+    "UpdateItem MESSAGES#*",
+    "UpdateItem SANDBOX#*",
+    "UpdateItem STATS#*",
+  ]);
   expect(tableAccess("DispatchWebhook")).toEqual(["GetItem ORG#*", "Query ORG#*"]);
 });
 
@@ -120,6 +124,7 @@ it("lets a send debit and record, and no more", () => {
     "PutItem LEDGER#*",
     "PutItem MESSAGES#*",
     "UpdateItem IDEMPOTENCY#*",
+    "UpdateItem STATS#*",
     "UpdateItem WALLET#*",
   ]);
 });
