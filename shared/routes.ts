@@ -9,6 +9,7 @@ import {
   RegisterRequest,
   Session,
 } from "./contract/accounts.ts";
+import { DashboardStats } from "./contract/dashboard.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
@@ -218,6 +219,17 @@ export const routes = {
         STATS: ["UpdateItem"],
       },
     },
+  },
+  getDashboardStats: {
+    method: "GET",
+    path: "/v1/dashboard/stats",
+    tag: "dashboard",
+    summary: "The balance, and the messages of today and the last 30 days by their state",
+    auth: "bearer",
+    status: 200,
+    data: DashboardStats,
+    errors: ["WALLET_MISSING"],
+    access: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
   },
   getWallet: {
     method: "GET",

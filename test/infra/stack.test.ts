@@ -97,7 +97,7 @@ it("gives every function Node 24 on arm64 and a role that no other has", () => {
   for (const { Runtime, Architectures, Timeout } of functions) {
     expect(Runtime).toBe("nodejs24.x");
     expect(Architectures).toEqual(["arm64"]);
-    expect(Timeout).toBeLessThanOrEqual(50);
+    expect(Timeout).toBeLessThanOrEqual(300);
   }
   const roles = functions.map(({ Role: role }) => role["Fn::GetAtt"][0]);
   expect(new Set(roles).size).toBe(functions.length);
@@ -171,7 +171,7 @@ it("gives every queue a dead-letter queue, and each of them and each scheduled f
   });
   expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
   const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
-  expect(alarms).toHaveLength(queues.length / 2 + 2);
+  expect(alarms).toHaveLength(queues.length / 2 + 3);
   for (const alarm of alarms) {
     const { AlarmDescription, AlarmActions } = z
       .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })
