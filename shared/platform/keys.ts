@@ -14,6 +14,8 @@
  * | how far the reconciler has come around           | RECONCILER#progress | RECONCILER    |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
+ * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
@@ -30,6 +32,7 @@ export interface Key {
 
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
+  "CONTACTS",
   "DUE",
   "EMAIL",
   "IDEMPOTENCY",
@@ -73,6 +76,14 @@ export const keys = {
   message: (organizationId: string, messageId: string): Key => ({
     pk: `MESSAGES#${organizationId}`,
     sk: messageId,
+  }),
+  contact: (organizationId: string, contactId: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: contactId,
+  }),
+  contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: `PHONE#${phoneNumber}`,
   }),
   idempotency: (organizationId: string, keyHash: string): Key => ({
     pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
