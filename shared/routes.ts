@@ -9,7 +9,14 @@ import {
   RegisterRequest,
   Session,
 } from "./contract/accounts.ts";
-import { Contact, CreateContactRequest, DeletedContact, UpdateContactRequest } from "./contract/contacts.ts";
+import {
+  Contact,
+  CreateContactRequest,
+  DeletedContact,
+  ImportContactsRequest,
+  ImportedContacts,
+  UpdateContactRequest,
+} from "./contract/contacts.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
@@ -29,6 +36,8 @@ export interface Route {
   readonly query?: z.ZodType;
   /** A body is optional when its schema takes an absent one. */
   readonly body?: z.ZodType;
+  /** How large the body may be, 64 KB where nothing is said. */
+  readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
@@ -285,6 +294,19 @@ export const routes = {
     status: 201,
     data: Contact,
     errors: ["CONFLICT"],
+    access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  },
+  importContacts: {
+    method: "POST",
+    path: "/v1/contacts/import",
+    tag: "contacts",
+    summary: "Add up to 1,000 contacts; each row succeeds or fails by itself",
+    auth: "bearer",
+    body: ImportContactsRequest,
+    maxBodyKilobytes: 1_024,
+    status: 200,
+    data: ImportedContacts,
+    errors: [],
     access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   getContact: {

@@ -64,3 +64,31 @@ export const Contact = z.object({
 export type Contact = z.infer<typeof Contact>;
 
 export const DeletedContact = z.object({ id: idSchema("con"), deleted: z.literal(true) });
+
+/** The rows are checked one by one, so that a bad one does not stop the others. */
+export const ImportContactsRequest = z.object({
+  contacts: z
+    .array(z.unknown().meta({ description: "A contact, as POST /v1/contacts takes it" }))
+    .min(1)
+    .max(1_000),
+});
+export type ImportContactsRequest = z.infer<typeof ImportContactsRequest>;
+
+/** What became of one row, by its place in the request. */
+export const ImportedContact = z.discriminatedUnion("status", [
+  z.object({ index: z.int(), status: z.literal("created"), id: idSchema("con") }),
+  /** A contact of the organisation, or an earlier row, has the number. */
+  z.object({ index: z.int(), status: z.literal("duplicate"), phoneNumber: PhoneNumber }),
+  z.object({
+    index: z.int(),
+    status: z.literal("invalid"),
+    details: z.array(z.object({ path: z.string(), message: z.string() })),
+  }),
+]);
+export type ImportedContact = z.infer<typeof ImportedContact>;
+
+export const ImportedContacts = z.object({
+  results: z.array(ImportedContact),
+  totals: z.object({ created: z.int(), duplicates: z.int(), invalid: z.int() }),
+});
+export type ImportedContacts = z.infer<typeof ImportedContacts>;
