@@ -19,6 +19,7 @@ import {
 } from "./contract/contacts.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
+import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
 import { AcceptedMessage, Message, SendSmsRequest } from "./contract/sms.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
@@ -270,6 +271,29 @@ export const routes = {
     data: DeletedWebhook,
     errors: [],
     access: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  },
+  getKyc: {
+    method: "GET",
+    path: "/v1/kyc",
+    tag: "kyc",
+    summary: "The organisation's KYC submission, or null",
+    auth: "bearer",
+    status: 200,
+    data: KycSubmission.nullable(),
+    errors: [],
+    access: { table: { ORG: ["GetItem"] } },
+  },
+  submitKyc: {
+    method: "POST",
+    path: "/v1/kyc",
+    tag: "kyc",
+    summary: "Submit the organisation's particulars, in place of what is pending or was rejected",
+    auth: "bearer",
+    body: SubmitKycRequest,
+    status: 201,
+    data: KycSubmission,
+    errors: ["CONFLICT"],
+    access: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
   },
   listContacts: {
     method: "GET",
