@@ -7,6 +7,7 @@
  * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
  * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
+ * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | a user                                           | USER#<user>         | USER          |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
@@ -19,6 +20,7 @@
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
+ * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
@@ -50,6 +52,7 @@ export const keyFamilies = [
   "REVIEWS",
   "SANDBOX",
   "STATS",
+  "TEMPLATES",
   "USER",
   "WALLET",
   "WALLETS",
@@ -70,6 +73,10 @@ export const keys = {
     sk: `WEBHOOK#${webhookId}`,
   }),
   kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
+  senderId: (organizationId: string, senderId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `SENDER-ID#${senderId.toLowerCase()}`,
+  }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
@@ -102,6 +109,10 @@ export const keys = {
   contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
     pk: `CONTACTS#${organizationId}`,
     sk: `PHONE#${phoneNumber}`,
+  }),
+  template: (organizationId: string, templateId: string): Key => ({
+    pk: `TEMPLATES#${organizationId}`,
+    sk: templateId,
   }),
   review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
   idempotency: (organizationId: string, keyHash: string): Key => ({
