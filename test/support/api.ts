@@ -116,6 +116,12 @@ export class Customer {
     return new Customer(this.email, this.#session, baseUrl);
   }
 
+  /** The same customer, calling with an API key, which outlives a session. */
+  async withApiKey(): Promise<Customer> {
+    const { secret } = await this.createApiKey();
+    return new Customer(this.email, { ...this.#session, token: secret }, this.#baseUrl);
+  }
+
   async call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
     return call(path, { credential: this.token, baseUrl: this.#baseUrl, ...options });
   }

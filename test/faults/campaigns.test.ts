@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { Campaign } from "../../shared/contract/campaigns.ts";
+import { Message } from "../../shared/contract/sms.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { readItem } from "../../shared/platform/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { Customer, dataOf, pageOf } from "../support/api.ts";
+import { importContacts, numberOf } from "../support/contacts.ts";
+import { Faults, isBy } from "../support/faults.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    log: () => undefined,
+    interceptor: faults.interceptor,
+  });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+});
+afterAll(async () => gateway.stop());
+
+function functionNamed(part: string) {
+  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
+  if (found === undefined) throw new Error(`there is no function ${part}`);
+  return found;
+}
+
+const SandboxRecord = z.object({ calls: z.number() });
+
+async function allMessages(customer: Customer): Promise<Message[]> {
+  const messages: Message[] = [];
+  let cursor = "";
+  do {
+    const { rows, meta } = pageOf(await customer.call(`/v1/sms?limit=100${cursor}`), Message);
+    messages.push(...rows);
+    cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
+  } while (cursor !== "");
+  return messages;
+}
+
+it("a campaign whose worker is ended again and again reaches each contact once, for exact money", async () => {
+  const registered = await Customer.register({ balance: 10, baseUrl: gateway.url });
+  const customer = await registered.withApiKey();
+  const contactCount = 110;
+  await importContacts(customer, contactCount);
+  const json = { name: "Spring", message: "hi", audience: { all: true }, senderId: "ACME" };
+  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  const read = async (): Promise<Campaign> => dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+
+  // The worker dies at each third of its requests in turn, now before it arrives, now after it was carried out.
+  let requests = 0;
+  let kills = 0;
+  faults.next(
+    (request) => isBy("RunCampaign")(request) && (requests += 1) % 3 === 0 && kills < 8,
+    async (request, next) => {
+      kills += 1;
+      if (kills % 2 === 0) await next(request);
+      await functionNamed("RunCampaign").kill();
+      throw new Error("the worker is gone");
+    },
+    Number.POSITIVE_INFINITY,
+  );
+  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await vi.waitFor(
+    async () => {
+      // What the schedules do when minutes have gone by.
+      gateway.advanceClock(2 * minuteMs + 1_000);
+      await functionNamed("AskForCampaigns").invoke({});
+      expect((await read()).progress.accepted).toBe(contactCount);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  expect(kills).toBe(8);
+
+  await vi.waitFor(
+    async () => {
+      gateway.advanceClock(graceMs + minuteMs);
+      await functionNamed("ReconcileWallets").invoke({});
+      await functionNamed("AskForCampaigns").invoke({});
+      expect((await read()).status).toBe("completed");
+      expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+  const messages = await allMessages(customer);
+  expect(messages.map(({ to }) => to).toSorted()).toEqual(
+    Array.from({ length: contactCount }, (_, index) => numberOf(index)),
+  );
+  const calls = await Promise.all(
+    messages.map(async (message) => readItem(SandboxRecord, keys.sandboxMessage(message.id))),
+  );
+  expect(new Set(calls.map((record) => record?.calls))).toEqual(new Set([1]));
+  expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
+  expect((await auditWallet(customer.organizationId)).findings).toEqual([]);
+}, 150_000);
