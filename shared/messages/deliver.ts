@@ -5,11 +5,11 @@ import type { DeliveryErrorCode } from "../contract/sms.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { enqueue } from "../platform/queue.ts";
+import { enqueue, secondsUntil } from "../platform/queue.ts";
 import { updateItem } from "../platform/table.ts";
 import type { HandOff, Provider } from "../providers/provider.ts";
 import { announce } from "../webhooks/announce.ts";
-import { secondsUntilDue, sendJob, type MessageJob } from "./message-job.ts";
+import { sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, MessageRecord, release } from "./message.ts";
 
 /**
@@ -53,7 +53,7 @@ export async function deliverMessage(job: MessageJob, provider: Provider): Promi
 }
 
 async function handOff(message: MessageRecord, provider: Provider): Promise<void> {
-  const delaySeconds = secondsUntilDue(message.scheduledAt);
+  const delaySeconds = secondsUntil(message.scheduledAt);
   if (delaySeconds > 0) return comeBack(message, delaySeconds);
   if (message.openClaims > 1 && !provider.deduplicates) {
     // An earlier sender ended without a word on what the provider did; asking again could send twice.

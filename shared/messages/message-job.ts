@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import type { QueueName } from "../platform/access.ts";
-import { now, secondMs } from "../platform/clock.ts";
+import { secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/queue.ts";
 import { queueOf, type MessageRecord } from "./message.ts";
 
@@ -26,10 +26,4 @@ export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean 
   return (
     scheduledAt !== undefined && Date.parse(scheduledAt) - Date.parse(queuedAt) > maxDelaySeconds * secondMs
   );
-}
-
-/** Seconds until a message may leave, rounded up so that it never leaves early; 0 when it may leave now. */
-export function secondsUntilDue(scheduledAt: string | undefined): number {
-  if (scheduledAt === undefined) return 0;
-  return Math.max(0, Math.ceil((Date.parse(scheduledAt) - now().getTime()) / secondMs));
 }

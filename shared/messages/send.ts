@@ -2,15 +2,15 @@ import { defaultSenderId } from "../accounts/organization.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { dayMs, now } from "../platform/clock.ts";
+import { dueJob } from "../platform/due-jobs.ts";
 import type { Attempt } from "../platform/idempotency.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
-import { enqueue } from "../platform/queue.ts";
+import { enqueue, secondsUntil } from "../platform/queue.ts";
 import { putItem, transact, type Write } from "../platform/table.ts";
 import { ledgerEntry, LedgerEntryRecord } from "../wallet/ledger.ts";
 import { debitWallet, type Debit } from "../wallet/wallet.ts";
-import { dueJob } from "./due-jobs.ts";
-import { secondsUntilDue, sendJob, waitsInTable } from "./message-job.ts";
+import { sendJob, waitsInTable } from "./message-job.ts";
 import { messageKey, presentPricing, type MessageRecord } from "./message.ts";
 import { unitPriceMicros } from "./rate-card.ts";
 import { segmentsOf } from "./segments.ts";
@@ -43,11 +43,17 @@ export async function acceptMessage(
     pricing: presentPricing(message),
   };
   await record(message, debit, [
-    ...(waitsInTable(message) ? [dueJob(message)] : []),
+    ...(waitsInTable(message) ? [waitingJob(message)] : []),
     ...(attempt === undefined ? [] : [attempt.complete(accepted)]),
   ]);
   if (!waitsInTable(message)) await queueForSending(message);
   return accepted;
+}
+
+/** The write that lets a scheduled message wait in the table for its time. */
+function waitingJob(message: MessageRecord): Write {
+  const { queue, job } = sendJob(message, 0);
+  return dueJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt, queue }, job);
 }
 
 /** The time to send at in UTC, or undefined for now. */
@@ -138,7 +144,7 @@ async function isRecordedAfterAll(message: MessageRecord, debit: Debit): Promise
 
 /** Queues a recorded message. A queue that is down costs a delay, not the message: the caller has its 202. */
 async function queueForSending(message: MessageRecord): Promise<void> {
-  const { queue, job } = sendJob(message, secondsUntilDue(message.scheduledAt));
+  const { queue, job } = sendJob(message, secondsUntil(message.scheduledAt));
   try {
     await enqueue(queue, job);
   } catch (error) {

@@ -1,10 +1,17 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import type { QueueName } from "./access.ts";
+import { now, secondMs } from "./clock.ts";
 import { config } from "./config.ts";
 
 /** The longest that SQS delays a message; what is due later waits in the table. */
 export const maxDelaySeconds = 900;
+
+/** Seconds until a moment, rounded up so that nothing starts early; 0 when it has come, or when there is none. */
+export function secondsUntil(moment: string | undefined): number {
+  if (moment === undefined) return 0;
+  return Math.max(0, Math.ceil((Date.parse(moment) - now().getTime()) / secondMs));
+}
 
 /** SQS takes at most this many messages in one call. */
 const maxBatch = 10;

@@ -1,10 +1,10 @@
-import { secondsUntilDue, sendJob, waitsInTable } from "../messages/message-job.ts";
+import { sendJob, waitsInTable } from "../messages/message-job.ts";
 import { MessageRecord } from "../messages/message.ts";
 import { now, minuteMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { enqueue } from "../platform/queue.ts";
+import { enqueue, secondsUntil } from "../platform/queue.ts";
 import { readItem, transact } from "../platform/table.ts";
 import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { creditWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
@@ -203,7 +203,7 @@ class Pass implements Reconciliation {
       await enqueue("refunds", { group: organizationId, body: { organizationId, messageId } });
       this.requeued += 1;
     } else if (message.status === "queued" && !waitsInTable(message)) {
-      const { queue, job } = sendJob(message, secondsUntilDue(message.scheduledAt));
+      const { queue, job } = sendJob(message, secondsUntil(message.scheduledAt));
       await enqueue(queue, job);
       this.requeued += 1;
     }

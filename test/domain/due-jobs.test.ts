@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { releaseDueJobs } from "../../shared/messages/due-jobs.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
 import { acceptMessage } from "../../shared/messages/send.ts";
+import { releaseDueJobs } from "../../shared/platform/due-jobs.ts";
 import { keys } from "../../shared/platform/keys.ts";
-import { deleteItem } from "../../shared/platform/table.ts";
+import { deleteItem, putItem } from "../../shared/platform/table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -85,5 +86,20 @@ it("more jobs in one minute than one batch holds are all released", async () => 
 });
 
 function byId(a: unknown, b: unknown): number {
-  return JSON.stringify(a).localeCompare(JSON.stringify(b));
+  return MessageJob.parse(a).messageId.localeCompare(MessageJob.parse(b).messageId);
 }
+
+it("a record that cannot be read keeps no other job from its time", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await releaseDueJobs();
+  const jobs = [
+    await schedule(organizationId, "2030-06-01T13:00:00Z"),
+    await schedule(organizationId, "2030-06-01T13:00:01Z"),
+  ];
+  const broken = [0, 1, 2, 3].map((shard) => keys.dueJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"));
+  await Promise.all(broken.map(async (key) => putItem({ put: { ...key, entity: "dueJob" } })));
+  vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
+  expect(await releaseDueJobs()).toBe(2);
+  expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
+  await Promise.all(broken.map(async (key) => deleteItem(key)));
+});

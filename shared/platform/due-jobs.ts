@@ -1,13 +1,11 @@
 import * as z from "zod";
 
-import type { QueueName } from "../platform/access.ts";
-import { hourMs, minuteMs, now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { log } from "../platform/log.ts";
-import { enqueueAll } from "../platform/queue.ts";
-import { deleteItem, queryItems, readItem, updateItem, type Put } from "../platform/table.ts";
-import { MessageJob, secondsUntilDue, sendJob } from "./message-job.ts";
-import type { MessageRecord } from "./message.ts";
+import { queueNames, type QueueName } from "./access.ts";
+import { hourMs, minuteMs, now } from "./clock.ts";
+import { keys } from "./keys.ts";
+import { log } from "./log.ts";
+import { enqueueAll, secondsUntil, type QueuedJob } from "./queue.ts";
+import { deleteItem, queryItems, readItem, updateItem, type Put } from "./table.ts";
 
 /*
  * What is due later than a queue can hold waits here, in a bucket for each minute. A bucket is moved to the
@@ -27,30 +25,35 @@ const firstLookBackMs = hourMs;
 /** How many minutes one run catches up on at the most; the next run goes on from there. */
 const maxMinutesPerRun = 180;
 
-const SendQueue = z.enum(["marketingSends", "transactionalSends"] satisfies QueueName[]);
-
 const DueJobRecord = z.object({
   sk: z.string(),
   entity: z.literal("dueJob"),
-  queue: SendQueue,
+  queue: z.enum(queueNames),
   dueAt: z.string(),
-  job: MessageJob,
+  group: z.string(),
+  body: z.unknown(),
 });
 
 const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: z.string() });
 
-/** The write that lets a scheduled message wait in the bucket of its minute. */
-export function dueJob(message: MessageRecord): Put {
-  if (message.scheduledAt === undefined) throw new Error("a message without a time is not due later");
-  const { queue, job } = sendJob(message, 0);
-  const dueAt = message.scheduledAt;
+/**
+ * The write that lets a job wait in the bucket of its minute. The caller makes sure that it is due later than
+ * `maxDelaySeconds`: what is due sooner belongs on the queue itself.
+ * @param due `id` tells the job from others of the same moment; `dueAt` is ISO 8601 in UTC
+ */
+export function dueJob(
+  due: { readonly id: string; readonly dueAt: string; readonly queue: QueueName },
+  job: QueuedJob,
+): Put {
+  const { id, dueAt, queue } = due;
   return {
     put: {
-      ...keys.dueJob(bucketName(new Date(dueAt), shardOf(message.id)), dueAt, message.id),
+      ...keys.dueJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
       entity: "dueJob",
       queue,
       dueAt,
-      job: job.body,
+      group: job.group,
+      body: job.body,
     },
   };
 }
@@ -82,22 +85,34 @@ export async function releaseDueJobs(): Promise<number> {
 async function releaseBucket(bucket: string): Promise<number> {
   const { pk } = keys.dueJob(bucket, "", "");
   let released = 0;
+  let after: string | undefined;
   for (;;) {
-    const records = await queryItems(DueJobRecord, { pk, limit: batchSize, consistent: true });
-    for (const queue of SendQueue.options) {
+    const items = await queryItems(z.looseObject({ sk: z.string() }), {
+      pk,
+      after,
+      limit: batchSize,
+      consistent: true,
+    });
+    const records = items.flatMap((item) => readable(item));
+    for (const queue of new Set(records.map((record) => record.queue))) {
       const jobs = records
         .filter((record) => record.queue === queue)
-        .map(({ job, dueAt }) => ({
-          group: job.organizationId,
-          body: job,
-          delaySeconds: secondsUntilDue(dueAt),
-        }));
+        .map(({ group, body, dueAt }) => ({ group, body, delaySeconds: secondsUntil(dueAt) }));
       await enqueueAll(queue, jobs);
     }
     await Promise.all(records.map(async ({ sk }) => deleteItem({ pk, sk })));
     released += records.length;
-    if (records.length < batchSize) return released;
+    if (items.length < batchSize) return released;
+    after = items.at(-1)?.sk;
   }
+}
+
+/** A record that cannot be read stays where it is and must not keep the others from their time. */
+function readable(item: { readonly sk: string }): z.infer<typeof DueJobRecord>[] {
+  const record = DueJobRecord.safeParse(item);
+  if (record.success) return [record.data];
+  log.error("due_job.unreadable", { error: record.error });
+  return [];
 }
 
 /** Progress only moves forward, also when two runs overlap. */
@@ -118,7 +133,7 @@ function bucketName(at: Date, shard: number): string {
   return `${new Date(startOfMinute(at.getTime())).toISOString().slice(0, "yyyy-mm-ddThh:mm".length)}#${shard}`;
 }
 
-/** Spreads messages over the shards by the last character of their id, which is random. */
-function shardOf(messageId: string): number {
-  return messageId.charCodeAt(messageId.length - 1) % shardCount;
+/** Spreads jobs over the shards by the last character of their id, which is random. */
+function shardOf(id: string): number {
+  return id.charCodeAt(id.length - 1) % shardCount;
 }
