@@ -1,94 +1,75 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-import { parseArgs } from "node:util";
-
-import * as z from "zod";
-
-import { environmentNames } from "../../shared/platform/config.ts";
-import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
-import { listWallets } from "../../shared/wallet/wallet.ts";
-import { projectRoot } from "../bundle.ts";
-import { endpointsFile } from "../local/gateway.ts";
+import { stageNamed, type Stage } from "../stages.ts";
+import { UsageError, helpOf, overview, parseTyped, type Command } from "./command.ts";
+import { commands } from "./commands.ts";
+import { agrees, connect } from "./context.ts";
+import { Output } from "./output.ts";
 
 // `npm run operator -- <command>`: what only the operator of a gateway may do.
 
-const help = `Usage: npm run operator -- audit [organisation …] [options]
+const args = process.argv.slice(2);
+const firstOption = args.findIndex((arg) => arg.startsWith("-"));
+const words = args.slice(0, firstOption === -1 ? args.length : firstOption);
 
-Proves that wallets are in order: every seq of the ledger has its entry, each balance follows from the one
-before, the last is the wallet's, and every paid message exists at that price. Without organisations it audits
-all wallets. Exits with 1 when anything is wrong.
-
-Options:
-  --table NAME  the table of a deployed stage (its TableName output), with AWS credentials in the environment;
-                without it the gateway that runs on this machine
-  --json        one JSON object a line instead of text
-  --help        this text`;
-
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { table: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+// Whoever reads the results may have had enough of them.
+process.stdout.on("error", (error) => {
+  if ("code" in error && error.code === "EPIPE") process.exit();
+  throw error;
 });
-const [command, ...organizationIds] = positionals;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-if (flags.help === true) {
-  print(help);
-} else if (command === "audit") {
-  await run(async () => {
-    await useTable(flags.table);
-    await audit();
-  });
-} else {
-  process.stderr.write(`${help}\n`);
-  process.exitCode = 2;
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 
-/** Runs a command; what goes wrong is told in one line, without a stack. */
-async function run(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
-
-async function audit(): Promise<void> {
-  let wallets = 0;
-  let wrong = 0;
-  for await (const organizationId of organizationIds.length > 0 ? organizationIds : listWallets()) {
-    const result = await auditWallet(organizationId);
-    wallets += 1;
-    if (result.findings.length > 0) wrong += 1;
-    print(flags.json === true ? JSON.stringify(result) : describe(result));
-  }
-  if (flags.json !== true) print(`${wallets} wallets audited, ${wrong} not in order`);
-  if (wrong > 0) process.exitCode = 1;
-}
-
-function describe({ organizationId, balanceMicros, entries, findings }: Audit): string {
-  const state = findings.length === 0 ? "in order" : "NOT IN ORDER";
-  const lines = findings.map((finding) => `\n    ${finding}`).join("");
-  return `${organizationId}  ${(balanceMicros / 1e6).toFixed(6)} USD  ${entries} entries  ${state}${lines}`;
-}
-
-/** Points the shared code at a deployed table, or at the one of the gateway on this machine. */
-async function useTable(name: string | undefined): Promise<void> {
-  if (name !== undefined) {
-    process.env[environmentNames.tableName] = name;
+async function main(): Promise<void> {
+  const command = commands.find(({ name }) => words.slice(0, name.split(" ").length).join(" ") === name);
+  if (command === undefined) {
+    const ofGroup = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
+    const text = overview(ofGroup.length > 0 ? ofGroup : commands);
+    if (!args.includes("--help")) throw new UsageError(text);
+    process.stdout.write(`${text}\n`);
     return;
   }
-  const file = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local", endpointsFile);
-  const content = await readFile(file, "utf8").catch(() => {
-    throw new Error(`No gateway has run here (${file} is missing): npm start, or name a --table`);
+  const { help, ...typed } = parseTyped(command, args.slice(command.name.split(" ").length));
+  if (help) process.stdout.write(`${helpOf(command)}\n`);
+  else await carryOut(command, typed);
+}
+
+async function carryOut(command: Command, typed: Omit<ReturnType<typeof parseTyped>, "help">): Promise<void> {
+  const run = command.prepare(typed.input);
+  const stage = typed.stage === undefined ? undefined : deployedStage(typed.stage);
+  const mustAsk = command.asksFirst === true && stage?.keepData === true && !typed.yes;
+  if (mustAsk && !process.stdin.isTTY) {
+    throw new UsageError(
+      `${stage.name} keeps the data of real customers and there is no terminal to ask on: add --yes`,
+    );
+  }
+  const output = new Output(typed.json);
+  await run({
+    output,
+    stackOutput: await connect(stage),
+    confirm: async (what, answer) => {
+      if (mustAsk && !(await agrees(`On stage ${stage.name}: ${what}`, answer))) {
+        throw new Error("Nothing was changed.");
+      }
+    },
   });
-  const { dynamodb, table } = z
-    .object({ dynamodb: z.string(), table: z.string() })
-    .parse(JSON.parse(content));
-  process.env[environmentNames.tableName] = table;
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
-  process.env["AWS_REGION"] = "us-east-1";
-  process.env["AWS_ACCESS_KEY_ID"] = "operator";
-  process.env["AWS_SECRET_ACCESS_KEY"] = "local";
+  output.endProgress();
+}
+
+function deployedStage(name: string): Stage {
+  if (name === "local") throw new UsageError("local is the gateway on this machine: leave --stage out");
+  try {
+    return stageNamed(name);
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The SDK's errors of a connection that failed say where, but not always in words.
+  return error.message === "" ? error.name : error.message;
 }

@@ -1,0 +1,11 @@
+import { auditCommands } from "./audit.ts";
+import type { Command } from "./command.ts";
+import { deadLetterCommands } from "./dead-letters.ts";
+import { organizationCommands } from "./organizations.ts";
+
+/** All commands, in the order that help lists them. */
+export const commands: readonly Command[] = [
+  ...organizationCommands,
+  ...deadLetterCommands,
+  ...auditCommands,
+];
