@@ -13,14 +13,20 @@ export const TopUpRequest = z.object({
 });
 export type TopUpRequest = z.infer<typeof TopUpRequest>;
 
-export const Wallet = z.object({ balance: z.number(), currency: Currency, updatedAt: Timestamp });
+export const Wallet = z.object({
+  balance: z.number(),
+  currency: Currency,
+  updatedAt: Timestamp,
+  /** Present while the operator keeps the wallet closed: sends and top-ups are refused, refunds still arrive. */
+  closedAt: Timestamp.optional(),
+});
 export type Wallet = z.infer<typeof Wallet>;
 
 /**
- * `void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost together,
+ * `adjustment` is a credit or a charge by the operator, with its reason. `void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost together,
  * the last one carries their sum.
  */
-export const TransactionType = z.enum(["top_up", "message", "refund", "void"]);
+export const TransactionType = z.enum(["top_up", "message", "refund", "adjustment", "void"]);
 
 export const Transaction = z.object({
   id: idSchema("txn"),
@@ -31,6 +37,8 @@ export const Transaction = z.object({
   currency: Currency,
   /** The message that was paid for or refunded. */
   messageId: idSchema("msg").optional(),
+  /** Why the operator made an adjustment. */
+  reason: z.string().optional(),
   createdAt: Timestamp,
 });
 export type Transaction = z.infer<typeof Transaction>;

@@ -23,6 +23,8 @@ export const MessageRecord = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType.optional(),
+  /** The campaign that it belongs to. */
+  campaignId: z.string().optional(),
   encoding: Encoding,
   segments: z.int().positive(),
   unitPriceMicros: z.int().nonnegative(),
@@ -49,9 +51,9 @@ export function messageKey(message: { organizationId: string; id: string }): Key
   return keys.message(message.organizationId, message.id);
 }
 
-/** Marketing travels apart from the rest, so that a campaign never delays a one-time code. */
-export function queueOf(message: MessageRecord): QueueName {
-  return message.messageType === "marketing" ? "marketingSends" : "transactionalSends";
+/** Marketing and campaigns travel apart from the rest, so that they never delay a one-time code. */
+export function queueOf({ messageType, campaignId }: MessageRecord): QueueName {
+  return messageType === "marketing" || campaignId !== undefined ? "marketingSends" : "transactionalSends";
 }
 
 export function presentMessage(record: MessageRecord): Message {

@@ -1,6 +1,6 @@
 import { keys } from "../platform/keys.ts";
 import { readItem } from "../platform/table.ts";
-import { creditWallet } from "../wallet/wallet.ts";
+import { postToWallet } from "../wallet/wallet.ts";
 import type { MessageJob } from "./message-job.ts";
 import { markRefunded, MessageRecord } from "./message.ts";
 
@@ -12,7 +12,7 @@ export async function refundMessage(job: MessageJob): Promise<void> {
   const key = keys.message(job.organizationId, job.messageId);
   const message = await readItem(MessageRecord, key, { consistent: true });
   if (message?.refund !== "due") return;
-  await creditWallet({
+  await postToWallet({
     organizationId: message.organizationId,
     type: "refund",
     amountMicros: message.totalMicros,

@@ -4,16 +4,10 @@ import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { dueJob } from "../platform/due-jobs.ts";
 import type { Attempt } from "../platform/idempotency.ts";
-import { newId } from "../platform/ids.ts";
-import { log } from "../platform/log.ts";
-import { enqueue, secondsUntil } from "../platform/queue.ts";
-import { putItem, transact, type Write } from "../platform/table.ts";
-import { ledgerEntry, LedgerEntryRecord } from "../wallet/ledger.ts";
-import { debitWallet, type Debit } from "../wallet/wallet.ts";
+import type { Write } from "../platform/table.ts";
+import { acceptTogether, newMessage } from "./accept.ts";
 import { sendJob, waitsInTable } from "./message-job.ts";
-import { messageKey, presentPricing, type MessageRecord } from "./message.ts";
-import { unitPriceMicros } from "./rate-card.ts";
-import { segmentsOf } from "./segments.ts";
+import { presentPricing, type MessageRecord } from "./message.ts";
 
 const maxScheduleAheadMs = 30 * dayMs;
 
@@ -30,10 +24,8 @@ export async function acceptMessage(
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
-  const senderId = request.senderId ?? (await defaultSenderId(organizationId));
-  if (senderId === undefined) throw new ApiError("MISSING_SENDER_ID");
+  const senderId = await usableSenderId(organizationId, request.senderId);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
-  const debit = await debitWallet(organizationId, message.totalMicros, queuedAt);
   const accepted: AcceptedMessage = {
     id: message.id,
     status: "queued",
@@ -42,22 +34,21 @@ export async function acceptMessage(
     scheduledAt: message.scheduledAt,
     pricing: presentPricing(message),
   };
-  await record(message, debit, [
-    ...(waitsInTable(message) ? [waitingJob(message)] : []),
-    ...(attempt === undefined ? [] : [attempt.complete(accepted)]),
-  ]);
-  if (!waitsInTable(message)) await queueForSending(message);
+  await acceptTogether(
+    [message],
+    [
+      ...(waitsInTable(message) ? [waitingJob(message)] : []),
+      ...(attempt === undefined ? [] : [attempt.complete(accepted)]),
+    ],
+  );
   return accepted;
 }
 
-/** The write that lets a scheduled message wait in the table for its time. */
-function waitingJob(message: MessageRecord): Write {
-  const { queue, job } = sendJob(message, 0);
-  return dueJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt, queue }, job);
-}
-
-/** The time to send at in UTC, or undefined for now. */
-function parseSchedule(scheduledAt: string | undefined, at: Date): string | undefined {
+/**
+ * The time to send at in UTC, or undefined for now.
+ * @throws ApiError VALIDATION_ERROR in the past, and beyond 30 days ahead
+ */
+export function parseSchedule(scheduledAt: string | undefined, at: Date): string | undefined {
   if (scheduledAt === undefined) return undefined;
   const aheadMs = Date.parse(scheduledAt) - at.getTime();
   if (aheadMs <= 0) throw invalidField("scheduledAt", "must be in the future");
@@ -65,93 +56,18 @@ function parseSchedule(scheduledAt: string | undefined, at: Date): string | unde
   return new Date(scheduledAt).toISOString();
 }
 
-function newMessage(
-  organizationId: string,
-  request: Omit<SendSmsRequest, "scheduledAt" | "senderId"> & {
-    senderId: string;
-    scheduledAt: string | undefined;
-  },
-  queuedAt: Date,
-): MessageRecord {
-  const { encoding, segments } = segmentsOf(request.message, { unicode: request.language === "Unicode" });
-  const unitPrice = unitPriceMicros(request.to);
-  return {
-    entity: "message",
-    id: newId("msg"),
-    organizationId,
-    status: "queued",
-    to: request.to,
-    message: request.message,
-    senderId: request.senderId,
-    language: request.language,
-    messageType: request.messageType,
-    encoding,
-    segments,
-    unitPriceMicros: unitPrice,
-    totalMicros: unitPrice * segments,
-    queuedAt: queuedAt.toISOString(),
-    scheduledAt: request.scheduledAt,
-    attempts: 0,
-    openClaims: 0,
-  };
-}
-
 /**
- * Writes the message and the ledger entry of its debit. All items are new and their keys unique, so nothing
- * contends. A seq that is taken means that the reconciler gave this debit up and returned the money.
+ * The sender ID that was asked for, or else the organisation's approved one.
+ * @throws ApiError MISSING_SENDER_ID when there is neither
  */
-async function record(message: MessageRecord, debit: Debit, together: readonly Write[]): Promise<void> {
-  const recorded = await transact([
-    ledgerEntry({
-      id: debit.entryId,
-      organizationId: message.organizationId,
-      type: "message",
-      seq: debit.seq,
-      amountMicros: -debit.amountMicros,
-      balanceAfterMicros: debit.balanceAfterMicros,
-      messageId: message.id,
-      createdAt: message.queuedAt,
-    }),
-    { put: { ...messageKey(message), ...message }, condition: "attribute_not_exists(pk)" },
-    ...together,
-  ]).catch(async (error: unknown) => {
-    if (await isRecordedAfterAll(message, debit)) return { committed: true } as const;
-    throw new ApiError("UNAVAILABLE", { cause: error });
-  });
-  if (!recorded.committed) throw new ApiError("UNAVAILABLE");
+export async function usableSenderId(organizationId: string, senderId: string | undefined): Promise<string> {
+  const usable = senderId ?? (await defaultSenderId(organizationId));
+  if (usable === undefined) throw new ApiError("MISSING_SENDER_ID");
+  return usable;
 }
 
-/**
- * Whether the transaction landed although its answer was lost. If it did not, its seq is taken by a void entry,
- * so that it cannot land after the caller was told that the message was not accepted; the reconciler refunds it.
- */
-async function isRecordedAfterAll(message: MessageRecord, debit: Debit): Promise<boolean> {
-  const { organizationId, id } = message;
-  log.warn("message.record_ambiguous", { organizationId, messageId: id });
-  const sealed = await putItem(
-    ledgerEntry({
-      id: newId("txn"),
-      organizationId,
-      type: "void",
-      seq: debit.seq,
-      amountMicros: -debit.amountMicros,
-      balanceAfterMicros: debit.balanceAfterMicros,
-      createdAt: now().toISOString(),
-    }),
-  ).catch(() => undefined);
-  return sealed?.applied === false && LedgerEntryRecord.parse(sealed.found).id === debit.entryId;
-}
-
-/** Queues a recorded message. A queue that is down costs a delay, not the message: the caller has its 202. */
-async function queueForSending(message: MessageRecord): Promise<void> {
-  const { queue, job } = sendJob(message, secondsUntil(message.scheduledAt));
-  try {
-    await enqueue(queue, job);
-  } catch (error) {
-    log.error("message.enqueue_failed", {
-      organizationId: message.organizationId,
-      messageId: message.id,
-      error,
-    });
-  }
+/** The write that lets a scheduled message wait in the table for its time. */
+function waitingJob(message: MessageRecord): Write {
+  const { queue, job } = sendJob(message, 0);
+  return dueJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt, queue }, job);
 }

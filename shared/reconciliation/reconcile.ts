@@ -6,8 +6,8 @@ import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { enqueue, secondsUntil } from "../platform/queue.ts";
 import { readItem, transact } from "../platform/table.ts";
-import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
-import { creditWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
+import { ledgerEntry, readLedger, type LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
+import { postToWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
@@ -149,7 +149,7 @@ class Pass implements Reconciliation {
   }
 
   /** Entries for the next seqs of a gap. The last seq of the gap carries all that was lost in it. */
-  #seals(lastSeq: number, balanceMicros: number): Omit<LedgerEntryRecord, "entity">[] {
+  #seals(lastSeq: number, balanceMicros: number): NewLedgerEntry[] {
     const count = Math.min(lastSeq - this.#position.seq, maxSealedTogether);
     return Array.from({ length: count }, (_, index) => {
       const seq = this.#position.seq + 1 + index;
@@ -177,7 +177,7 @@ class Pass implements Reconciliation {
 
   /** Returns a lost debit. The credit and the note that it is settled are one write, so it happens once. */
   async #refund(lost: LedgerEntryRecord): Promise<boolean> {
-    const credited = await creditWallet({
+    const credited = await postToWallet({
       organizationId: lost.organizationId,
       type: "refund",
       amountMicros: -lost.amountMicros,

@@ -18,12 +18,16 @@ export const LedgerEntryRecord = z.object({
   amountMicros: z.int(),
   balanceAfterMicros: z.int().nonnegative(),
   messageId: z.string().optional(),
+  /** Why an operator made it, of an adjustment. */
+  reason: z.string().optional(),
   createdAt: z.string(),
 });
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
 
+export type NewLedgerEntry = Omit<LedgerEntryRecord, "entity">;
+
 /** The write of one ledger entry; it fails where its seq is taken. */
-export function ledgerEntry(entry: Omit<LedgerEntryRecord, "entity">): Put {
+export function ledgerEntry(entry: NewLedgerEntry): Put {
   const record: LedgerEntryRecord = { entity: "ledgerEntry", ...entry };
   return {
     put: { ...keys.ledgerEntry(entry.organizationId, entry.seq), ...record },
@@ -71,6 +75,7 @@ function presentEntry(entry: LedgerEntryRecord): Transaction {
     balanceAfter: amountOf(entry.balanceAfterMicros),
     currency,
     messageId: entry.messageId,
+    reason: entry.reason,
     createdAt: entry.createdAt,
   };
 }

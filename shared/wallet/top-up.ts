@@ -3,7 +3,7 @@ import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/idempotency.ts";
 import { microsOf } from "./money.ts";
-import { creditWallet, presentWallet } from "./wallet.ts";
+import { postToWallet, presentWallet } from "./wallet.ts";
 
 /**
  * Adds money that nobody paid: for development, so stages with real customers disable it.
@@ -15,7 +15,7 @@ export async function topUpWallet(
   attempt?: Attempt,
 ): Promise<Wallet> {
   if (!config.topUpEnabled()) throw new ApiError("TOP_UP_DISABLED");
-  const wallet = await creditWallet({
+  const wallet = await postToWallet({
     organizationId,
     type: "top_up",
     amountMicros: microsOf(amount),

@@ -25,6 +25,8 @@ export const WalletRecord = z.object({
   lastAt: z.string(),
   /** The reconciler has settled every seq up to this one. */
   settledSeq: z.int().nonnegative(),
+  /** Since when an operator has kept money from leaving or entering it, refunds and adjustments aside. */
+  closedAt: z.string().optional(),
 });
 export type WalletRecord = z.infer<typeof WalletRecord>;
 
@@ -95,9 +97,20 @@ export async function countPaidMessages(organizationId: string): Promise<number>
 }
 
 export function presentWallet(wallet: WalletRecord): Wallet {
-  return { balance: amountOf(wallet.balanceMicros), currency, updatedAt: wallet.lastAt };
+  return {
+    balance: amountOf(wallet.balanceMicros),
+    currency,
+    updatedAt: wallet.lastAt,
+    closedAt: wallet.closedAt,
+  };
 }
 
+/** To the customer a closed wallet is like none, as far as it is to be used. */
+function walletClosed(): ApiError {
+  return new ApiError("WALLET_MISSING", { message: "The organisation's wallet is closed." });
+}
+
+/** What one message took from the wallet. */
 export interface Debit {
   /** The id that its ledger entry must have. */
   readonly entryId: string;
@@ -107,33 +120,70 @@ export interface Debit {
 }
 
 /**
- * Takes the price of one message from the wallet, in one conditional update and never twice. Concurrent
- * debits queue up at the item instead of cancelling each other, as transactions would. The caller writes the
- * ledger entry of the returned `seq`; where it cannot, the gap proves that the debit was lost.
+ * Takes the prices of messages from the wallet, all or none, in one conditional update and never twice.
+ * Concurrent debits queue up at the item instead of cancelling each other, as transactions would. Each price
+ * takes a `seq`, in order, whose ledger entry the caller writes; where it cannot, the gap proves that the debit
+ * was lost.
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when it is not known whether it landed
  */
-export async function debitWallet(organizationId: string, amountMicros: number, at: Date): Promise<Debit> {
-  const entryId = newId("txn");
-  const debited = await applyDebit(organizationId, entryId, amountMicros, at).catch((error: unknown) =>
-    resolveAmbiguousDebit(organizationId, entryId, error),
+export async function debitWallet(
+  organizationId: string,
+  amountsMicros: readonly number[],
+  at: Date,
+): Promise<Debit[]> {
+  const entryIds = amountsMicros.map(() => newId("txn"));
+  const lastId = entryIds.at(-1) ?? "";
+  const debited = await applyDebit(organizationId, lastId, amountsMicros, at).catch((error: unknown) =>
+    resolveAmbiguousDebit(organizationId, lastId, error),
   );
   if (!debited.applied) {
-    throw new ApiError(debited.found === undefined ? "WALLET_MISSING" : "INSUFFICIENT_BALANCE");
+    if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
+    if (WalletRecord.parse(debited.found).closedAt !== undefined) throw walletClosed();
+    throw new ApiError("INSUFFICIENT_BALANCE");
   }
-  return { entryId, seq: debited.item.seq, amountMicros, balanceAfterMicros: debited.item.balanceMicros };
+  return ledgerOfDebit(debited.item, amountsMicros, entryIds);
 }
 
-async function applyDebit(organizationId: string, entryId: string, amountMicros: number, at: Date) {
+/** The seq of each price, and the balance behind it, from the wallet as the debit left it. */
+function ledgerOfDebit(
+  after: WalletRecord,
+  amountsMicros: readonly number[],
+  entryIds: readonly string[],
+): Debit[] {
+  let seq = after.seq - amountsMicros.length;
+  let balanceAfterMicros = after.balanceMicros + sum(amountsMicros);
+  return amountsMicros.map((amountMicros, index) => {
+    seq += 1;
+    balanceAfterMicros -= amountMicros;
+    return { entryId: entryIds[index] ?? "", seq, amountMicros, balanceAfterMicros };
+  });
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+async function applyDebit(
+  organizationId: string,
+  entryId: string,
+  amountsMicros: readonly number[],
+  at: Date,
+) {
   return updateItem(
     WalletRecord,
     {
       key: keys.wallet(organizationId),
       update:
-        "SET balanceMicros = balanceMicros - :amount, seq = seq + :one, " +
-        "messageCount = messageCount + :one, lastId = :entryId, lastAt = :at",
+        "SET balanceMicros = balanceMicros - :amount, seq = seq + :count, " +
+        "messageCount = messageCount + :count, lastId = :entryId, lastAt = :at",
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
-      condition: "balanceMicros >= :amount",
-      values: { ":amount": amountMicros, ":one": 1, ":entryId": entryId, ":at": at.toISOString() },
+      condition: "balanceMicros >= :amount AND attribute_not_exists(closedAt)",
+      values: {
+        ":amount": sum(amountsMicros),
+        ":count": amountsMicros.length,
+        ":entryId": entryId,
+        ":at": at.toISOString(),
+      },
     },
     { singleEffect: true },
   );
@@ -178,51 +228,57 @@ function settlementValues({ from, to, voids }: Settlement): Record<string, numbe
   return { ":settledFrom": from, ":settledTo": to, ":voids": voids };
 }
 
-export interface Credit {
+/** A change of the balance that is not a charge for messages. */
+export interface Posting {
   readonly organizationId: string;
-  readonly type: "refund" | "top_up";
+  readonly type: "adjustment" | "refund" | "top_up";
+  /** Negative when money leaves the wallet. */
   readonly amountMicros: number;
   readonly messageId?: string;
-  /** A write that belongs to the credit, given the wallet as it will be: all of it happens, or nothing. */
+  /** Why an operator made it. */
+  readonly reason?: string;
+  /** A write that belongs to it, given the wallet as it will be: all of it happens, or nothing. */
   readonly together?: (after: WalletRecord) => Write;
-  /** What the credit settles, of a refund by the reconciler. */
+  /** What it settles, of a refund by the reconciler. */
   readonly settles?: Settlement;
 }
 
-/** How often a credit is tried when others come in between, and for how long; each try sees the newest seq. */
-const creditAttempts = 50;
-const creditTimeMs = 8 * secondMs;
-const maxCreditDelayMs = 100;
+/** How often a posting is tried when others come in between, and for how long; each try sees the newest seq. */
+const postingAttempts = 50;
+const postingTimeMs = 8 * secondMs;
+const maxPostingDelayMs = 100;
 
 /**
- * Adds money to a wallet and writes its ledger entry, in one transaction that is conditioned on the `seq` it
- * saw. A credit therefore never leaves a gap in the ledger, and every gap is a debit.
- * @returns the wallet after the credit, or undefined when `together` or another settlement stood in the way
- * @throws ApiError WALLET_MISSING, CONFLICT above the largest balance; UNAVAILABLE when too many debits came in between
+ * Changes a wallet's balance and writes the ledger entry of it, in one transaction that is conditioned on the
+ * `seq` it saw. It therefore never leaves a gap in the ledger, and every gap is a charge for messages.
+ * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
+ * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE below zero, CONFLICT above the largest balance;
+ *   UNAVAILABLE when too many debits came in between
  */
-export async function creditWallet(credit: Credit): Promise<WalletRecord | undefined> {
+export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
   const entryId = newId("txn");
-  const deadline = now().getTime() + creditTimeMs;
-  let seen = await readWallet(credit.organizationId);
-  for (let attempt = 1; attempt <= creditAttempts && now().getTime() < deadline; attempt += 1) {
-    const after = walletAfter(seen, credit, entryId);
+  const deadline = now().getTime() + postingTimeMs;
+  let seen = await readWallet(posting.organizationId);
+  for (let attempt = 1; attempt <= postingAttempts && now().getTime() < deadline; attempt += 1) {
+    const after = walletAfter(seen, posting, entryId);
     const writes: Write[] = [
-      creditUpdate(seen, after, credit.settles),
+      postingUpdate(seen, after, posting),
       ledgerEntry({
         id: entryId,
-        organizationId: credit.organizationId,
-        type: credit.type,
+        organizationId: posting.organizationId,
+        type: posting.type,
         seq: after.seq,
-        amountMicros: credit.amountMicros,
+        amountMicros: posting.amountMicros,
         balanceAfterMicros: after.balanceMicros,
-        messageId: credit.messageId,
+        messageId: posting.messageId,
+        reason: posting.reason,
         createdAt: after.lastAt,
       }),
-      ...(credit.together === undefined ? [] : [credit.together(after)]),
+      ...(posting.together === undefined ? [] : [posting.together(after)]),
     ];
     // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
     const result = await transact(writes, 1).catch(async (error: unknown) =>
-      resolveAmbiguousCredit(after, entryId, error),
+      resolveAmbiguousPosting(after, entryId, error),
     );
     if (result.committed) return after;
     const [wallet, entry, together] = result.refusals;
@@ -231,17 +287,17 @@ export async function creditWallet(credit: Credit): Promise<WalletRecord | undef
     if (together !== undefined) return undefined;
     seen =
       wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
-    // Another pass of the reconciler came first and has done what this credit is for.
-    if (credit.settles !== undefined && seen.settledSeq !== credit.settles.from) return undefined;
-    await delay(Math.random() * Math.min(maxCreditDelayMs, 5 * attempt));
+    // Another pass of the reconciler came first and has done what this posting is for.
+    if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return undefined;
+    await delay(Math.random() * Math.min(maxPostingDelayMs, 5 * attempt));
   }
   throw new ApiError("UNAVAILABLE");
 }
 
-/** A credit whose answer was lost is known by its entry; where there is none it may still land, so a 503. */
-async function resolveAmbiguousCredit(after: WalletRecord, entryId: string, error: unknown) {
+/** A posting whose answer was lost is known by its entry; where there is none it may still land, so a 503. */
+async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
-  log.warn("wallet.credit_ambiguous", { organizationId, error });
+  log.warn("wallet.posting_ambiguous", { organizationId, error });
   const entry = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
     consistent: true,
   }).catch(() => undefined);
@@ -249,20 +305,23 @@ async function resolveAmbiguousCredit(after: WalletRecord, entryId: string, erro
   throw new ApiError("UNAVAILABLE", { cause: error });
 }
 
-function walletAfter(seen: WalletRecord, credit: Credit, entryId: string): WalletRecord {
-  const balanceMicros = seen.balanceMicros + credit.amountMicros;
+function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): WalletRecord {
+  if (seen.closedAt !== undefined && posting.type === "top_up") throw walletClosed();
+  const balanceMicros = seen.balanceMicros + posting.amountMicros;
+  if (balanceMicros < 0) throw new ApiError("INSUFFICIENT_BALANCE");
   if (balanceMicros > maxBalanceMicros) {
     throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
   }
   return { ...seen, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
-function creditUpdate(seen: WalletRecord, after: WalletRecord, settles: Settlement | undefined): Write {
+function postingUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }: Posting): Write {
   const change = "balanceMicros = :balance, seq = :seq, lastId = :lastId, lastAt = :lastAt";
+  const condition = type === "top_up" ? "seq = :seen AND attribute_not_exists(closedAt)" : "seq = :seen";
   return {
     key: keys.wallet(seen.organizationId),
     update: settles === undefined ? `SET ${change}` : `${settlementUpdate}, ${change}`,
-    condition: settles === undefined ? "seq = :seen" : `${settlementCondition} AND seq = :seen`,
+    condition: settles === undefined ? condition : `${settlementCondition} AND ${condition}`,
     values: {
       ...(settles === undefined ? {} : settlementValues(settles)),
       ":balance": after.balanceMicros,

@@ -235,7 +235,7 @@ describe("the reconciler", () => {
 
 describe("a message that was recorded", () => {
   it("is accepted though the queue is down, and sent later", async () => {
-    faults.next(isBy("ApiSendSms", "sqs:SendMessage"), loseRequest, 3);
+    faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
     const response = await send();
     expect(response.status).toBe(202);
     const { id } = dataOf(response, AcceptedMessage);

@@ -1,11 +1,11 @@
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table.ts";
-import { creditWallet, newWallet } from "../../shared/wallet/wallet.ts";
+import { postToWallet, newWallet } from "../../shared/wallet/wallet.ts";
 
 /** A new organisation's wallet, opened in the table without an API. @returns the organisation's id */
 export async function openWallet(balanceMicros: number): Promise<string> {
   const organizationId = newId("org");
   await transact(newWallet(organizationId, new Date()));
-  if (balanceMicros > 0) await creditWallet({ organizationId, type: "top_up", amountMicros: balanceMicros });
+  if (balanceMicros > 0) await postToWallet({ organizationId, type: "top_up", amountMicros: balanceMicros });
   return organizationId;
 }

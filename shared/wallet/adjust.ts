@@ -1,0 +1,81 @@
+import { ApiError } from "../contract/errors.ts";
+import { now } from "../platform/clock.ts";
+import { once } from "../platform/idempotency.ts";
+import { keys } from "../platform/keys.ts";
+import { updateItem } from "../platform/table.ts";
+import { amountOf } from "./money.ts";
+import { postToWallet, WalletRecord } from "./wallet.ts";
+
+/*
+ * What only the operator of the gateway does with a wallet.
+ */
+
+export interface Adjustment {
+  readonly organizationId: string;
+  /** In micro-units; negative to take money. */
+  readonly amountMicros: number;
+  /** The customer reads it in the ledger. */
+  readonly reason: string;
+  /** The same adjustment again, known by its reference for 24 hours, changes nothing. */
+  readonly reference: string;
+}
+
+/**
+ * Credits or charges a wallet by hand.
+ * @returns the balance after it, in currency units, and whether an earlier call had already done it
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; IDEMPOTENCY_KEY_REUSED when the reference came with
+ *   another adjustment before; UNAVAILABLE
+ */
+export async function adjustWallet(
+  adjustment: Adjustment,
+): Promise<{ readonly balance: number; readonly replayed: boolean }> {
+  const { organizationId, amountMicros, reason, reference } = adjustment;
+  // A customer's own keys have no spaces, so the two never meet.
+  const key = `operator adjustment ${reference}`;
+  const { answer, replayed } = await once(
+    { organizationId, key, content: [amountMicros, reason] },
+    async (attempt) => {
+      const wallet = await postToWallet({
+        organizationId,
+        type: "adjustment",
+        amountMicros,
+        reason,
+        together: (after) => attempt.complete(amountOf(after.balanceMicros)),
+      });
+      if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
+      return amountOf(wallet.balanceMicros);
+    },
+  );
+  return { balance: Number(answer), replayed };
+}
+
+/**
+ * Keeps a wallet from being used: sends and top-ups are refused, refunds and adjustments still arrive.
+ * @returns the wallet; one that was closed before stays closed since then
+ * @throws ApiError WALLET_MISSING
+ */
+export async function closeWallet(organizationId: string): Promise<WalletRecord> {
+  const closed = await updateItem(WalletRecord, {
+    key: keys.wallet(organizationId),
+    update: "SET closedAt = :at",
+    condition: "attribute_exists(pk) AND attribute_not_exists(closedAt)",
+    values: { ":at": now().toISOString() },
+  });
+  if (closed.applied) return closed.item;
+  if (closed.found === undefined) throw new ApiError("WALLET_MISSING");
+  return WalletRecord.parse(closed.found);
+}
+
+/**
+ * Lets a closed wallet be used again.
+ * @throws ApiError WALLET_MISSING
+ */
+export async function reopenWallet(organizationId: string): Promise<WalletRecord> {
+  const reopened = await updateItem(WalletRecord, {
+    key: keys.wallet(organizationId),
+    update: "REMOVE closedAt",
+    condition: "attribute_exists(pk)",
+  });
+  if (!reopened.applied) throw new ApiError("WALLET_MISSING");
+  return reopened.item;
+}
