@@ -83,7 +83,7 @@ export const organizationParameter = {
 const commonOptions: Readonly<Record<string, Option>> = {
   stage: {
     placeholder: "NAME",
-    help: "a deployed stage, with AWS credentials in the environment; without it the gateway on this machine",
+    help: "a deployed stage, with your AWS credentials; without it the gateway on this machine",
   },
   json: { help: "one JSON object a line instead of text" },
   help: { help: "this text" },
@@ -91,7 +91,7 @@ const commonOptions: Readonly<Record<string, Option>> = {
 
 const yesOption = { yes: { help: "do not ask, also where the data of real customers is kept" } };
 
-export interface Typed {
+interface Typed {
   readonly stage: string | undefined;
   readonly json: boolean;
   readonly yes: boolean;

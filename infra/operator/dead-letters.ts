@@ -20,6 +20,9 @@ const batchSize = 10;
 /** How long a job that was taken off a dead-letter queue stays hidden from others. */
 const hiddenSeconds = 60;
 
+/** When a job that was only looked at is seen again. The embedded SQS loses one that is to be seen at once. */
+const shownAgainSeconds = 1;
+
 /** How long a receive waits: only one that waits asks every server whether it has a message. */
 const waitSeconds = 1;
 
@@ -183,9 +186,11 @@ async function receive(QueueUrl: string, MaxNumberOfMessages: number): Promise<M
 /** Lets others see jobs that were only looked at. */
 async function showAgain(QueueUrl: string, messages: readonly Message[]): Promise<void> {
   for (let start = 0; start < messages.length; start += batchSize) {
-    const Entries = messages
-      .slice(start, start + batchSize)
-      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 }));
+    const Entries = messages.slice(start, start + batchSize).map(({ ReceiptHandle }, index) => ({
+      Id: String(index),
+      ReceiptHandle,
+      VisibilityTimeout: shownAgainSeconds,
+    }));
     await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
   }
 }

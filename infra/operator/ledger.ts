@@ -4,7 +4,10 @@ import type { WalletRecord } from "../../shared/wallet/wallet.ts";
 import { count } from "./command.ts";
 import type { Column } from "./output.ts";
 
-/** How a ledger is shown, in all commands that show one. */
+/*
+ * How wallets and their ledgers are shown, in all commands that show one.
+ */
+
 export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
   { heading: "SEQ", text: ({ seq }) => String(seq), isNumber: true },
   { heading: "AT", text: ({ createdAt }) => createdAt },
@@ -15,7 +18,7 @@ export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
     text: ({ balanceAfterMicros }) => moneyText(balanceAfterMicros),
     isNumber: true,
   },
-  { heading: "FOR", text: ({ messageId }) => messageId ?? "" },
+  { heading: "FOR", text: ({ messageId, reason }) => messageId ?? reason ?? "" },
 ];
 
 export const ledgerLimit = count(1_000).default(20);
@@ -29,4 +32,10 @@ export async function readNewestEntries(wallet: WalletRecord, limit: number): Pr
   const { organizationId, seq } = wallet;
   const entries = await readLedger(organizationId, { from: Math.max(1, seq - limit + 1), to: seq, limit });
   return entries.toReversed();
+}
+
+/** The balance of a wallet, and whether it can be used. */
+export function walletText({ balanceMicros, closedAt, closedReason }: WalletRecord): string {
+  const state = closedAt === undefined ? "open" : `closed since ${closedAt} (${closedReason ?? "no reason"})`;
+  return `${moneyText(balanceMicros)}, ${state}`;
 }

@@ -3,10 +3,9 @@ import * as z from "zod";
 import { readOrganization, type OrganizationRecord } from "../../shared/accounts/organization.ts";
 import { organizationIdOfEmail, readUser } from "../../shared/accounts/users.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/wallet.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
-import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries } from "./ledger.ts";
+import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
 /**
@@ -56,11 +55,6 @@ async function findWallet(organizationId: string): Promise<WalletRecord | undefi
     if (error instanceof ApiError && error.code === "WALLET_MISSING") return undefined;
     throw error;
   });
-}
-
-/** A wallet in a few words. */
-function walletText(wallet: WalletRecord): string {
-  return `${moneyText(wallet.balanceMicros)}, ${wallet.seq} entries, last changed ${wallet.lastAt}`;
 }
 
 export const organizationCommands = [show];
