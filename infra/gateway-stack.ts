@@ -77,7 +77,7 @@ export class GatewayStack extends Stack {
     const sendMessage = new GatewayFunction(this, "SendMessage", backend, {
       handlerFile: "workers/send-message",
       access: {
-        table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"] },
+        table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"], STATS: ["UpdateItem"] },
         queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
       },
       timeoutSeconds: sendTimeoutSeconds,
@@ -138,6 +138,18 @@ export class GatewayStack extends Stack {
       timeoutSeconds: 50,
       memoryMegabytes: 512,
     });
+    const closeDays = new GatewayFunction(this, "CloseDays", backend, {
+      handlerFile: "workers/close-days",
+      access: {
+        table: { WALLETS: ["Query"], MESSAGES: ["Query"], STATS: ["GetItem", "Query", "UpdateItem"] },
+      },
+      timeoutSeconds: 300,
+      memoryMegabytes: 512,
+    });
+    new Rule(this, "EveryHour", {
+      schedule: Schedule.rate(Duration.hours(1)),
+      targets: [new LambdaFunction(closeDays.lambda, { retryAttempts: 0 })],
+    });
     new Rule(this, "EveryMinute", {
       schedule: Schedule.rate(Duration.minutes(1)),
       targets: [releaseDue, reconcileWallets].map(
@@ -146,16 +158,18 @@ export class GatewayStack extends Stack {
     });
 
     const scheduled = [
-      [releaseDue, "Scheduled messages are not released: customers see them queued past their time."],
-      [reconcileWallets, "Wallets are not reconciled: lost debits are not refunded."],
+      // What runs each minute has to fail in two stretches of five minutes, what runs each hour only once.
+      [releaseDue, 2, "Scheduled messages are not released: customers see them queued past their time."],
+      [reconcileWallets, 2, "Wallets are not reconciled: lost debits are not refunded."],
+      [closeDays, 1, "Days are not closed: the dashboard's numbers of past days may be off by a few."],
     ] as const;
-    for (const [worker, meaning] of scheduled) {
+    for (const [worker, evaluationPeriods, meaning] of scheduled) {
       worker.lambda
         .metricErrors({ period: Duration.minutes(5) })
         .createAlarm(worker, "ErrorsAlarm", {
           alarmDescription: `${meaning} Find the error in the function's log and mend the cause; it catches up by itself.`,
           threshold: 1,
-          evaluationPeriods: 2,
+          evaluationPeriods,
           treatMissingData: TreatMissingData.NOT_BREACHING,
         })
         .addAlarmAction(new SnsAction(alarmTopic));

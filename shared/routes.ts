@@ -9,10 +9,20 @@ import {
   RegisterRequest,
   Session,
 } from "./contract/accounts.ts";
+import {
+  Contact,
+  CreateContactRequest,
+  DeletedContact,
+  ImportContactsRequest,
+  ImportedContacts,
+  UpdateContactRequest,
+} from "./contract/contacts.ts";
+import { DashboardStats } from "./contract/dashboard.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
+import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
-import { AcceptedMessage, Message, SendSmsRequest } from "./contract/sms.ts";
+import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
 import { CreatedWebhook, CreateWebhookRequest, DeletedWebhook, Webhook } from "./contract/webhooks.ts";
 import type { Access } from "./platform/access.ts";
@@ -28,6 +38,8 @@ export interface Route {
   readonly query?: z.ZodType;
   /** A body is optional when its schema takes an absent one. */
   readonly body?: z.ZodType;
+  /** How large the body may be, 64 KB where nothing is said. */
+  readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
@@ -158,9 +170,22 @@ export const routes = {
         LEDGER: ["PutItem"],
         MESSAGES: ["PutItem"],
         DUE: ["PutItem"],
+        STATS: ["UpdateItem"],
       },
       queues: ["transactionalSends", "marketingSends"],
     },
+  },
+  estimateSms: {
+    method: "POST",
+    path: "/v1/sms/estimate",
+    tag: "sms",
+    summary: "What a message would cost, and whether the balance covers it; nothing is debited",
+    auth: "bearer",
+    body: EstimateSmsRequest,
+    status: 200,
+    data: Estimate,
+    errors: ["WALLET_MISSING"],
+    access: { table: { WALLET: ["GetItem"] } },
   },
   listSms: {
     method: "GET",
@@ -186,6 +211,36 @@ export const routes = {
     data: Message,
     errors: [],
     access: { table: { MESSAGES: ["GetItem"] } },
+  },
+  cancelSms: {
+    method: "DELETE",
+    path: "/v1/sms/{id}",
+    tag: "sms",
+    summary: "Cancel a scheduled message that still waits for its time, and return its price",
+    auth: "bearer",
+    params: z.object({ id: idSchema("msg") }),
+    status: 200,
+    data: Message,
+    errors: ["CONFLICT", "WALLET_MISSING"],
+    access: {
+      table: {
+        MESSAGES: ["GetItem", "UpdateItem"],
+        WALLET: ["GetItem", "UpdateItem"],
+        LEDGER: ["GetItem", "PutItem"],
+        STATS: ["UpdateItem"],
+      },
+    },
+  },
+  getDashboardStats: {
+    method: "GET",
+    path: "/v1/dashboard/stats",
+    tag: "dashboard",
+    summary: "The balance, and the messages of today and the last 30 days by their state",
+    auth: "bearer",
+    status: 200,
+    data: DashboardStats,
+    errors: ["WALLET_MISSING"],
+    access: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
   },
   getWallet: {
     method: "GET",
@@ -260,6 +315,104 @@ export const routes = {
     data: DeletedWebhook,
     errors: [],
     access: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  },
+  getKyc: {
+    method: "GET",
+    path: "/v1/kyc",
+    tag: "kyc",
+    summary: "The organisation's KYC submission, or null",
+    auth: "bearer",
+    status: 200,
+    data: KycSubmission.nullable(),
+    errors: [],
+    access: { table: { ORG: ["GetItem"] } },
+  },
+  submitKyc: {
+    method: "POST",
+    path: "/v1/kyc",
+    tag: "kyc",
+    summary: "Submit the organisation's particulars, in place of what is pending or was rejected",
+    auth: "bearer",
+    body: SubmitKycRequest,
+    status: 201,
+    data: KycSubmission,
+    errors: ["CONFLICT"],
+    access: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
+  },
+  listContacts: {
+    method: "GET",
+    path: "/v1/contacts",
+    tag: "contacts",
+    summary: "List contacts, newest first",
+    auth: "bearer",
+    query: PageQuery,
+    status: 200,
+    data: Contact,
+    paged: true,
+    errors: [],
+    access: { table: { CONTACTS: ["Query"], ORG: ["GetItem"] } },
+  },
+  createContact: {
+    method: "POST",
+    path: "/v1/contacts",
+    tag: "contacts",
+    summary: "Add a contact; a phone number belongs to one contact of an organisation",
+    auth: "bearer",
+    body: CreateContactRequest,
+    status: 201,
+    data: Contact,
+    errors: ["CONFLICT"],
+    access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  },
+  importContacts: {
+    method: "POST",
+    path: "/v1/contacts/import",
+    tag: "contacts",
+    summary: "Add up to 1,000 contacts; each row succeeds or fails by itself",
+    auth: "bearer",
+    body: ImportContactsRequest,
+    maxBodyKilobytes: 1_024,
+    status: 200,
+    data: ImportedContacts,
+    errors: [],
+    access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  },
+  getContact: {
+    method: "GET",
+    path: "/v1/contacts/{id}",
+    tag: "contacts",
+    summary: "One contact",
+    auth: "bearer",
+    params: z.object({ id: idSchema("con") }),
+    status: 200,
+    data: Contact,
+    errors: [],
+    access: { table: { CONTACTS: ["GetItem"] } },
+  },
+  updateContact: {
+    method: "PATCH",
+    path: "/v1/contacts/{id}",
+    tag: "contacts",
+    summary: "Change the given fields of a contact; null clears an optional one",
+    auth: "bearer",
+    params: z.object({ id: idSchema("con") }),
+    body: UpdateContactRequest,
+    status: 200,
+    data: Contact,
+    errors: ["CONFLICT"],
+    access: { table: { CONTACTS: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] } },
+  },
+  deleteContact: {
+    method: "DELETE",
+    path: "/v1/contacts/{id}",
+    tag: "contacts",
+    summary: "Remove a contact",
+    auth: "bearer",
+    params: z.object({ id: idSchema("con") }),
+    status: 200,
+    data: DeletedContact,
+    errors: [],
+    access: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
   },
 } as const satisfies Record<string, Route>;
 

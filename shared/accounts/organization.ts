@@ -52,6 +52,14 @@ export function takePlaces(organizationId: string, count: PlaceCount, max: numbe
   };
 }
 
+/** How many places of a limited kind are taken now. */
+export async function countPlaces(organizationId: string, count: PlaceCount): Promise<number> {
+  const organization = await readItem(OrganizationRecord, keys.organization(organizationId), {
+    consistent: true,
+  });
+  return organization?.[count] ?? 0;
+}
+
 /** The write that gives a place back. */
 export function freePlace(organizationId: string, count: PlaceCount): Update {
   return {

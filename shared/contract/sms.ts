@@ -29,7 +29,8 @@ export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 export const Encoding = z.enum(["GSM-7", "UCS-2"]);
 export type Encoding = z.infer<typeof Encoding>;
 
-export const MessageStatus = z.enum(["queued", "sent", "failed"]);
+/** `sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled. */
+export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]);
 
 /** Why a message failed, in words that name no provider. */
 export const DeliveryErrorCode = z.enum([
@@ -69,12 +70,28 @@ export const Message = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType.optional(),
+  campaignId: idSchema("cmp").optional(),
   encoding: Encoding,
   pricing: Pricing,
   queuedAt: Timestamp,
   scheduledAt: Timestamp.optional(),
   sentAt: Timestamp.optional(),
   failedAt: Timestamp.optional(),
+  cancelledAt: Timestamp.optional(),
   errorCode: DeliveryErrorCode.optional(),
 });
 export type Message = z.infer<typeof Message>;
+
+/** The fields of a message that decide its price; those of a whole send request are taken as well. */
+export const EstimateSmsRequest = SendSmsRequest.pick({ to: true, message: true, language: true });
+export type EstimateSmsRequest = z.infer<typeof EstimateSmsRequest>;
+
+export const Estimate = z.object({
+  to: PhoneNumber,
+  encoding: Encoding,
+  pricing: Pricing,
+  balance: z.number(),
+  /** Whether the balance covers the message now. */
+  isCovered: z.boolean(),
+});
+export type Estimate = z.infer<typeof Estimate>;

@@ -7,6 +7,7 @@ import { enqueueAll, secondsUntil } from "../platform/queue.ts";
 import { putItem, transact, type Write } from "../platform/table.ts";
 import { ledgerEntry, LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
 import { debitWallet, type Debit } from "../wallet/wallet.ts";
+import { countAccepted } from "./counts.ts";
 import { sendJob, waitsInTable } from "./message-job.ts";
 import { messageKey, type MessageRecord } from "./message.ts";
 import { quote } from "./quote.ts";
@@ -61,7 +62,10 @@ export async function acceptTogether(
   const prices = messages.map(({ totalMicros }) => totalMicros);
   const debits = await debitWallet(first.organizationId, prices, new Date(first.queuedAt));
   await record(messages, debits, together);
-  await queueForSending(messages.filter((message) => !waitsInTable(message)));
+  await Promise.all([
+    queueForSending(messages.filter((message) => !waitsInTable(message))),
+    countAccepted(messages),
+  ]);
 }
 
 /**

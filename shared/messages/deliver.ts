@@ -9,6 +9,7 @@ import { enqueue, secondsUntil } from "../platform/queue.ts";
 import { updateItem } from "../platform/table.ts";
 import type { HandOff, Provider } from "../providers/provider.ts";
 import { announce } from "../webhooks/announce.ts";
+import { countOutcome } from "./counts.ts";
 import { sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, MessageRecord, release } from "./message.ts";
 
@@ -62,7 +63,7 @@ async function handOff(message: MessageRecord, provider: Provider): Promise<void
   const result = await askProvider(message, provider);
   switch (result.outcome) {
     case "accepted":
-      return conclude(await settle(markSent(message, now(), result.providerReference), message));
+      return end(markSent(message, now(), result.providerReference), message);
     case "refused":
       return fail(message, result.errorCode);
     case "unknown":
@@ -110,7 +111,13 @@ async function askProvider(
 }
 
 async function fail(message: MessageRecord, errorCode: DeliveryErrorCode): Promise<void> {
-  return conclude(await settle(markFailed(message, now(), errorCode), message));
+  return end(markFailed(message, now(), errorCode), message);
+}
+
+/** Brings a message that this sender holds to its end. */
+async function end(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<void> {
+  const ended = await settle(transition, held);
+  await Promise.all([countOutcome(ended), conclude(ended)]);
 }
 
 /** Gives the message back and its job a later start. A crash in between lets the present job come again. */
@@ -135,10 +142,12 @@ async function conclude(message: MessageRecord): Promise<void> {
     const body: MessageJob = { organizationId, messageId: id };
     await enqueue("refunds", { group: organizationId, body });
   }
-  await announce(outcomeOf(message));
+  const outcome = outcomeOf(message);
+  if (outcome !== undefined) await announce(outcome);
 }
 
-function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] {
+/** What the customer hears about; nothing of a message that the customer cancelled. */
+function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] | undefined {
   const { id, organizationId, to } = message;
   if (message.status === "sent" && message.sentAt !== undefined) {
     return {
@@ -153,5 +162,6 @@ function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] {
       event: { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } },
     };
   }
+  if (message.status === "cancelled") return undefined;
   throw new Error(`message ${id} has no final state`);
 }

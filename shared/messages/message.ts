@@ -41,8 +41,9 @@ export const MessageRecord = z.object({
   providerReference: z.string().optional(),
   sentAt: z.string().optional(),
   failedAt: z.string().optional(),
+  cancelledAt: z.string().optional(),
   errorCode: DeliveryErrorCode.optional(),
-  /** Of a failed message: whether its price is still to be returned. */
+  /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
@@ -65,12 +66,14 @@ export function presentMessage(record: MessageRecord): Message {
     senderId: record.senderId,
     language: record.language,
     messageType: record.messageType,
+    campaignId: record.campaignId,
     encoding: record.encoding,
     pricing: presentPricing(record),
     queuedAt: record.queuedAt,
     scheduledAt: record.scheduledAt,
     sentAt: record.sentAt,
     failedAt: record.failedAt,
+    cancelledAt: record.cancelledAt,
     errorCode: record.errorCode,
   };
 }
@@ -157,6 +160,26 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: DeliveryErr
       ":due": "due",
       ":queued": "queued",
       ":token": held.claimToken,
+    },
+  };
+}
+
+/**
+ * queued, waiting for its time and never taken up → cancelled, its price returned. Part of the transaction that
+ * credits the wallet.
+ */
+export function markCancelled(waiting: MessageRecord, at: Date): Update {
+  return {
+    key: messageKey(waiting),
+    update: "SET #status = :cancelled, cancelledAt = :at, refund = :done",
+    condition: "#status = :queued AND openClaims = :none AND scheduledAt > :at",
+    names,
+    values: {
+      ":cancelled": "cancelled",
+      ":at": at.toISOString(),
+      ":done": "done",
+      ":queued": "queued",
+      ":none": 0,
     },
   };
 }

@@ -6,6 +6,7 @@
  * | an organisation                                  | ORG#<org>           | ORG           |
  * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
+ * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
  * | a user                                           | USER#<user>         | USER          |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
@@ -14,6 +15,11 @@
  * | how far the reconciler has come around           | RECONCILER#progress | RECONCILER    |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
+ * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
+ * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
+ * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
+ * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
@@ -30,6 +36,7 @@ export interface Key {
 
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
+  "CONTACTS",
   "DUE",
   "EMAIL",
   "IDEMPOTENCY",
@@ -40,12 +47,17 @@ export const keyFamilies = [
   "ORG",
   "RECONCILER",
   "RELEASE",
+  "REVIEWS",
   "SANDBOX",
+  "STATS",
   "USER",
   "WALLET",
   "WALLETS",
 ] as const;
 export type KeyFamily = (typeof keyFamilies)[number];
+
+/** The kinds of things that an operator decides on. */
+export type ReviewKind = "kyc" | "sender-ids";
 
 export const keys = {
   organization: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "ORG" }),
@@ -57,6 +69,7 @@ export const keys = {
     pk: `ORG#${organizationId}`,
     sk: `WEBHOOK#${webhookId}`,
   }),
+  kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
@@ -74,6 +87,23 @@ export const keys = {
     pk: `MESSAGES#${organizationId}`,
     sk: messageId,
   }),
+  dayCounts: (organizationId: string, day: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `DAY#${day}`,
+  }),
+  campaignCounts: (organizationId: string, campaignId: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `CAMPAIGN#${campaignId}`,
+  }),
+  contact: (organizationId: string, contactId: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: contactId,
+  }),
+  contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: `PHONE#${phoneNumber}`,
+  }),
+  review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
   idempotency: (organizationId: string, keyHash: string): Key => ({
     pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
     sk: "IDEMPOTENCY",

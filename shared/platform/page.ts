@@ -1,6 +1,6 @@
 import type * as z from "zod";
 
-import { invalidField } from "../contract/errors.ts";
+import { invalidField, type ApiError } from "../contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../contract/primitives.ts";
 import { queryItems, skipItems, type Range } from "./table.ts";
 
@@ -15,7 +15,7 @@ export async function readPage<Item extends { sk: string }>(
   total: number,
 ): Promise<Page<Item>> {
   const { page, limit, cursor } = query;
-  const after = cursor === undefined ? await skipToPage(range, page, limit) : decodeCursor(cursor);
+  const after = cursor === undefined ? await skipToPage(range, page, limit) : decodePosition(cursor, range);
   if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
   // One item more than asked for tells whether another page follows.
   const rows = await queryItems(schema, { ...range, after, limit: limit + 1 });
@@ -55,18 +55,25 @@ function pageMeta(query: PageQuery, total: number, position: string | undefined)
   };
 }
 
+/** DynamoDB refuses to go on from a place outside of the range. */
+function decodePosition(cursor: string, { from, to }: Omit<Range, "after" | "limit">): string {
+  const position = decodeCursor(cursor);
+  if ((from !== undefined && position < from) || (to !== undefined && position > to)) throw invalidCursor();
+  return position;
+}
+
 function decodeCursor(cursor: string): string {
   const position = Buffer.from(cursor, "base64url").toString();
-  if (!/^[\w.:#-]+$/.test(position)) {
-    throw invalidField("cursor", "must be the nextCursor of an earlier answer");
-  }
+  if (!/^[\w.:#-]+$/.test(position)) throw invalidCursor();
   return position;
 }
 
 function decodeIndex(cursor: string): number {
   const position = decodeCursor(cursor);
-  if (!/^\d{1,6}$/.test(position)) {
-    throw invalidField("cursor", "must be the nextCursor of an earlier answer");
-  }
+  if (!/^\d{1,6}$/.test(position)) throw invalidCursor();
   return Number(position);
+}
+
+function invalidCursor(): ApiError {
+  return invalidField("cursor", "must be the nextCursor of an earlier answer");
 }

@@ -1,13 +1,11 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod";
 
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, detailsOf } from "../contract/errors.ts";
 import type { Route } from "../routes.ts";
 
-const maxBodyBytes = 64 * 1024;
-
-/** A body can be wrong in thousands of places; the caller is told of the first ones. */
-const maxDetails = 20;
+/** How large a body may be where the route's row does not say. */
+const defaultMaxBodyKilobytes = 64;
 
 /**
  * The path, query and body of a request, parsed with the route's schemas.
@@ -20,7 +18,7 @@ export function parseInput(
   return {
     params: route.params === undefined ? undefined : parseParams(route.params, event.pathParameters ?? {}),
     query: route.query === undefined ? undefined : parse(route.query, event.queryStringParameters ?? {}),
-    body: route.body === undefined ? undefined : parse(route.body, readBody(event)),
+    body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
   };
 }
 
@@ -35,18 +33,19 @@ function parse(schema: z.ZodType, value: unknown): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   if (value === undefined) throw invalidBody("A JSON body is required.");
-  throw new ApiError("VALIDATION_ERROR", {
-    details: result.error.issues
-      .slice(0, maxDetails)
-      .map(({ path, message }) => ({ path: path.join("."), message })),
-  });
+  throw new ApiError("VALIDATION_ERROR", { details: detailsOf(result.error) });
 }
 
 /** The JSON object in the request's body, or undefined when there is no body. */
-function readBody(event: APIGatewayProxyEventV2): unknown {
+function readBody(route: Route, event: APIGatewayProxyEventV2): unknown {
   if (event.body === undefined || event.body === "") return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
-  if (bytes.byteLength > maxBodyBytes) throw new ApiError("PAYLOAD_TOO_LARGE");
+  const maxKilobytes = route.maxBodyKilobytes ?? defaultMaxBodyKilobytes;
+  if (bytes.byteLength > maxKilobytes * 1024) {
+    throw new ApiError("PAYLOAD_TOO_LARGE", {
+      message: `The request body is larger than ${maxKilobytes} KB.`,
+    });
+  }
   if (!/^application\/json\s*(;|$)/i.test(event.headers["content-type"] ?? "")) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
   }

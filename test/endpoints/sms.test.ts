@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
+import { AcceptedMessage, Estimate, Message } from "../../shared/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 
@@ -206,5 +206,78 @@ describe("messages", () => {
     const tooDeep = await customer.call("/v1/sms?page=101&limit=100");
     expect(errorOf(tooDeep)).toEqual(invalid);
     expect(tooDeep.text).toContain("cursor");
+  });
+});
+
+describe("a scheduled message", () => {
+  const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
+  const conflict = { status: 409, code: "CONFLICT" };
+  const cancel = async (customer: Customer, id: string) =>
+    customer.call(`/v1/sms/${id}`, { method: "DELETE" });
+
+  it("is paid at once and leaves at its time, never before", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const scheduledAt = new Date(Date.now() + 2_500).toISOString();
+    const { id } = await customer.send({ scheduledAt });
+    expect(await customer.balance()).toBe(0.9921);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    const { sentAt = "" } = await customer.message(id);
+    expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
+  });
+
+  it("is cancelled and refunded once, with the same answer when it is repeated", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    for (const scheduledAt of [inAnHour(), new Date(Date.now() + 600_000).toISOString()]) {
+      const { id } = await customer.send({ scheduledAt });
+      expect(await customer.balance()).toBe(0.9921);
+      const [first, ...others] = await Promise.all([1, 2, 3].map(async () => cancel(customer, id)));
+      expect(first).toMatchObject({ status: 200, body: { data: { id, status: "cancelled" } } });
+      for (const other of [...others, await cancel(customer, id)]) expect(other.body).toEqual(first?.body);
+      expect(await customer.balance()).toBe(1);
+      expect((await customer.message(id)).status).toBe("cancelled");
+    }
+    const types = (await expectLedgerToAddUp(customer)).map(({ type }) => type);
+    expect(types).toEqual(["top_up", "message", "refund", "message", "refund"]);
+  });
+
+  it("is not cancelled when it is too late, was never scheduled, or belongs to somebody else", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const { id: unscheduled } = await customer.send();
+    expect(errorOf(await cancel(customer, unscheduled))).toEqual(conflict);
+    const { id } = await customer.send({ scheduledAt: new Date(Date.now() + 1_500).toISOString() });
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    expect(errorOf(await cancel(customer, id))).toEqual(conflict);
+    const { id: waiting } = await customer.send({ scheduledAt: inAnHour() });
+    const stranger = await Customer.register();
+    expect(errorOf(await cancel(stranger, waiting))).toEqual({ status: 404, code: "NOT_FOUND" });
+    expect((await customer.message(waiting)).status).toBe("queued");
+  });
+});
+
+describe("an estimate", () => {
+  it("says what a message would cost and whether the balance covers it, and takes nothing", async () => {
+    const customer = await Customer.register({ balance: 0.1 });
+    const estimate = async (json: Record<string, unknown>) =>
+      dataOf(await customer.call("/v1/sms/estimate", { json }), Estimate);
+    expect(await estimate({ to: "447700900123", message: "x".repeat(161) })).toEqual({
+      to: "447700900123",
+      encoding: "GSM-7",
+      pricing: { segments: 2, unitPrice: 0.046, total: 0.092, currency: "USD" },
+      balance: 0.1,
+      isCovered: true,
+    });
+    expect(await estimate({ to: "447700900123", message: "你".repeat(141) })).toMatchObject({
+      encoding: "UCS-2",
+      pricing: { segments: 3 },
+      isCovered: false,
+    });
+    expect(await estimate({ to: "447700900123", message: "hi", language: "Unicode" })).toMatchObject({
+      encoding: "UCS-2",
+      pricing: { segments: 1 },
+    });
+    expect(await customer.balance()).toBe(0.1);
+    expect(await customer.ledger()).toHaveLength(1);
+    const invalidNumber = await customer.call("/v1/sms/estimate", { json: { to: "+1", message: "x" } });
+    expect(invalidFields(invalidNumber)).toEqual(["to"]);
   });
 });

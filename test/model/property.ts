@@ -16,6 +16,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: "topUp" }) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: "topUp", key: "c" }, { kind: "topUp", key: "d" }) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "block", messages: 3 },
+      { kind: "schedule" },
+      { kind: "cancel" },
+      { kind: "cancel" },
+    ),
+  },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
   { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
   {

@@ -10,6 +10,9 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 
+import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { CountsRecord, dayOf, recount } from "../../shared/messages/counts.ts";
 import { deliverMessage } from "../../shared/messages/deliver.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message.ts";
@@ -19,6 +22,7 @@ import { queueNames, type QueueName } from "../../shared/platform/access.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/idempotency.ts";
+import { keys } from "../../shared/platform/keys.ts";
 import { SingleEffectRetryStrategy, wasSurelyRefused } from "../../shared/platform/single-effect-retry.ts";
 import { transact } from "../../shared/platform/table.ts";
 import type { HandOff, OutgoingMessage, Provider } from "../../shared/providers/provider.ts";
@@ -37,8 +41,14 @@ import { MemoryTable } from "./memory-table.ts";
 
 export type Step =
   | { readonly kind: "advance"; readonly minutes: number }
+  /** So many messages that are paid and recorded together, as those of a campaign. */
+  | { readonly kind: "block"; readonly messages: number }
+  /** Cancels one of the scheduled messages. */
+  | { readonly kind: "cancel" }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
+  /** A message for ten minutes later. */
+  | { readonly kind: "schedule" }
   /** A message of so many segments. */
   | { readonly kind: "send"; readonly segments: number; readonly key?: "a" | "b" }
   | { readonly kind: "topUp"; readonly key?: "c" | "d" };
@@ -47,6 +57,7 @@ export type Step =
 export type Mutation = "ambiguity check" | "seal" | "throttle-only retry";
 
 const organizationId = "org_01J00000000000000000000000";
+const request = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 const initialMicros = 40_000;
 const faultsInAThousand = 120;
 
@@ -101,6 +112,7 @@ class World {
   readonly #mutation: Mutation | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #late: (() => void)[] = [];
+  readonly #scheduled: string[] = [];
   readonly #retries = new WeakMap<object, boolean>();
   #choice = 0;
   #isFaulty = true;
@@ -182,29 +194,47 @@ class World {
       case "send": {
         const answer = await this.#send(step.segments, step.key);
         this.acceptedMessages.add(MessageJob.shape.messageId.parse(Object(answer)["id"]));
+        return;
+      }
+      case "schedule": {
+        const scheduledAt = new Date(Date.now() + 10 * minuteMs).toISOString();
+        const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
+        this.acceptedMessages.add(id);
+        this.#scheduled.push(id);
+        return;
+      }
+      case "cancel": {
+        const id = this.#scheduled[this.choose(this.#scheduled.length)];
+        if (id !== undefined) await cancelMessage(organizationId, id);
+        return;
+      }
+      case "block": {
+        const at = new Date();
+        const block = Array.from({ length: step.messages }, () => newMessage(organizationId, request, at));
+        await acceptTogether(block, []);
+        for (const { id } of block) this.acceptedMessages.add(id);
       }
     }
   }
 
   async #send(segments: number, key: string | undefined): Promise<unknown> {
-    const message = "x".repeat(segments * 153);
-    const request = { to: "15005550000", message, senderId: "ACME", language: "English" } as const;
-    if (key === undefined) return acceptMessage(organizationId, request);
-    const { answer } = await once({ organizationId, key, content: request }, async (attempt) =>
-      acceptMessage(organizationId, request, attempt),
+    const content = { ...request, message: "x".repeat(segments * 153) };
+    if (key === undefined) return acceptMessage(organizationId, content);
+    const { answer } = await once({ organizationId, key, content }, async (attempt) =>
+      acceptMessage(organizationId, content, attempt),
     );
     return answer;
   }
 
   async #topUp(key: string | undefined): Promise<void> {
-    const request = { amount: 0.02 };
+    const topUp = { amount: 0.02 };
     if (key === undefined) {
-      await topUpWallet(organizationId, request);
+      await topUpWallet(organizationId, topUp);
       this.toppedUp += 1;
       return;
     }
-    await once({ organizationId, key, content: request }, async (attempt) =>
-      topUpWallet(organizationId, request, attempt),
+    await once({ organizationId, key, content: topUp }, async (attempt) =>
+      topUpWallet(organizationId, topUp, attempt),
     );
   }
 
@@ -418,6 +448,7 @@ class World {
     if (wallet?.messageCount !== messages.length) {
       problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
     }
+    problems.push(...(await this.#problemsOfCounts(messages)));
     // One top-up at the start, those that were answered, and at the most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
     for (const { id, status } of messages) {
@@ -432,6 +463,31 @@ class World {
     for (const id of this.acceptedMessages)
       if (!stored.has(id)) problems.push(`${id} was accepted and is gone`);
     if (problems.length > 0) throw new Error(problems.join("; "));
+  }
+
+  /** Closing a day makes its counts those of the messages, whatever the counters went through. */
+  async #problemsOfCounts(messages: readonly MessageRecord[]): Promise<string[]> {
+    const day = dayOf(new Date().toISOString());
+    const key = keys.dayCounts(organizationId, day);
+    const [from, to] = [new Date(`${day}T00:00:00Z`), new Date()];
+    let isClosed = false;
+    await this.#finish(async () => {
+      isClosed = await recount({ organizationId, key, from, to, takes: () => true });
+    });
+    const counts = this.table
+      .all()
+      .filter(isEntity("messageCounts"))
+      .map((item) => CountsRecord.parse(item));
+    const [counted] = counts;
+    const total = (status: string): number => messages.filter((each) => each.status === status).length;
+    const isExact =
+      isClosed &&
+      counts.length === 1 &&
+      counted?.accepted === messages.length &&
+      counted.sent === total("sent") &&
+      counted.failed === total("failed") &&
+      counted.cancelled === total("cancelled");
+    return isExact ? [] : [`the counts are wrong: ${JSON.stringify(counts)}`];
   }
 }
 

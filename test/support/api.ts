@@ -62,6 +62,11 @@ export function errorOf(response: ApiResponse): { status: number; code: string }
   return { status: response.status, code: error.code };
 }
 
+/** The statuses of requests that raced each other, in ascending order. */
+export function statusesOf(responses: readonly ApiResponse[]): number[] {
+  return responses.map(({ status }) => status).toSorted((a, b) => a - b);
+}
+
 /** The fields that a VALIDATION_ERROR complains about. */
 export function invalidFields(response: ApiResponse): string[] {
   return (ErrorBody.parse(response.body).error.details ?? []).map(({ path }) => path);

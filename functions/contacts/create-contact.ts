@@ -1,0 +1,7 @@
+import { createContact } from "../../shared/contacts/contacts.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.createContact, async ({ actor, body }) =>
+  createContact(actor.organizationId, body),
+);

@@ -1,0 +1,7 @@
+import { deleteContact } from "../../shared/contacts/contacts.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.deleteContact, async ({ actor, params }) =>
+  deleteContact(actor.organizationId, params.id),
+);

@@ -1,0 +1,7 @@
+import { getContact } from "../../shared/contacts/contacts.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.getContact, async ({ actor, params }) =>
+  getContact(actor.organizationId, params.id),
+);

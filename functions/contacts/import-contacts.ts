@@ -1,0 +1,7 @@
+import { importContacts } from "../../shared/contacts/import.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.importContacts, async ({ actor, body }) =>
+  importContacts(actor.organizationId, body),
+);

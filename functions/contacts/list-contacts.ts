@@ -1,0 +1,7 @@
+import { listContacts } from "../../shared/contacts/contacts.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.listContacts, async ({ actor, query }) =>
+  listContacts(actor.organizationId, query),
+);

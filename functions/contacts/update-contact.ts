@@ -1,0 +1,7 @@
+import { updateContact } from "../../shared/contacts/contacts.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.updateContact, async ({ actor, params, body }) =>
+  updateContact(actor.organizationId, params.id, body),
+);

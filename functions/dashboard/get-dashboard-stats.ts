@@ -1,0 +1,7 @@
+import { readDashboardStats } from "../../shared/dashboard/stats.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.getDashboardStats, async ({ actor }) =>
+  readDashboardStats(actor.organizationId),
+);

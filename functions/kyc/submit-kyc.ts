@@ -1,0 +1,7 @@
+import { submitKyc } from "../../shared/kyc/kyc.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.submitKyc, async ({ actor, body }) =>
+  submitKyc(actor.organizationId, body),
+);

@@ -1,0 +1,7 @@
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.cancelSms, async ({ actor, params }) =>
+  cancelMessage(actor.organizationId, params.id),
+);

@@ -1,0 +1,7 @@
+import { estimateMessage } from "../../shared/messages/estimate.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.estimateSms, async ({ actor, body }) =>
+  estimateMessage(actor.organizationId, body),
+);

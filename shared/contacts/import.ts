@@ -1,0 +1,95 @@
+import { OrganizationRecord, takePlaces } from "../accounts/organization.ts";
+import {
+  CreateContactRequest,
+  type ImportContactsRequest,
+  type ImportedContact,
+  type ImportedContacts,
+} from "../contract/contacts.ts";
+import { ApiError, detailsOf } from "../contract/errors.ts";
+import { transact } from "../platform/table.ts";
+import { contactPuts, maxContacts, newContact, tooManyContacts, type ContactRecord } from "./contacts.ts";
+
+/** Contacts that are written together: two writes each, and one for their places, of the 100 of a transaction. */
+const chunkSize = 49;
+
+/** How often a chunk is tried: once without those whose numbers are taken is the rule, more are races. */
+const chunkAttempts = 5;
+
+/** A row that is fine by itself. */
+interface Row {
+  readonly index: number;
+  readonly record: ContactRecord;
+}
+
+/**
+ * Adds many contacts. A row that is not valid, or whose number a contact or an earlier row has, stops no
+ * other. A chunk is written with its places in one transaction; what a crash leaves undone is done by the same
+ * import again, which finds the rest to be duplicates.
+ * @throws ApiError UNAVAILABLE when too many other changes came in between; rows may have been written
+ */
+export async function importContacts(
+  organizationId: string,
+  { contacts }: ImportContactsRequest,
+): Promise<ImportedContacts> {
+  const results: ImportedContact[] = [];
+  const rows: Row[] = [];
+  const numbers = new Set<string>();
+  for (const [index, contact] of contacts.entries()) {
+    const parsed = CreateContactRequest.safeParse(contact);
+    if (!parsed.success) {
+      results.push({ index, status: "invalid", details: detailsOf(parsed.error) });
+    } else if (numbers.has(parsed.data.phoneNumber)) {
+      results.push({ index, status: "duplicate", phoneNumber: parsed.data.phoneNumber });
+    } else {
+      numbers.add(parsed.data.phoneNumber);
+      rows.push({ index, record: newContact(organizationId, parsed.data) });
+    }
+  }
+  // One after the other: each takes its places from the same item, where parallel transactions collide.
+  for (let start = 0; start < rows.length; start += chunkSize) {
+    results.push(...(await importChunk(organizationId, rows.slice(start, start + chunkSize))));
+  }
+  const count = (status: ImportedContact["status"]): number =>
+    results.filter((result) => result.status === status).length;
+  return {
+    results: results.toSorted((a, b) => a.index - b.index),
+    totals: { created: count("created"), duplicates: count("duplicate"), invalid: count("invalid") },
+  };
+}
+
+async function importChunk(organizationId: string, chunk: readonly Row[]): Promise<ImportedContact[]> {
+  const results: ImportedContact[] = [];
+  let rows = chunk;
+  for (let attempt = 1; attempt <= chunkAttempts; attempt += 1) {
+    if (rows.length === 0) return results;
+    const written = await transact([
+      takePlaces(organizationId, "contactCount", maxContacts, rows.length),
+      ...rows.flatMap(({ record }) => contactPuts(record)),
+    ]);
+    if (written.committed) return [...results, ...rows.map(created)];
+    const [places, ...puts] = written.refusals;
+    const isTaken = (_row: Row, place: number): boolean => puts[2 * place + 1] !== undefined;
+    const taken = rows.filter(isTaken);
+    results.push(...taken.map(duplicate));
+    rows = rows.filter((row, place) => !isTaken(row, place));
+    // Without the taken ones the places may suffice, so they are counted only when nothing else was wrong.
+    if (taken.length === 0 && places !== undefined) {
+      const free = maxContacts - OrganizationRecord.parse(places.found).contactCount;
+      results.push(...rows.slice(free).map(surplus));
+      rows = rows.slice(0, free);
+    }
+  }
+  throw new ApiError("UNAVAILABLE");
+}
+
+function created({ index, record }: Row): ImportedContact {
+  return { index, status: "created", id: record.id };
+}
+
+function duplicate({ index, record }: Row): ImportedContact {
+  return { index, status: "duplicate", phoneNumber: record.phoneNumber };
+}
+
+function surplus({ index }: Row): ImportedContact {
+  return { index, status: "invalid", details: [{ path: "", message: tooManyContacts }] };
+}

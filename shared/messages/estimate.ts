@@ -1,0 +1,24 @@
+import type { Estimate, EstimateSmsRequest } from "../contract/sms.ts";
+import { amountOf } from "../wallet/money.ts";
+import { readWallet } from "../wallet/wallet.ts";
+import { presentPricing } from "./message.ts";
+import { quote } from "./quote.ts";
+
+/**
+ * What a message would cost, and whether the balance covers it. Nothing is debited and nothing is kept.
+ * @throws ApiError WALLET_MISSING
+ */
+export async function estimateMessage(
+  organizationId: string,
+  request: EstimateSmsRequest,
+): Promise<Estimate> {
+  const { balanceMicros, closedAt } = await readWallet(organizationId);
+  const quoted = quote(request);
+  return {
+    to: request.to,
+    encoding: quoted.encoding,
+    pricing: presentPricing(quoted),
+    balance: amountOf(balanceMicros),
+    isCovered: closedAt === undefined && balanceMicros >= quoted.totalMicros,
+  };
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { readDashboardStats } from "../../shared/dashboard/stats.ts";
+import { countOutcome, CountsRecord } from "../../shared/messages/counts.ts";
+import { deliverMessage } from "../../shared/messages/deliver.ts";
+import { MessageRecord } from "../../shared/messages/message.ts";
+import { acceptMessage } from "../../shared/messages/send.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { readItem, updateItem } from "../../shared/platform/table.ts";
+import type { Provider } from "../../shared/providers/provider.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const day = "2031-03-01";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(`${day}T23:59:58Z`) });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await takeJobs("transactionalSends");
+  await takeJobs("webhookDeliveries");
+});
+
+const provider: Provider = {
+  deduplicates: true,
+  send: async () => ({ outcome: "accepted", providerReference: "carrier-1" }),
+};
+
+async function accept(organizationId: string, scheduledAt?: string): Promise<string> {
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  const { id } = await acceptMessage(organizationId, {
+    ...request,
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+  });
+  return id;
+}
+
+/** What crashes between a change and its count do to a counter. */
+async function skew(organizationId: string): Promise<void> {
+  await updateItem(CountsRecord, {
+    key: keys.dayCounts(organizationId, day),
+    update: "ADD accepted :two, sent :five, spentMicros :five",
+    values: { ":two": -2, ":five": 5 },
+  });
+}
+
+async function countsOf(organizationId: string): Promise<CountsRecord | undefined> {
+  return readItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
+}
+
+it("a day that is over is counted anew and closed, and no late count changes it", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
+  for (const messageId of ids) await deliverMessage({ organizationId, messageId }, provider);
+  await skew(organizationId);
+
+  vi.setSystemTime(new Date("2031-03-02T00:59:00Z"));
+  await closeDays();
+  expect((await countsOf(organizationId))?.closedAt).toBeUndefined();
+  vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
+  await closeDays();
+  const exact = { accepted: 3, sent: 3, failed: 0, cancelled: 0, spentMicros: 23_700 };
+  expect(await countsOf(organizationId)).toMatchObject({ ...exact, closedAt: "2031-03-02T01:00:00.000Z" });
+
+  const [messageId = ""] = ids;
+  const message = await readItem(MessageRecord, keys.message(organizationId, messageId));
+  await countOutcome(MessageRecord.parse(message));
+  expect(await countsOf(organizationId)).toMatchObject(exact);
+  expect((await readDashboardStats(organizationId)).days[1]).toMatchObject({
+    date: day,
+    accepted: 3,
+    queued: 0,
+    sent: 3,
+    deliveryRate: 1,
+    spend: 0.0237,
+  });
+});
+
+it("a day with a message that still waits stays open, is counted once a day, and closes behind it", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const messageId = await accept(organizationId, "2031-03-11T12:00:00Z");
+  await skew(organizationId);
+  vi.setSystemTime(new Date("2031-03-02T01:30:00Z"));
+  await closeDays();
+  expect(await countsOf(organizationId)).toMatchObject({ accepted: 1, sent: 0, spentMicros: 7_900 });
+  await skew(organizationId);
+  vi.setSystemTime(new Date("2031-03-02T02:30:00Z"));
+  await closeDays();
+  expect(await countsOf(organizationId)).toMatchObject({ accepted: -1, sent: 5 });
+
+  vi.setSystemTime(new Date("2031-03-11T12:00:01Z"));
+  await deliverMessage({ organizationId, messageId }, provider);
+  vi.setSystemTime(new Date("2031-03-12T01:30:00Z"));
+  await closeDays();
+  const counts = await countsOf(organizationId);
+  expect(counts).toMatchObject({ accepted: 1, sent: 1, closedAt: "2031-03-12T01:30:00.000Z" });
+});

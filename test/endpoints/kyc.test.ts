@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { KycSubmission } from "../../shared/contract/kyc.ts";
+import { decideKyc, listPendingKyc, readKyc } from "../../shared/kyc/review.ts";
+import { Customer, dataOf, errorOf, invalidFields, statusesOf, type ApiResponse } from "../support/api.ts";
+
+const conflict = { status: 409, code: "CONFLICT" };
+const particulars = {
+  businessName: "Bäckerei Müller",
+  registrationNumber: "HRB 12345",
+  country: "DE",
+  address: "Hauptstraße 1\n10115 Berlin",
+  contactName: "Anna Müller",
+  website: "https://example.com/shop?lang=de",
+};
+
+async function submit(customer: Customer, json: Record<string, unknown>): Promise<ApiResponse> {
+  return customer.call("/v1/kyc", { json });
+}
+
+async function submitted(customer: Customer, json: Record<string, unknown> = particulars) {
+  const response = await submit(customer, json);
+  expect(response.status).toBe(201);
+  return dataOf(response, KycSubmission);
+}
+
+async function current(customer: Customer): Promise<KycSubmission | null> {
+  return dataOf(await customer.call("/v1/kyc"), KycSubmission.nullable());
+}
+
+/** Of what is pending over all organisations, the ids of this one's. */
+async function pendingIds({ organizationId }: Customer): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const record of listPendingKyc()) {
+    if (record.organizationId === organizationId) ids.push(record.id);
+  }
+  return ids;
+}
+
+describe("a KYC submission", () => {
+  it("is null at first, then pending with what was submitted, and nobody else's", async () => {
+    const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    expect(await current(customer)).toBeNull();
+    const submission = await submitted(customer, { ...particulars, status: "approved", unknown: 1 });
+    expect(submission).toEqual({
+      ...particulars,
+      id: submission.id,
+      status: "pending",
+      submittedAt: submission.submittedAt,
+    });
+    expect(await current(customer)).toEqual(submission);
+    expect(await current(stranger)).toBeNull();
+    expect(await pendingIds(customer)).toEqual([submission.id]);
+  });
+
+  it("is replaced while it is pending, and waits for its decision once", async () => {
+    const customer = await Customer.register();
+    const first = await submitted(customer);
+    const second = await submitted(customer, { businessName: "Another" });
+    expect(second.id).not.toBe(first.id);
+    expect(second).not.toHaveProperty("country");
+    expect(await current(customer)).toEqual(second);
+    expect(await pendingIds(customer)).toEqual([second.id]);
+  });
+
+  it("is rejected with a reason, may be sent again, and is final once it is approved", async () => {
+    const customer = await Customer.register();
+    const { organizationId } = customer;
+    await submitted(customer);
+    const rejected = await decideKyc(organizationId, { approved: false, reason: "no such register" });
+    expect(rejected.status).toBe("rejected");
+    expect(await current(customer)).toMatchObject({
+      ...particulars,
+      status: "rejected",
+      rejectionReason: "no such register",
+      decidedAt: rejected.decidedAt,
+    });
+    expect(await pendingIds(customer)).toEqual([]);
+    await expect(decideKyc(organizationId, { approved: true })).rejects.toMatchObject({ code: "CONFLICT" });
+
+    const again = await submitted(customer);
+    expect(again).not.toHaveProperty("rejectionReason");
+    expect(again).not.toHaveProperty("decidedAt");
+    expect(await pendingIds(customer)).toEqual([again.id]);
+    await decideKyc(organizationId, { approved: true });
+    expect(await readKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
+    expect(await current(customer)).toMatchObject({ id: again.id, status: "approved" });
+    expect(await pendingIds(customer)).toEqual([]);
+    expect(errorOf(await submit(customer, particulars))).toEqual(conflict);
+  });
+
+  it("that is not there cannot be decided on", async () => {
+    const { organizationId } = await Customer.register();
+    expect(await readKyc(organizationId)).toBeUndefined();
+    await expect(decideKyc(organizationId, { approved: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("is one although several are sent at the same time, and decided once", async () => {
+    const customer = await Customer.register();
+    const responses = await Promise.all(
+      Array.from({ length: 4 }, async (_, index) => submit(customer, { businessName: `Business ${index}` })),
+    );
+    expect(statusesOf(responses)).toEqual([201, 201, 201, 201]);
+    const survivor = await current(customer);
+    expect(await pendingIds(customer)).toEqual([survivor?.id]);
+
+    const decisions = await Promise.allSettled([
+      decideKyc(customer.organizationId, { approved: true }),
+      decideKyc(customer.organizationId, { approved: false, reason: "no" }),
+    ]);
+    expect(decisions.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(await pendingIds(customer)).toEqual([]);
+  });
+});
+
+describe("a KYC submission with", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await Customer.register();
+  });
+
+  it.each([
+    ["no businessName", { businessName: undefined }, "businessName"],
+    ["an empty businessName", { businessName: "" }, "businessName"],
+    ["a businessName of 201 characters", { businessName: "x".repeat(201) }, "businessName"],
+    ["a registrationNumber that is a number", { registrationNumber: 1 }, "registrationNumber"],
+    ["a country in small letters", { country: "de" }, "country"],
+    ["a country that ISO does not list", { country: "UK" }, "country"],
+    ["a country by its name", { country: "Germany" }, "country"],
+    ["an address of 501 characters", { address: "x".repeat(501) }, "address"],
+    ["a contactName that is null", { contactName: null }, "contactName"],
+    ["a website without a scheme", { website: "example.com" }, "website"],
+    ["a website that is a script", { website: "javascript:alert(1)" }, "website"],
+    ["a website without end", { website: `https://example.com/${"x".repeat(2_048)}` }, "website"],
+  ])("%s is refused", async (_name, fields, path) => {
+    const response = await submit(customer, { ...particulars, ...fields });
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual([path]);
+    expect(await current(customer)).toBeNull();
+  });
+});
