@@ -22,6 +22,7 @@ import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
+import { CreateSenderIdRequest, SenderIdRequest } from "./contract/sender-ids.ts";
 import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
 import { CreatedWebhook, CreateWebhookRequest, DeletedWebhook, Webhook } from "./contract/webhooks.ts";
@@ -338,6 +339,43 @@ export const routes = {
     data: KycSubmission,
     errors: ["CONFLICT"],
     access: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
+  },
+  listSenderIds: {
+    method: "GET",
+    path: "/v1/sender-ids",
+    tag: "sender-ids",
+    summary: "List sender ID requests, newest first",
+    auth: "bearer",
+    query: PageQuery,
+    status: 200,
+    data: SenderIdRequest,
+    paged: true,
+    errors: [],
+    access: { table: { ORG: ["GetItem", "Query"] } },
+  },
+  createSenderId: {
+    method: "POST",
+    path: "/v1/sender-ids",
+    tag: "sender-ids",
+    summary: "Request a sender ID; an operator approves or rejects it",
+    auth: "bearer",
+    body: CreateSenderIdRequest,
+    status: 201,
+    data: SenderIdRequest,
+    errors: ["CONFLICT"],
+    access: { table: { ORG: ["GetItem", "PutItem", "UpdateItem"], REVIEWS: ["PutItem"] } },
+  },
+  setDefaultSenderId: {
+    method: "POST",
+    path: "/v1/sender-ids/{id}/default",
+    tag: "sender-ids",
+    summary: "Make an approved sender ID the one of messages that name none",
+    auth: "bearer",
+    params: z.object({ id: idSchema("sid") }),
+    status: 200,
+    data: SenderIdRequest,
+    errors: ["CONFLICT"],
+    access: { table: { ORG: ["GetItem", "Query", "UpdateItem"] } },
   },
   listContacts: {
     method: "GET",

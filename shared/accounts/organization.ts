@@ -29,13 +29,36 @@ export const OrganizationRecord = z.object({
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
-export async function readOrganization(organizationId: string): Promise<OrganizationRecord | undefined> {
-  return readItem(OrganizationRecord, keys.organization(organizationId));
+/** Eventually consistent unless asked otherwise. */
+export async function readOrganization(
+  organizationId: string,
+  options: { consistent?: boolean } = {},
+): Promise<OrganizationRecord | undefined> {
+  return readItem(OrganizationRecord, keys.organization(organizationId), options);
 }
 
 /** The approved sender ID that the organisation's messages carry when they name none. */
 export async function defaultSenderId(organizationId: string): Promise<string | undefined> {
   return (await readOrganization(organizationId))?.defaultSenderId;
+}
+
+/** The write that puts another default, or none, in the place of the one that was seen. */
+export function replaceDefaultSenderId(
+  organizationId: string,
+  seen: string | undefined,
+  next: string | undefined,
+): Update {
+  const isAsSeen = seen === undefined ? "attribute_not_exists(defaultSenderId)" : "defaultSenderId = :seen";
+  return {
+    key: keys.organization(organizationId),
+    update: next === undefined ? "REMOVE defaultSenderId" : "SET defaultSenderId = :next",
+    condition: `entity = :organization AND ${isAsSeen}`,
+    values: {
+      ":organization": "organization",
+      ...(seen === undefined ? {} : { ":seen": seen }),
+      ...(next === undefined ? {} : { ":next": next }),
+    },
+  };
 }
 
 export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {
@@ -54,10 +77,7 @@ export function takePlaces(organizationId: string, count: PlaceCount, max: numbe
 
 /** How many places of a limited kind are taken now. */
 export async function countPlaces(organizationId: string, count: PlaceCount): Promise<number> {
-  const organization = await readItem(OrganizationRecord, keys.organization(organizationId), {
-    consistent: true,
-  });
-  return organization?.[count] ?? 0;
+  return (await readOrganization(organizationId, { consistent: true }))?.[count] ?? 0;
 }
 
 /** The write that gives a place back. */

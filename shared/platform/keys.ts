@@ -7,6 +7,7 @@
  * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
  * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
+ * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | a user                                           | USER#<user>         | USER          |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
@@ -70,6 +71,10 @@ export const keys = {
     sk: `WEBHOOK#${webhookId}`,
   }),
   kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
+  senderId: (organizationId: string, senderId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `SENDER-ID#${senderId.toLowerCase()}`,
+  }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),

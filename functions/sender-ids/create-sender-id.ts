@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
+
+export const handler = endpoint(routes.createSenderId, async ({ actor, body }) =>
+  createSenderId(actor.organizationId, body),
+);

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { listSenderIds } from "../../shared/sender-ids/sender-ids.ts";
+
+export const handler = endpoint(routes.listSenderIds, async ({ actor, query }) =>
+  listSenderIds(actor.organizationId, query),
+);

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { setDefaultSenderId } from "../../shared/sender-ids/sender-ids.ts";
+
+export const handler = endpoint(routes.setDefaultSenderId, async ({ actor, params }) =>
+  setDefaultSenderId(actor.organizationId, params.id),
+);
