@@ -3,6 +3,8 @@ import * as z from "zod";
 import { readOrganization, type OrganizationRecord } from "../../shared/accounts/organization.ts";
 import { organizationIdOfEmail, readUser } from "../../shared/accounts/users.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
+import { readKyc } from "../../shared/kyc/review.ts";
+import { listSenderIdRecords, type SenderIdRecord } from "../../shared/sender-ids/review.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/wallet.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
 import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
@@ -14,7 +16,7 @@ import { listOf, tableOf } from "./output.ts";
  */
 export async function findOrganization(idOrEmail: string): Promise<OrganizationRecord> {
   const id = idOrEmail.includes("@") ? await organizationIdOfEmail(idOrEmail) : idOrEmail;
-  const organization = id === undefined ? undefined : await readOrganization(id);
+  const organization = id === undefined ? undefined : await readOrganization(id, { consistent: true });
   if (organization === undefined) throw new Error(`There is no organisation ${idOrEmail}.`);
   return organization;
 }
@@ -28,22 +30,27 @@ const show = command({
   input: z.object({ organization: RequiredText, limit: ledgerLimit }),
   run: async (input, { output }) => {
     const organization = await findOrganization(input.organization);
-    const [user, wallet] = await Promise.all([
-      organization.ownerId === undefined ? undefined : readUser(organization.ownerId),
-      findWallet(organization.id),
+    const { id, ownerId, defaultSenderId } = organization;
+    const [user, wallet, kyc, senderIds] = await Promise.all([
+      ownerId === undefined ? undefined : readUser(ownerId),
+      findWallet(id),
+      readKyc(id),
+      listSenderIdRecords(id),
     ]);
     const ledger = wallet === undefined ? [] : await readNewestEntries(wallet, input.limit);
     const facts = listOf({
-      Organisation: organization.id,
+      Organisation: id,
       Name: organization.name,
       Registered: organization.createdAt,
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
       Wallet: wallet === undefined ? "none" : walletText(wallet),
+      KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
+      "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
       "API keys": String(organization.apiKeyCount),
       Webhooks: String(organization.webhookCount),
     });
     output.result(
-      { organization, user: user ?? null, wallet: wallet ?? null, ledger },
+      { organization, user: user ?? null, wallet: wallet ?? null, kyc: kyc ?? null, senderIds, ledger },
       ledger.length === 0 ? facts : `${facts}\n\n${tableOf(ledger, ledgerColumns)}`,
     );
   },
@@ -55,6 +62,10 @@ async function findWallet(organizationId: string): Promise<WalletRecord | undefi
     if (error instanceof ApiError && error.code === "WALLET_MISSING") return undefined;
     throw error;
   });
+}
+
+function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: string | undefined): string {
+  return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
 }
 
 export const organizationCommands = [show];
