@@ -22,8 +22,15 @@ import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
-import { CreateSenderIdRequest, SenderIdRequest } from "./contract/sender-ids.ts";
 import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
+import { CreateSenderIdRequest, SenderIdRequest } from "./contract/sender-ids.ts";
+import {
+  CreateTemplateRequest,
+  DeletedTemplate,
+  SendTemplateRequest,
+  Template,
+  UpdateTemplateRequest,
+} from "./contract/templates.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
 import { CreatedWebhook, CreateWebhookRequest, DeletedWebhook, Webhook } from "./contract/webhooks.ts";
 import type { Access } from "./platform/access.ts";
@@ -451,6 +458,92 @@ export const routes = {
     data: DeletedContact,
     errors: [],
     access: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
+  },
+  listTemplates: {
+    method: "GET",
+    path: "/v1/templates",
+    tag: "templates",
+    summary: "List templates, newest first",
+    auth: "bearer",
+    query: PageQuery,
+    status: 200,
+    data: Template,
+    paged: true,
+    errors: [],
+    access: { table: { TEMPLATES: ["Query"], ORG: ["GetItem"] } },
+  },
+  createTemplate: {
+    method: "POST",
+    path: "/v1/templates",
+    tag: "templates",
+    summary: "Add a template, with {{name}} where a value goes",
+    auth: "bearer",
+    body: CreateTemplateRequest,
+    status: 201,
+    data: Template,
+    errors: ["CONFLICT"],
+    access: { table: { TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] } },
+  },
+  getTemplate: {
+    method: "GET",
+    path: "/v1/templates/{id}",
+    tag: "templates",
+    summary: "One template",
+    auth: "bearer",
+    params: z.object({ id: idSchema("tpl") }),
+    status: 200,
+    data: Template,
+    errors: [],
+    access: { table: { TEMPLATES: ["GetItem"] } },
+  },
+  updateTemplate: {
+    method: "PATCH",
+    path: "/v1/templates/{id}",
+    tag: "templates",
+    summary: "Change the given fields of a template",
+    auth: "bearer",
+    params: z.object({ id: idSchema("tpl") }),
+    body: UpdateTemplateRequest,
+    status: 200,
+    data: Template,
+    errors: [],
+    access: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
+  },
+  deleteTemplate: {
+    method: "DELETE",
+    path: "/v1/templates/{id}",
+    tag: "templates",
+    summary: "Remove a template",
+    auth: "bearer",
+    params: z.object({ id: idSchema("tpl") }),
+    status: 200,
+    data: DeletedTemplate,
+    errors: [],
+    access: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
+  },
+  sendTemplate: {
+    method: "POST",
+    path: "/v1/templates/{id}/send",
+    tag: "templates",
+    summary: "Accept a message whose text is the template's with values in it",
+    auth: "bearer",
+    params: z.object({ id: idSchema("tpl") }),
+    body: SendTemplateRequest,
+    status: 202,
+    data: AcceptedMessage,
+    idempotent: true,
+    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+    access: {
+      table: {
+        TEMPLATES: ["GetItem"],
+        ORG: ["GetItem"],
+        WALLET: ["GetItem", "UpdateItem"],
+        LEDGER: ["PutItem"],
+        MESSAGES: ["PutItem"],
+        DUE: ["PutItem"],
+      },
+      queues: ["transactionalSends", "marketingSends"],
+    },
   },
 } as const satisfies Record<string, Route>;
 

@@ -20,6 +20,7 @@
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
+ * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
@@ -51,6 +52,7 @@ export const keyFamilies = [
   "REVIEWS",
   "SANDBOX",
   "STATS",
+  "TEMPLATES",
   "USER",
   "WALLET",
   "WALLETS",
@@ -107,6 +109,10 @@ export const keys = {
   contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
     pk: `CONTACTS#${organizationId}`,
     sk: `PHONE#${phoneNumber}`,
+  }),
+  template: (organizationId: string, templateId: string): Key => ({
+    pk: `TEMPLATES#${organizationId}`,
+    sk: templateId,
   }),
   review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
   idempotency: (organizationId: string, keyHash: string): Key => ({

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { createTemplate } from "../../shared/templates/templates.ts";
+
+export const handler = endpoint(routes.createTemplate, async ({ actor, body }) =>
+  createTemplate(actor.organizationId, body),
+);

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { deleteTemplate } from "../../shared/templates/templates.ts";
+
+export const handler = endpoint(routes.deleteTemplate, async ({ actor, params }) =>
+  deleteTemplate(actor.organizationId, params.id),
+);

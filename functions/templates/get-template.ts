@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { getTemplate } from "../../shared/templates/templates.ts";
+
+export const handler = endpoint(routes.getTemplate, async ({ actor, params }) =>
+  getTemplate(actor.organizationId, params.id),
+);

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { listTemplates } from "../../shared/templates/templates.ts";
+
+export const handler = endpoint(routes.listTemplates, async ({ actor, query }) =>
+  listTemplates(actor.organizationId, query),
+);

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { sendTemplate } from "../../shared/templates/send.ts";
+
+export const handler = endpoint(routes.sendTemplate, async ({ actor, params, body, attempt }) =>
+  sendTemplate(actor.organizationId, params.id, body, attempt),
+);

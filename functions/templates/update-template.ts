@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { updateTemplate } from "../../shared/templates/templates.ts";
+
+export const handler = endpoint(routes.updateTemplate, async ({ actor, params, body }) =>
+  updateTemplate(actor.organizationId, params.id, body),
+);
