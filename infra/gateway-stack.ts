@@ -14,7 +14,13 @@ import { outputNames } from "./stack-outputs.ts";
 import type { Stage } from "./stages.ts";
 
 /** Batches that one queue may have in work at once. */
-const maxConcurrency = { transactionalSends: 50, marketingSends: 10, refunds: 2, webhookDeliveries: 20 };
+const maxConcurrency = {
+  transactionalSends: 50,
+  marketingSends: 10,
+  campaigns: 5,
+  refunds: 2,
+  webhookDeliveries: 20,
+};
 
 /** The whole gateway of one stage. */
 export class GatewayStack extends Stack {
@@ -43,6 +49,14 @@ export class GatewayStack extends Stack {
         "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
       alarmTopic,
     });
+    const campaignTimeoutSeconds = 30;
+    const campaigns = new JobQueue(this, "Campaigns", {
+      workerTimeoutSeconds: campaignTimeoutSeconds,
+      alarmDescription:
+        "Runs of campaigns failed again and again: customers see them sending without progress. " +
+        "Find the job.failed log lines of RunCampaign and mend the cause; campaigns go on by themselves.",
+      alarmTopic,
+    });
     const refundTimeoutSeconds = 20;
     const refunds = new JobQueue(this, "Refunds", {
       workerTimeoutSeconds: refundTimeoutSeconds,
@@ -67,6 +81,7 @@ export class GatewayStack extends Stack {
       queues: {
         transactionalSends: transactionalSends.queue,
         marketingSends: marketingSends.queue,
+        campaigns: campaigns.queue,
         refunds: refunds.queue,
         webhookDeliveries: webhookDeliveries.queue,
       },
@@ -91,6 +106,25 @@ export class GatewayStack extends Stack {
     }
     transactionalSends.feed(sendMessage, maxConcurrency.transactionalSends);
     marketingSends.feed(sendMessage, maxConcurrency.marketingSends);
+
+    const runCampaign = new GatewayFunction(this, "RunCampaign", backend, {
+      handlerFile: "workers/run-campaign",
+      access: {
+        table: {
+          CAMPAIGNS: ["GetItem", "UpdateItem"],
+          DUE_CAMPAIGNS: ["DeleteItem"],
+          CONTACTS: ["GetItem", "Query"],
+          WALLET: ["GetItem", "UpdateItem"],
+          LEDGER: ["PutItem"],
+          MESSAGES: ["PutItem", "Query"],
+          STATS: ["GetItem", "Query", "UpdateItem"],
+        },
+        queues: ["campaigns", "marketingSends"],
+      },
+      timeoutSeconds: campaignTimeoutSeconds,
+      memoryMegabytes: 512,
+    });
+    campaigns.feed(runCampaign, maxConcurrency.campaigns);
 
     const refundMessage = new GatewayFunction(this, "RefundMessage", backend, {
       handlerFile: "workers/refund-message",
@@ -138,6 +172,12 @@ export class GatewayStack extends Stack {
       timeoutSeconds: 50,
       memoryMegabytes: 512,
     });
+    const askForCampaigns = new GatewayFunction(this, "AskForCampaigns", backend, {
+      handlerFile: "workers/ask-for-campaigns",
+      access: { table: { DUE_CAMPAIGNS: ["Query"], CAMPAIGNS: ["GetItem"] }, queues: ["campaigns"] },
+      timeoutSeconds: 50,
+      memoryMegabytes: 512,
+    });
     const closeDays = new GatewayFunction(this, "CloseDays", backend, {
       handlerFile: "workers/close-days",
       access: {
@@ -152,7 +192,7 @@ export class GatewayStack extends Stack {
     });
     new Rule(this, "EveryMinute", {
       schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [releaseDue, reconcileWallets].map(
+      targets: [releaseDue, reconcileWallets, askForCampaigns].map(
         ({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 }),
       ),
     });
@@ -161,6 +201,7 @@ export class GatewayStack extends Stack {
       // What runs each minute has to fail in two stretches of five minutes, what runs each hour only once.
       [releaseDue, 2, "Scheduled messages are not released: customers see them queued past their time."],
       [reconcileWallets, 2, "Wallets are not reconciled: lost debits are not refunded."],
+      [askForCampaigns, 2, "Scheduled campaigns may not start, and interrupted ones not go on."],
       [closeDays, 1, "Days are not closed: the dashboard's numbers of past days may be off by a few."],
     ] as const;
     for (const [worker, evaluationPeriods, meaning] of scheduled) {

@@ -9,6 +9,7 @@ import {
   RegisterRequest,
   Session,
 } from "./contract/accounts.ts";
+import { Campaign, CreateCampaignRequest } from "./contract/campaigns.ts";
 import {
   Contact,
   CreateContactRequest,
@@ -22,8 +23,8 @@ import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
-import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
 import { CreateSenderIdRequest, SenderIdRequest } from "./contract/sender-ids.ts";
+import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "./contract/sms.ts";
 import {
   CreateTemplateRequest,
   DeletedTemplate,
@@ -236,6 +237,89 @@ export const routes = {
         WALLET: ["GetItem", "UpdateItem"],
         LEDGER: ["GetItem", "PutItem"],
         STATS: ["UpdateItem"],
+      },
+    },
+  },
+  listCampaigns: {
+    method: "GET",
+    path: "/v1/campaigns",
+    tag: "campaigns",
+    summary: "List campaigns with their progress, newest first",
+    auth: "bearer",
+    query: PageQuery,
+    status: 200,
+    data: Campaign,
+    paged: true,
+    errors: [],
+    access: { table: { CAMPAIGNS: ["Query"], ORG: ["GetItem"], STATS: ["Query"] } },
+  },
+  createCampaign: {
+    method: "POST",
+    path: "/v1/campaigns",
+    tag: "campaigns",
+    summary: "Create a campaign: a draft, or with a time a scheduled one",
+    auth: "bearer",
+    body: CreateCampaignRequest,
+    status: 201,
+    data: Campaign,
+    idempotent: true,
+    errors: ["MISSING_SENDER_ID", "CONFLICT"],
+    access: {
+      table: {
+        ORG: ["GetItem", "UpdateItem"],
+        TEMPLATES: ["GetItem"],
+        CAMPAIGNS: ["PutItem"],
+        DUE_CAMPAIGNS: ["PutItem"],
+      },
+      queues: ["campaigns"],
+    },
+  },
+  getCampaign: {
+    method: "GET",
+    path: "/v1/campaigns/{id}",
+    tag: "campaigns",
+    summary: "One campaign and its progress",
+    auth: "bearer",
+    params: z.object({ id: idSchema("cmp") }),
+    status: 200,
+    data: Campaign,
+    errors: [],
+    access: { table: { CAMPAIGNS: ["GetItem"], STATS: ["Query"] } },
+  },
+  launchCampaign: {
+    method: "POST",
+    path: "/v1/campaigns/{id}/launch",
+    tag: "campaigns",
+    summary: "Begin to send a draft, or go on with a campaign that ran out of money",
+    auth: "bearer",
+    params: z.object({ id: idSchema("cmp") }),
+    status: 200,
+    data: Campaign,
+    errors: ["CONFLICT"],
+    access: {
+      table: {
+        CAMPAIGNS: ["GetItem", "UpdateItem"],
+        DUE_CAMPAIGNS: ["PutItem"],
+        STATS: ["Query"],
+      },
+      queues: ["campaigns"],
+    },
+  },
+  cancelCampaign: {
+    method: "POST",
+    path: "/v1/campaigns/{id}/cancel",
+    tag: "campaigns",
+    summary: "Cancel a campaign that is not finished; no more messages are accepted",
+    auth: "bearer",
+    params: z.object({ id: idSchema("cmp") }),
+    status: 200,
+    data: Campaign,
+    errors: ["CONFLICT"],
+    access: {
+      table: {
+        CAMPAIGNS: ["GetItem", "UpdateItem"],
+        DUE_CAMPAIGNS: ["DeleteItem"],
+        STATS: ["Query"],
       },
     },
   },

@@ -5,7 +5,7 @@ import { idSchema, PhoneNumber, text, Timestamp } from "./primitives.ts";
 const Name = text(100);
 
 /** Blanks around a tag are taken off; beside that a tag is compared as it is written. */
-const Tag = z
+export const Tag = z
   .string()
   .trim()
   .regex(

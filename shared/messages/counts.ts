@@ -106,6 +106,19 @@ export async function readDayCounts(
   });
 }
 
+/** The counts of an organisation's campaigns from one id to another; those without an outcome yet have none. */
+export async function readCampaignCounts(
+  organizationId: string,
+  campaignIds: { readonly from: string; readonly to: string; readonly limit: number },
+): Promise<CountsRecord[]> {
+  return queryItems(CountsRecord, {
+    pk: keys.campaignCounts(organizationId, campaignIds.from).pk,
+    from: keys.campaignCounts(organizationId, campaignIds.from).sk,
+    to: keys.campaignCounts(organizationId, campaignIds.to).sk,
+    limit: campaignIds.limit,
+  });
+}
+
 /** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */
 export interface Recount {
   readonly organizationId: string;

@@ -8,6 +8,7 @@ export const environmentNames = {
   webhookTargets: "WEBHOOK_TARGETS",
   provider: "PROVIDER",
   queueUrl: {
+    campaigns: "CAMPAIGNS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
     refunds: "REFUNDS_QUEUE_URL",
     transactionalSends: "TRANSACTIONAL_SENDS_QUEUE_URL",

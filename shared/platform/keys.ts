@@ -21,6 +21,8 @@
  * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
  * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
+ * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
+ * | campaigns that are due, or will be, by their time | DUE_CAMPAIGNS#all  | <dueAt>#<org>#<campaign> |
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
@@ -38,8 +40,10 @@ export interface Key {
 
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
+  "CAMPAIGNS",
   "CONTACTS",
   "DUE",
+  "DUE_CAMPAIGNS",
   "EMAIL",
   "IDEMPOTENCY",
   "KEY",
@@ -113,6 +117,14 @@ export const keys = {
   template: (organizationId: string, templateId: string): Key => ({
     pk: `TEMPLATES#${organizationId}`,
     sk: templateId,
+  }),
+  campaign: (organizationId: string, campaignId: string): Key => ({
+    pk: `CAMPAIGNS#${organizationId}`,
+    sk: campaignId,
+  }),
+  dueCampaign: (dueAt: string, organizationId: string, campaignId: string): Key => ({
+    pk: "DUE_CAMPAIGNS#all",
+    sk: `${dueAt}#${organizationId}#${campaignId}`,
   }),
   review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
   idempotency: (organizationId: string, keyHash: string): Key => ({

@@ -11,6 +11,7 @@ export interface LogFields {
   readonly durationMs?: number | undefined;
   readonly organizationId?: string | undefined;
   readonly messageId?: string | undefined;
+  readonly campaignId?: string | undefined;
   readonly webhookId?: string | undefined;
   readonly eventId?: string | undefined;
   readonly queueMessageId?: string | undefined;

@@ -173,7 +173,7 @@ it("gives every queue a dead-letter queue, and each of them and each scheduled f
   });
   expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
   const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
-  expect(alarms).toHaveLength(queues.length / 2 + 3);
+  expect(alarms).toHaveLength(queues.length / 2 + 4);
   for (const alarm of alarms) {
     const { AlarmDescription, AlarmActions } = z
       .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })

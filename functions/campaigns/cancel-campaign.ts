@@ -1,0 +1,7 @@
+import { cancelCampaign } from "../../shared/campaigns/manage.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.cancelCampaign, async ({ actor, params }) =>
+  cancelCampaign(actor.organizationId, params.id),
+);

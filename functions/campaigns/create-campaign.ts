@@ -1,0 +1,7 @@
+import { createCampaign } from "../../shared/campaigns/manage.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.createCampaign, async ({ actor, body, attempt }) =>
+  createCampaign(actor.organizationId, body, attempt),
+);

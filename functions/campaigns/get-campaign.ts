@@ -1,0 +1,7 @@
+import { getCampaign } from "../../shared/campaigns/manage.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.getCampaign, async ({ actor, params }) =>
+  getCampaign(actor.organizationId, params.id),
+);

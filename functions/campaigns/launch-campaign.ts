@@ -1,0 +1,7 @@
+import { launchCampaign } from "../../shared/campaigns/manage.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.launchCampaign, async ({ actor, params }) =>
+  launchCampaign(actor.organizationId, params.id),
+);

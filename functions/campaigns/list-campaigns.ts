@@ -1,0 +1,7 @@
+import { listCampaigns } from "../../shared/campaigns/manage.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.listCampaigns, async ({ actor, query }) =>
+  listCampaigns(actor.organizationId, query),
+);

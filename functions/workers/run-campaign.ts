@@ -1,0 +1,5 @@
+import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
+import { runCampaign } from "../../shared/campaigns/run.ts";
+import { worker } from "../../shared/platform/worker.ts";
+
+export const handler = worker(CampaignJob, async (job) => runCampaign(job));

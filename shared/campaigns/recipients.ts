@@ -1,0 +1,69 @@
+import { readContact, readContacts, type ContactRecord } from "../contacts/contacts.ts";
+import { SendSmsRequest } from "../contract/sms.ts";
+import { newMessage } from "../messages/accept.ts";
+import type { MessageRecord } from "../messages/message.ts";
+import { renderTemplate } from "../templates/render.ts";
+import type { CampaignRecord } from "./campaign.ts";
+
+/** What becomes of one contact of the audience, and where the campaign stands behind it. */
+export type Turn = { readonly position: string } & (
+  | { readonly message: MessageRecord }
+  /** `other` is a contact that does not belong to the audience, which nobody counts. */
+  | { readonly skipped: "optedOut" | "other" | "unknown" | "unrenderable" }
+);
+
+/**
+ * The next turns of a campaign, behind its position.
+ * @param limit how many contacts are looked at
+ * @returns fewer turns than that when the audience ends
+ */
+export async function nextTurns(campaign: CampaignRecord, limit: number, at: Date): Promise<Turn[]> {
+  const { organizationId, audience, position } = campaign;
+  const { contactIds } = audience;
+  if (contactIds === undefined) {
+    const contacts = await readContacts(organizationId, {
+      after: position === "" ? undefined : position,
+      limit,
+    });
+    return contacts.map((contact) => turnOf(campaign, contact, contact.id, at));
+  }
+  const start = Number(position);
+  const ids = [...new Set(contactIds)].slice(start, start + limit);
+  const contacts = await Promise.all(ids.map(async (id) => readContact(organizationId, id)));
+  return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), at));
+}
+
+function turnOf(
+  campaign: CampaignRecord,
+  contact: ContactRecord | undefined,
+  position: string,
+  at: Date,
+): Turn {
+  if (contact === undefined) return { position, skipped: "unknown" };
+  const { tags } = campaign.audience;
+  if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {
+    return { position, skipped: "other" };
+  }
+  if (contact.optedOut) return { position, skipped: "optedOut" };
+  const rendered = renderTemplate(campaign.message, valuesOf(contact));
+  if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
+    return { position, skipped: "unrenderable" };
+  }
+  const { organizationId, senderId, language, messageType, id: campaignId } = campaign;
+  const message = newMessage(
+    organizationId,
+    { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType, campaignId },
+    at,
+  );
+  return { position, message };
+}
+
+/** What placeholders stand for: the contact's own fields, and its attributes, which win. */
+function valuesOf({ phoneNumber, firstName, lastName, attributes }: ContactRecord): Record<string, string> {
+  return {
+    phoneNumber,
+    ...(firstName === undefined ? {} : { firstName }),
+    ...(lastName === undefined ? {} : { lastName }),
+    ...attributes,
+  };
+}

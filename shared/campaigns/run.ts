@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+
+import { ApiError } from "../contract/errors.ts";
+import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
+import { readCampaignCounts, recount } from "../messages/counts.ts";
+import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
+import { keys } from "../platform/keys.ts";
+import { readItem, transact, updateItem } from "../platform/table.ts";
+import { readWallet } from "../wallet/wallet.ts";
+import { askForRun, type CampaignJob } from "./campaign-job.ts";
+import {
+  acceptedAll,
+  CampaignRecord,
+  claimRun,
+  complete,
+  fail,
+  passBlock,
+  releaseRun,
+  type Block,
+} from "./campaign.ts";
+import { nextTurns, type Turn } from "./recipients.ts";
+
+/** Longer than a worker can run, so that a run lapses only when its worker is surely gone. */
+const runLeaseMs = minuteMs;
+
+/** How much of a campaign one run does; the next run goes on. */
+export interface RunLimits {
+  readonly blocks: number;
+  /** Contacts that are looked at, and messages that are paid and recorded, together. */
+  readonly blockSize: number;
+  readonly timeMs: number;
+}
+
+const defaultLimits: RunLimits = { blocks: 20, blockSize: maxAcceptedTogether, timeMs: 10 * secondMs };
+
+/** The longest wait between two looks whether the last messages have come to their end. */
+const maxWaitSeconds = 60;
+
+/**
+ * In case a counter has lost a count, the messages are looked at even if the counters do not say so: first after
+ * this time, and then whenever half of the time waited has gone by without a look.
+ */
+const minLookIntervalMs = 10 * secondMs;
+
+/** A message that has not come to its end by then never will by itself: the queues have given it up. */
+const patienceMs = 5 * dayMs;
+
+/**
+ * Takes a campaign a few blocks further: each block of contacts is debited in one update and recorded in one
+ * transaction, together with how far the campaign has come. A block is therefore accepted once, whatever
+ * happens to the worker, and the next run goes on behind it.
+ * @throws Error when the job has to come again
+ */
+export async function runCampaign(job: CampaignJob, limits = defaultLimits): Promise<void> {
+  const held = await hold(job);
+  if (held === undefined) return;
+  const deadline = now().getTime() + limits.timeMs;
+  let campaign = held;
+  for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
+    if (campaign.acceptedAllAt !== undefined) return settle(campaign);
+    const passed = await nextBlock(campaign, limits.blockSize);
+    // Its state has changed under our hands: it was cancelled, or has failed.
+    if (passed === undefined) return;
+    campaign = passed;
+  }
+  await updateItem(CampaignRecord, releaseRun(campaign, now()));
+  await askForRun(job);
+}
+
+/** The campaign, held by this run; undefined when it is not due or another run has it. */
+async function hold({ organizationId, campaignId }: CampaignJob): Promise<CampaignRecord | undefined> {
+  const key = keys.campaign(organizationId, campaignId);
+  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+  if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
+  const at = now();
+  const token = randomUUID();
+  const claimed = await updateItem(
+    CampaignRecord,
+    claimRun(campaign, token, at, new Date(at.getTime() + runLeaseMs)),
+  );
+  if (claimed.applied) return claimed.item;
+  // The SDK repeats a claim whose answer was lost, and then meets its own.
+  const found = CampaignRecord.parse(claimed.found);
+  return found.runToken === token ? found : undefined;
+}
+
+/** Takes the campaign over its next contacts. @returns it, still held; undefined when it has come to an end */
+async function nextBlock(campaign: CampaignRecord, blockSize: number): Promise<CampaignRecord | undefined> {
+  const at = now();
+  const turns = await nextTurns(campaign, blockSize, at);
+  if (turns.length === 0) return update(acceptedAll(campaign, at));
+  const affordable = await accept(campaign, turns);
+  if (affordable === "WALLET_MISSING" || affordable === "INSUFFICIENT_BALANCE") {
+    await transact(fail(campaign, now(), affordable));
+    return undefined;
+  }
+  return readHeld(campaign);
+}
+
+/** Accepts the messages of a block, or of as much of it as the balance covers. */
+async function accept(
+  campaign: CampaignRecord,
+  turns: readonly Turn[],
+): Promise<"INSUFFICIENT_BALANCE" | "WALLET_MISSING" | undefined> {
+  const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
+  const progress = passBlock(campaign, blockOf(turns));
+  if (messages.length === 0) {
+    await updateItem(CampaignRecord, progress);
+    return undefined;
+  }
+  try {
+    await acceptTogether(messages, [progress]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "WALLET_MISSING") return error.code;
+    if (error.code !== "INSUFFICIENT_BALANCE") throw error;
+    const covered = await coveredTurns(campaign.organizationId, turns);
+    if (covered.length === 0 || covered.length === turns.length) return error.code;
+    return accept(campaign, covered);
+  }
+}
+
+/** The first turns of a block that the balance covers. */
+async function coveredTurns(organizationId: string, turns: readonly Turn[]): Promise<readonly Turn[]> {
+  let { balanceMicros } = await readWallet(organizationId);
+  const end = turns.findIndex((turn) => {
+    balanceMicros -= "message" in turn ? turn.message.totalMicros : 0;
+    return balanceMicros < 0;
+  });
+  return end === -1 ? turns : turns.slice(0, end);
+}
+
+function blockOf(turns: readonly Turn[]): Block {
+  const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
+  const skipped = (reason: string): number =>
+    turns.filter((turn) => "skipped" in turn && turn.skipped === reason).length;
+  return {
+    position: turns.at(-1)?.position ?? "",
+    accepted: messages.length,
+    chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
+    skippedOptedOut: skipped("optedOut"),
+    skippedUnrenderable: skipped("unrenderable"),
+    skippedUnknown: skipped("unknown"),
+  };
+}
+
+async function readHeld(held: CampaignRecord): Promise<CampaignRecord | undefined> {
+  const key = keys.campaign(held.organizationId, held.id);
+  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+  return campaign?.status === "sending" && campaign.runToken === held.runToken ? campaign : undefined;
+}
+
+async function update(change: ReturnType<typeof acceptedAll>): Promise<CampaignRecord | undefined> {
+  const updated = await updateItem(CampaignRecord, change);
+  return updated.applied ? updated.item : undefined;
+}
+
+/** Completes a campaign when the last of its messages has come to its end, or looks again later. */
+async function settle(campaign: CampaignRecord): Promise<void> {
+  const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
+  const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
+  if ((await isAtItsEnd(campaign, waitedMs)) || waitedMs > patienceMs) {
+    await transact(complete(campaign, now()));
+    return;
+  }
+  const waitSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
+  // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
+  const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
+  await updateItem(CampaignRecord, releaseRun(campaign, until));
+  await askForRun({ organizationId, campaignId }, waitSeconds);
+}
+
+/**
+ * Whether all messages of a campaign have come to their end, by the messages themselves: the counters only say
+ * when to look.
+ */
+async function isAtItsEnd(campaign: CampaignRecord, waitedMs: number): Promise<boolean> {
+  const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
+  const [counts] = await readCampaignCounts(organizationId, { from: id, to: id, limit: 1 });
+  const ended = (counts?.sent ?? 0) + (counts?.failed ?? 0);
+  const countedAt = Date.parse(counts?.countedAt ?? acceptedAllAt);
+  const isOverdue = now().getTime() - countedAt > Math.max(minLookIntervalMs, waitedMs / 2);
+  if (ended < accepted && !isOverdue) return false;
+  return recount({
+    organizationId,
+    key: keys.campaignCounts(organizationId, id),
+    from: new Date(startedAt),
+    to: new Date(acceptedAllAt),
+    takes: ({ campaignId }) => campaignId === id,
+  });
+}
