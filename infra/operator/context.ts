@@ -9,7 +9,7 @@ import { readEndpoints } from "../local/endpoints.ts";
 import { localRegion } from "../local/template.ts";
 import { outputNames, type StackOutput } from "../stack-outputs.ts";
 import type { Stage } from "../stages.ts";
-import type { Output } from "./output.ts";
+import { printable, type Output } from "./output.ts";
 
 /** What a command works with. */
 export interface Context {
@@ -42,6 +42,8 @@ async function outputsOfLocalGateway(): Promise<readonly StackOutput[]> {
   process.env["AWS_REGION"] = localRegion;
   process.env["AWS_ACCESS_KEY_ID"] = "operator";
   process.env["AWS_SECRET_ACCESS_KEY"] = "local";
+  // A profile that the shell names would come before these credentials.
+  delete process.env["AWS_PROFILE"];
   return outputs;
 }
 
@@ -70,7 +72,8 @@ export async function agrees(
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   try {
-    const typed = await lines.question(`${what}\nType ${answer} to go on: `, { signal: ended.signal });
+    const question = printable(`${what}\nType ${answer} to go on: `);
+    const typed = await lines.question(question, { signal: ended.signal });
     return typed.trim() === answer;
   } catch (error) {
     if (ended.signal.aborted) return false;

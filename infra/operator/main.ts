@@ -1,7 +1,7 @@
 import { readCommandLine } from "./command-line.ts";
 import { UsageError } from "./command.ts";
 import { agrees, connect } from "./context.ts";
-import { Output } from "./output.ts";
+import { oneLine, Output, printable } from "./output.ts";
 
 // `npm run operator -- <command>`: what only the operator of a gateway may do.
 
@@ -14,8 +14,9 @@ process.stdout.on("error", (error) => {
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  const isUsage = error instanceof UsageError;
+  process.stderr.write(`${printable(isUsage ? error.message : messageOf(error))}\n`);
+  process.exitCode = isUsage ? 2 : 1;
 }
 
 async function main(): Promise<void> {
@@ -43,6 +44,6 @@ async function main(): Promise<void> {
 /** What went wrong, in one line and without a stack. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ("code" in error && error.code === "ECONNREFUSED") return `Nothing answers there: ${error.message}`;
-  return error.message === "" ? error.name : error.message;
+  const isRefused = "code" in error && error.code === "ECONNREFUSED";
+  return `${isRefused ? "Is the gateway running? " : ""}${oneLine(error.message)}`;
 }

@@ -91,12 +91,13 @@ export function listOf(fields: Readonly<Record<string, string | undefined>>): st
   return given.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value ?? "")}`).join("\n");
 }
 
-function oneLine(text: string): string {
+/** Text that keeps to its line. */
+export function oneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
 /** What customers typed must not move the cursor of the operator's terminal, or turn its text around. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(invisible, "\u{FFFD}");
 }
 

@@ -326,8 +326,8 @@ it.each([
   const input = new PassThrough();
   const output = new PassThrough();
   input.end(typed);
-  expect(await agrees("Credit 5 USD.", "org_1", { input, output })).toBe(agreed);
-  expect(String(output.read())).toContain("Credit 5 USD.\nType org_1 to go on: ");
+  expect(await agrees("Credit Ada\u001b[31m.", "org_1", { input, output })).toBe(agreed);
+  expect(String(output.read())).toContain("Credit Ada\u{FFFD}[31m.\nType org_1 to go on: ");
 });
 
 it("parked jobs are counted, shown by their ids alone, and moved back so that they are done", async () => {
