@@ -51,7 +51,7 @@ const list = command({
   name: "dead-letters list",
   summary: "Show what is parked on the dead-letter queues and what it means for customers",
   options: {
-    queue: { placeholder: "NAME", help: `show the jobs parked behind this queue: ${queueNames.join(", ")}` },
+    queue: { placeholder: "NAME", help: "show the jobs that are parked behind this queue" },
     limit: { placeholder: "N", help: `so many of its jobs, 100 unless told, ${maxListed} at the most` },
   },
   examples: ["", "--queue refunds --stage prod"],
@@ -116,7 +116,7 @@ const redrive = command({
   details:
     "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double\n" +
     "a job, which changes nothing, but never lose one.",
-  parameters: { queue: { placeholder: "<queue>", help: queueNames.join(", ") } },
+  parameters: { queue: { placeholder: "<queue>", help: "its name, as dead-letters list shows it" } },
   options: { max: { placeholder: "N", help: `so many jobs at the most, ${maxMoved} unless told` } },
   examples: ["refunds", "transactionalSends --max 10 --stage prod"],
   asksFirst: true,

@@ -140,7 +140,7 @@ it.each([
   ["wallet ledger", "<organisation> is missing"],
   ["wallet ledger ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
   ["wallet reopen ada@example.com now", '"now" is too much'],
-  ["dead-letters redrive sends", "<queue> must be one of marketingSends, refunds,"],
+  ["dead-letters redrive sends", "<queue> must be one of "],
   ["audit --stage production", "there is no stage production"],
   ["audit --stage local", "leave --stage out"],
   ["wallet close ada@example.com --reason x --stage prod", "add --yes"],
