@@ -52,6 +52,7 @@ export function replaceDefaultSenderId(
   return {
     key: keys.organization(organizationId),
     update: next === undefined ? "REMOVE defaultSenderId" : "SET defaultSenderId = :next",
+    // Says that the item is there, with a value: DynamoDB takes no empty set of values.
     condition: `entity = :organization AND ${isAsSeen}`,
     values: {
       ":organization": "organization",

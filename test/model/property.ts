@@ -25,6 +25,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       { kind: "cancel" },
     ),
   },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "launchCampaign" },
+      { kind: "launchCampaign" },
+      { kind: "runCampaign" },
+      { kind: "runCampaign" },
+      { kind: "runCampaign" },
+      { kind: "cancelCampaign" },
+    ),
+  },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
   { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
   {
@@ -33,10 +44,38 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+/** Mostly workers that take a campaign further, side by side and long after one another. */
+const campaignStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant<Step>({ kind: "runCampaign" }) },
+  { weight: 4, arbitrary: fc.constant<Step>({ kind: "advance", minutes: 11 }) },
+  { weight: 2, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
+  { weight: 2, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "send", segments: 1 },
+      { kind: "topUp" },
+      { kind: "launchCampaign" },
+      { kind: "cancelCampaign" },
+    ),
+  },
+);
+
+/** Steps of all kinds, or a campaign that is launched and gets into trouble. */
+const schedule: fc.Arbitrary<Step[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.array(step, { minLength: 1, maxLength: 14 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(campaignStep, { minLength: 2, maxLength: 14 })
+      .map((rest): Step[] => [{ kind: "launchCampaign" }, ...rest]),
+  },
+);
+
 /** Whatever the schedule and the faults, the books are in order in the end. */
 export function booksAreInOrder(mutation?: Mutation): fc.IAsyncProperty<[Step[], number[]]> {
   return fc.asyncProperty(
-    fc.array(step, { minLength: 1, maxLength: 14 }),
+    schedule,
     fc.array(fc.nat(99_999), { minLength: 150, maxLength: 400, size: "max" }),
     async (steps, choices) => simulate(steps, choices, mutation),
   );

@@ -10,6 +10,12 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 
+import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
+import { CampaignRecord } from "../../shared/campaigns/campaign.ts";
+import { askForDueRuns } from "../../shared/campaigns/due.ts";
+import { cancelCampaign, createCampaign, launchCampaign } from "../../shared/campaigns/manage.ts";
+import { runCampaign } from "../../shared/campaigns/run.ts";
+import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { CountsRecord, dayOf, recount } from "../../shared/messages/counts.ts";
@@ -45,6 +51,10 @@ export type Step =
   | { readonly kind: "block"; readonly messages: number }
   /** Cancels one of the scheduled messages. */
   | { readonly kind: "cancel" }
+  /** Launches the campaign, cancels it, or lets a worker take it a little further. */
+  | { readonly kind: "cancelCampaign" }
+  | { readonly kind: "launchCampaign" }
+  | { readonly kind: "runCampaign" }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
   /** A message for ten minutes later. */
@@ -54,12 +64,14 @@ export type Step =
   | { readonly kind: "topUp"; readonly key?: "c" | "d" };
 
 /** A protection that is taken out, to show that the model would notice. */
-export type Mutation = "ambiguity check" | "seal" | "throttle-only retry";
+export type Mutation = "ambiguity check" | "block condition" | "seal" | "throttle-only retry";
 
 const organizationId = "org_01J00000000000000000000000";
 const request = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 const initialMicros = 40_000;
+const contactCount = 5;
 const faultsInAThousand = 120;
+const workedQueues = ["campaigns", "marketingSends", "transactionalSends", "refunds"] as const;
 
 const faults = [
   "loseRequest",
@@ -113,6 +125,7 @@ class World {
   readonly #waiting: Waiting[] = [];
   readonly #late: (() => void)[] = [];
   readonly #scheduled: string[] = [];
+  #campaignId = "";
   readonly #retries = new WeakMap<object, boolean>();
   #choice = 0;
   #isFaulty = true;
@@ -129,6 +142,34 @@ class World {
     await this.#finish(async () => {
       await transact(newWallet(organizationId, new Date()));
       await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
+      await transact([
+        {
+          put: {
+            ...keys.organization(organizationId),
+            entity: "organization",
+            id: organizationId,
+            name: "ACME",
+            createdAt: new Date().toISOString(),
+          },
+        },
+      ]);
+      for (let index = 0; index < contactCount; index += 1) {
+        await createContact(organizationId, {
+          phoneNumber: String(15_006_000_000 + index),
+          tags: [],
+          attributes: {},
+          optedOut: false,
+        });
+      }
+      const campaign = await createCampaign(organizationId, {
+        name: "Spring",
+        message: "x",
+        audience: { all: true },
+        senderId: "ACME",
+        language: "English",
+        messageType: "marketing",
+      });
+      this.#campaignId = campaign.id;
     });
     this.#isFaulty = true;
 
@@ -208,6 +249,19 @@ class World {
         if (id !== undefined) await cancelMessage(organizationId, id);
         return;
       }
+      case "launchCampaign":
+        await launchCampaign(organizationId, this.#campaignId);
+        return;
+      case "cancelCampaign":
+        await cancelCampaign(organizationId, this.#campaignId);
+        return;
+      case "runCampaign":
+        // Small blocks, so that a campaign of a few contacts has several.
+        await runCampaign(
+          { organizationId, campaignId: this.#campaignId },
+          { blocks: 2, blockSize: 2, timeMs: minuteMs },
+        );
+        return;
       case "block": {
         const at = new Date();
         const block = Array.from({ length: step.messages }, () => newMessage(organizationId, request, at));
@@ -240,7 +294,7 @@ class World {
 
   /** Takes a job off a queue; it stays there, for a second delivery, as often as not. */
   async #deliverOne(): Promise<void> {
-    const queue = (["transactionalSends", "refunds"] as const)[this.choose(2)] ?? "refunds";
+    const queue = workedQueues[this.choose(workedQueues.length)] ?? "refunds";
     const jobs = this.queues.get(queue) ?? [];
     const index = this.choose(jobs.length);
     const job = jobs[index];
@@ -251,6 +305,7 @@ class World {
 
   async #work(queue: QueueName, job: unknown): Promise<void> {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
+    else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
     else await deliverMessage(MessageJob.parse(job), this.provider);
   }
 
@@ -259,7 +314,8 @@ class World {
     for (let round = 0; round < 8; round += 1) {
       this.timeMs += graceMs + minuteMs;
       await this.#finish(async () => reconcileWallet(organizationId));
-      for (const queue of ["transactionalSends", "refunds"] as const) {
+      await this.#finish(async () => askForDueRuns());
+      for (const queue of workedQueues) {
         const jobs = this.queues.get(queue) ?? [];
         for (const job of jobs.splice(0)) {
           await this.#finish(async () => this.#work(queue, job)).catch(() => jobs.push(job));
@@ -353,6 +409,7 @@ class World {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (this.#mutation === "seal" && isSeal(command)) return {};
+    if (this.#mutation === "block condition") forgetBlockCondition(command);
     const result = this.table.carryOut(command);
     if (
       this.#mutation === "ambiguity check" &&
@@ -448,7 +505,7 @@ class World {
     if (wallet?.messageCount !== messages.length) {
       problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
     }
-    problems.push(...(await this.#problemsOfCounts(messages)));
+    problems.push(...(await this.#problemsOfCounts(messages)), ...this.#problemsOfCampaign(messages));
     // One top-up at the start, those that were answered, and at the most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
     for (const { id, status } of messages) {
@@ -465,6 +522,25 @@ class World {
     if (problems.length > 0) throw new Error(problems.join("; "));
   }
 
+  /** No contact got two messages, and the progress says what there is. */
+  #problemsOfCampaign(messages: readonly MessageRecord[]): string[] {
+    const [campaign] = this.table
+      .all()
+      .filter(isEntity("campaign"))
+      .map((item) => CampaignRecord.parse(item));
+    const sent = messages.filter(({ campaignId }) => campaignId === campaign?.id);
+    const chargedMicros = sent.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+    const problems: string[] = [];
+    if (new Set(sent.map(({ to }) => to)).size !== sent.length) problems.push("a contact got two messages");
+    if (campaign?.accepted !== sent.length) problems.push("the campaign's progress is wrong");
+    if (campaign?.chargedMicros !== chargedMicros) problems.push("the campaign's price is wrong");
+    if (campaign?.status === "sending") problems.push("the campaign never came to an end");
+    if (campaign?.status === "completed" && sent.length !== contactCount) {
+      problems.push(`the campaign completed with ${sent.length} of ${contactCount} contacts`);
+    }
+    return problems;
+  }
+
   /** Closing a day makes its counts those of the messages, whatever the counters went through. */
   async #problemsOfCounts(messages: readonly MessageRecord[]): Promise<string[]> {
     const day = dayOf(new Date().toISOString());
@@ -477,7 +553,8 @@ class World {
     const counts = this.table
       .all()
       .filter(isEntity("messageCounts"))
-      .map((item) => CountsRecord.parse(item));
+      .map((item) => CountsRecord.parse(item))
+      .filter(({ sk }) => sk === key.sk);
     const [counted] = counts;
     const total = (status: string): number => messages.filter((each) => each.status === status).length;
     const isExact =
@@ -518,6 +595,14 @@ function isSeal(command: object): boolean {
     command instanceof TransactWriteCommand &&
     (command.input.TransactItems ?? []).every(({ Put }) => Put?.Item?.["type"] === "void")
   );
+}
+
+/** Lets a block of a campaign be recorded whether or not the campaign still stands where it stood. */
+function forgetBlockCondition(command: object): void {
+  if (!(command instanceof TransactWriteCommand)) return;
+  for (const { Update } of command.input.TransactItems ?? []) {
+    if (String(Update?.Key?.["pk"]).startsWith("CAMPAIGNS#")) delete Update?.ConditionExpression;
+  }
 }
 
 function isWalletRead(command: object): boolean {

@@ -51,6 +51,13 @@ export const throttle: Fault = async () =>
 /** It met a transaction on the same item. */
 export const conflict: Fault = async () => errorResponse("TransactionConflictException", "conflict");
 
+/** A transaction that met another one on the same items, and was not carried out. */
+export const collision: Fault = async () => {
+  const refused = errorResponse("TransactionCanceledException", "cancelled");
+  const body = { ...JSON.parse(refused.body), CancellationReasons: [{ Code: "TransactionConflict" }] };
+  return { ...refused, body: JSON.stringify(body) };
+};
+
 /** It never gets there. */
 export const loseRequest: Fault = async () => {
   throw new Error("the request was lost");

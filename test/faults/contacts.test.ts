@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
+import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
+import {
+  answer500,
+  collision,
+  dropAnswer,
+  Faults,
+  isBy,
+  loseRequest,
+  type Fault,
+} from "../support/faults.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    log: () => undefined,
+    interceptor: faults.interceptor,
+  });
+});
+afterAll(async () => gateway.stop());
+
+beforeEach(async () => {
+  customer = await Customer.register({ baseUrl: gateway.url });
+});
+afterEach(() => faults.clear());
+
+const isCreation = isBy("CreateContact", "dynamodb:TransactWriteItems");
+const isChange = isBy("UpdateContact", "dynamodb:TransactWriteItems");
+const isChunk = isBy("ImportContacts", "dynamodb:TransactWriteItems");
+
+async function create(phoneNumber: string): Promise<ApiResponse> {
+  return customer.call("/v1/contacts", { json: { phoneNumber } });
+}
+
+/** The numbers of all contacts; there must be as many as the list says. */
+async function stored(): Promise<string[]> {
+  const numbers: string[] = [];
+  let total = 0;
+  let cursor = "";
+  do {
+    const { rows, meta } = pageOf(await customer.call(`/v1/contacts?limit=100${cursor}`), Contact);
+    numbers.push(...rows.map(({ phoneNumber }) => phoneNumber));
+    ({ total } = meta);
+    cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
+  } while (cursor !== "");
+  expect(numbers).toHaveLength(total);
+  return numbers.toSorted();
+}
+
+it.each([
+  ["the answer of its write is lost", dropAnswer, 1],
+  ["its write is answered by an internal error", answer500, 1],
+  ["its write is lost", loseRequest, 1],
+  ["it collides with other transactions", collision, 3],
+])("a contact is added once though %s", async (_name, fault, times) => {
+  faults.next(isCreation, fault, times);
+  expect((await create("15005551000")).status).toBe(201);
+  expect(await stored()).toEqual(["15005551000"]);
+});
+
+it("what collides again and again is no conflict, and leaves nothing behind", async () => {
+  faults.next(isCreation, collision, 100);
+  expect(errorOf(await create("15005551000"))).toEqual({ status: 503, code: "UNAVAILABLE" });
+  faults.clear();
+  expect(await stored()).toEqual([]);
+  expect((await create("15005551000")).status).toBe(201);
+});
+
+it("a change collides with others and is made all the same", async () => {
+  const { id } = dataOf(await create("15005551000"), Contact);
+  faults.next(isChange, collision, 2);
+  const json = { firstName: "Ada", phoneNumber: "15005551001" };
+  expect((await customer.call(`/v1/contacts/${id}`, { method: "PATCH", json })).status).toBe(200);
+  expect(await stored()).toEqual(["15005551001"]);
+});
+
+it.each(["before", "after"])(
+  "an import whose function is killed %s a chunk is written is finished by sending it again",
+  async (when) => {
+    const contacts = Array.from({ length: 200 }, (_, row) => ({ phoneNumber: String(15_005_551_000 + row) }));
+    const importAll = async () => customer.call("/v1/contacts/import", { json: { contacts } });
+    const kill: Fault = async (request, next) => {
+      if (when === "after") await next(request);
+      const [, importer] =
+        [...gateway.functions].find(([name]) => name.startsWith("ApiImportContacts")) ?? [];
+      await importer?.kill();
+      throw new Error("the function is gone");
+    };
+    let chunks = 0;
+    faults.next(
+      isChunk,
+      async (request, next) => {
+        chunks += 1;
+        return chunks === 3 ? kill(request, next) : next(request);
+      },
+      3,
+    );
+    expect((await importAll()).status).toBe(500);
+    const left = await stored();
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(200);
+
+    const again = dataOf(await importAll(), ImportedContacts);
+    expect(again.totals).toEqual({ created: 200 - left.length, duplicates: left.length, invalid: 0 });
+    expect(await stored()).toEqual(contacts.map(({ phoneNumber }) => phoneNumber));
+  },
+);
