@@ -10,6 +10,7 @@ import { GatewayApi } from "./constructs/gateway-api.ts";
 import { GatewayFunction, type Backend } from "./constructs/gateway-function.ts";
 import { GatewayTable } from "./constructs/gateway-table.ts";
 import { JobQueue } from "./constructs/job-queue.ts";
+import { outputNames } from "./stack-outputs.ts";
 import type { Stage } from "./stages.ts";
 
 /** Batches that one queue may have in work at once. */
@@ -216,7 +217,7 @@ export class GatewayStack extends Stack {
     }
 
     new CfnOutput(this, "ApiUrl", { value: api.apiEndpoint });
-    new CfnOutput(this, "TableName", { value: table.tableName });
+    new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, "AlarmTopicArn", { value: alarmTopic.topicArn });
   }
 }

@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { CfnOutput, Duration } from "aws-cdk-lib";
 import { ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
@@ -6,6 +6,7 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
+import { outputNames } from "../stack-outputs.ts";
 import type { GatewayFunction } from "./gateway-function.ts";
 
 /** How often a job is tried before it is parked. */
@@ -19,7 +20,10 @@ export interface JobQueueProps {
   readonly alarmTopic: Topic;
 }
 
-/** A queue with a dead-letter queue and the alarm that says when something is in it. */
+/**
+ * A queue with a dead-letter queue and the alarm that says when something is in it. Its id is the queue's name,
+ * capitalised: the stack's outputs with the URLs of both are named after it.
+ */
 export class JobQueue extends Construct {
   readonly queue: Queue;
 
@@ -46,6 +50,13 @@ export class JobQueue extends Construct {
         treatMissingData: TreatMissingData.NOT_BREACHING,
       })
       .addAlarmAction(new SnsAction(props.alarmTopic));
+    new CfnOutput(this, "QueueUrl", { value: this.queue.queueUrl }).overrideLogicalId(
+      outputNames.queueUrl(id),
+    );
+    new CfnOutput(this, "DeadLettersUrl", {
+      value: deadLetters.queueUrl,
+      description: props.alarmDescription,
+    }).overrideLogicalId(outputNames.deadLettersUrl(id));
   }
 
   /** Lets a function work on the queue, ten jobs at a time and so many batches at once at the most. */

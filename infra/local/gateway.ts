@@ -8,6 +8,7 @@ import * as z from "zod";
 
 import { AwsEndpoint, type AwsEndpointOptions } from "./aws-endpoint.ts";
 import { startDynamoDb, startSqs } from "./emulators.ts";
+import { writeEndpoints } from "./endpoints.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
@@ -37,9 +38,6 @@ export interface LocalGateway {
   advanceClock(ms: number): void;
   stop(): Promise<void>;
 }
-
-/** Where, in the data folder, a running gateway notes its endpoints. */
-export const endpointsFile = "endpoints.json";
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
@@ -104,7 +102,8 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     }
 
     if (dataFolder !== undefined) {
-      await writeEndpoints(dataFolder, { dynamodb: dynamodb.endpoint, table: stack.table.name });
+      const { outputs } = stack;
+      await writeEndpoints(dataFolder, { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, outputs });
     }
     // It is the first to stop, so that the answers under way are still given.
     started(api).serve(
@@ -159,14 +158,6 @@ async function createQueues(stack: StackDefinition, client: SQSClient): Promise<
     urls.set(arn, QueueUrl);
   }
   return urls;
-}
-
-/** Tells tools that run beside the gateway, such as the operator's, where its data can be reached. */
-async function writeEndpoints(
-  dataFolder: string,
-  endpoints: { readonly dynamodb: string; readonly table: string },
-): Promise<void> {
-  await writeFile(path.join(dataFolder, endpointsFile), JSON.stringify(endpoints));
 }
 
 /** The secrets that CloudFormation would generate; they stay with the data, or tokens would end with each run. */

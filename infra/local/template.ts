@@ -3,6 +3,8 @@ import path from "node:path";
 
 import * as z from "zod";
 
+import type { StackOutput } from "../stack-outputs.ts";
+
 /*
  * Reads a synthesized stack as CloudFormation would: fills in references and takes out the resources that the
  * local gateway runs. Resources of other types, alarms and log groups for instance, have no local counterpart.
@@ -90,6 +92,7 @@ export interface StackDefinition {
   }[];
   readonly schedules: readonly { readonly expression: string; readonly functionName: string }[];
   readonly secrets: readonly { readonly arn: string; readonly length: number }[];
+  readonly outputs: readonly StackOutput[];
 }
 
 const Template = z.object({
@@ -97,6 +100,7 @@ const Template = z.object({
     z.string(),
     z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
   ),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Description: z.string().optional() })),
 });
 type Template = z.infer<typeof Template>;
 
@@ -117,7 +121,8 @@ export async function readStack(
     JSON.parse(await readFile(path.join(assemblyFolder, file), "utf8"));
   const template = Template.parse(await read(`${stackName}.template.json`));
   const assets = AssetManifest.parse(await read(`${stackName}.assets.json`));
-  const resources = resourceReader(template, awsEndpoint);
+  const resolve = resolver(template, awsEndpoint);
+  const resources = resourceReader(template, resolve);
 
   const [table] = resources("AWS::DynamoDB::Table", resourceSchemas.table);
   if (table === undefined) throw new Error(`${stackName} has no table`);
@@ -173,6 +178,11 @@ export async function readStack(
       arn,
       length: properties.GenerateSecretString.PasswordLength,
     })),
+    outputs: Object.entries(template.Outputs).map(([name, { Value, Description }]) => ({
+      name,
+      value: String(resolve(Value)),
+      description: Description,
+    })),
   };
 }
 
@@ -190,8 +200,8 @@ interface ResourceOf<Properties> {
   readonly properties: Properties;
 }
 
-/** A function that lists the resources of a type, their references filled in and their shape checked. */
-function resourceReader(template: Template, awsEndpoint: string) {
+/** A function that fills in the references in a part of the template. */
+function resolver(template: Template, awsEndpoint: string): (value: unknown) => unknown {
   const typeOf = (logicalId: string): string => template.Resources[logicalId]?.Type ?? "";
   const attribute = (logicalId: string, name: string): string =>
     name === "Arn" ? arnOf(typeOf(logicalId), logicalId) : logicalId;
@@ -227,7 +237,11 @@ function resourceReader(template: Template, awsEndpoint: string) {
     }
     throw new Error(`the local gateway does not know ${name}`);
   };
+  return resolve;
+}
 
+/** A function that lists the resources of a type, their references filled in and their shape checked. */
+function resourceReader(template: Template, resolve: (value: unknown) => unknown) {
   return <Properties>(type: string, schema: z.ZodType<Properties>): ResourceOf<Properties>[] =>
     Object.entries(template.Resources)
       .filter(([, resource]) => resource.Type === type)

@@ -21,6 +21,8 @@ export const OrganizationRecord = z.object({
   id: z.string(),
   name: z.string(),
   createdAt: z.string(),
+  /** The user who registered it. */
+  ownerId: z.string().optional(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
   ...placeCounts,

@@ -53,6 +53,7 @@ export async function register(request: RegisterRequest): Promise<Session> {
     id: user.organizationId,
     name: request.organizationName ?? request.email,
     createdAt: createdAt.toISOString(),
+    ownerId: user.id,
     apiKeyCount: 0,
     campaignCount: 0,
     contactCount: 0,
@@ -99,11 +100,22 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
  */
 export async function readAccount(actor: Actor): Promise<Account> {
   const [user, organization] = await Promise.all([
-    readItem(UserRecord, keys.user(actor.userId)),
+    readUser(actor.userId),
     readOrganization(actor.organizationId),
   ]);
   if (user === undefined || organization === undefined) throw new ApiError("UNAUTHORIZED");
-  return { user: presentUser(user), organization: presentOrganization(organization) };
+  return { user, organization: presentOrganization(organization) };
+}
+
+/** A user as customers see them. */
+export async function readUser(userId: string): Promise<User | undefined> {
+  const user = await readItem(UserRecord, keys.user(userId));
+  return user === undefined ? undefined : presentUser(user);
+}
+
+/** The organisation of the user who owns an email. */
+export async function organizationIdOfEmail(email: string): Promise<string | undefined> {
+  return (await userOfEmail(email.toLowerCase()))?.organizationId;
 }
 
 async function userOfEmail(email: string): Promise<UserRecord | undefined> {

@@ -1,8 +1,10 @@
 import { MessageRecord } from "../messages/message.ts";
+import { now } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { readItem } from "../platform/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet } from "../wallet/wallet.ts";
+import { graceMs } from "./reconcile.ts";
 
 export interface Audit {
   readonly organizationId: string;
@@ -10,7 +12,15 @@ export interface Audit {
   readonly entries: number;
   /** What is wrong, in words; a wallet in order has none. */
   readonly findings: readonly string[];
+  /** What looks the same but is too young to be wrong: a send or a refund may still be at work on it. */
+  readonly pending: readonly string[];
 }
+
+/**
+ * What the reconciler would mend is wrong only when it has had its time: its grace, and as much again to come
+ * around to the wallet.
+ */
+const pendingMs = 2 * graceMs;
 
 /** Entries that are read at once. */
 const batchSize = 500;
@@ -25,14 +35,20 @@ const maxFindings = 100;
  */
 export async function auditWallet(organizationId: string): Promise<Audit> {
   const wallet = await readWallet(organizationId);
+  const horizon = new Date(now().getTime() - pendingMs).toISOString();
   const findings: string[] = [];
+  const pending: string[] = [];
+  const note = ({ text, mendableSince }: Finding): void => {
+    const isYoung = mendableSince !== undefined && mendableSince > horizon;
+    (isYoung ? pending : findings).push(text);
+  };
   let seq = 0;
   let balanceMicros = 0;
   let entries = 0;
   for (;;) {
     const batch = await readLedger(organizationId, { from: seq + 1, to: wallet.seq, limit: batchSize });
     for (const entry of batch) {
-      if (entry.seq !== seq + 1) findings.push(`seq ${seq + 1} to ${entry.seq - 1} have no entry`);
+      if (entry.seq !== seq + 1) note(gap(seq, entry.seq, entry.createdAt));
       balanceMicros += entry.amountMicros;
       if (entry.seq === seq + 1 && entry.balanceAfterMicros !== balanceMicros) {
         findings.push(
@@ -43,34 +59,54 @@ export async function auditWallet(organizationId: string): Promise<Audit> {
       seq = entry.seq;
       entries += 1;
       const problem = await problemOfMessage(entry);
-      if (problem !== undefined) findings.push(problem);
+      if (problem !== undefined) note(problem);
     }
-    if (batch.length < batchSize || findings.length > maxFindings) break;
-  }
-  if (seq !== wallet.seq) findings.push(`seq ${seq + 1} to ${wallet.seq} have no entry`);
-  else if (balanceMicros !== wallet.balanceMicros) {
-    findings.push(`the wallet says ${wallet.balanceMicros}, its entries add up to ${balanceMicros}`);
+    // What lies behind so many findings is not looked at.
+    if (findings.length >= maxFindings) break;
+    if (batch.length === batchSize) continue;
+    if (seq !== wallet.seq) note(gap(seq, wallet.seq + 1, wallet.lastAt));
+    else if (balanceMicros !== wallet.balanceMicros) {
+      findings.push(`the wallet says ${wallet.balanceMicros}, its entries add up to ${balanceMicros}`);
+    }
+    break;
   }
   return {
     organizationId,
     balanceMicros: wallet.balanceMicros,
     entries,
     findings: findings.slice(0, maxFindings),
+    pending: pending.slice(0, maxFindings),
   };
 }
 
-async function problemOfMessage(entry: LedgerEntryRecord): Promise<string | undefined> {
+interface Finding {
+  readonly text: string;
+  /** Of what the reconciler mends: when it came about, or what came after it. */
+  readonly mendableSince?: string | undefined;
+}
+
+function gap(lastSeq: number, nextSeq: number, nextAt: string): Finding {
+  return { text: `seq ${lastSeq + 1} to ${nextSeq - 1} have no entry`, mendableSince: nextAt };
+}
+
+async function problemOfMessage(entry: LedgerEntryRecord): Promise<Finding | undefined> {
   const { messageId, seq, type } = entry;
-  if (messageId === undefined) return type === "message" ? `seq ${seq} names no message` : undefined;
+  if (messageId === undefined) {
+    return type === "message" ? { text: `seq ${seq} names no message` } : undefined;
+  }
   const message = await readItem(MessageRecord, keys.message(entry.organizationId, messageId), {
     consistent: true,
   });
-  if (message === undefined) return `seq ${seq} pays for ${messageId}, which does not exist`;
+  if (message === undefined) return { text: `seq ${seq} pays for ${messageId}, which does not exist` };
   if (message.totalMicros !== Math.abs(entry.amountMicros)) {
-    return `seq ${seq} moves ${entry.amountMicros} for ${messageId}, which cost ${message.totalMicros}`;
+    const text = `seq ${seq} moves ${entry.amountMicros} for ${messageId}, which cost ${message.totalMicros}`;
+    return { text };
   }
-  if (type === "refund" && message.refund !== "done")
-    return `seq ${seq} refunds ${messageId}, which does not know`;
-  if (type === "message" && message.refund === "due") return `${messageId} failed and is not refunded yet`;
+  if (type === "refund" && message.refund !== "done") {
+    return { text: `seq ${seq} refunds ${messageId}, which does not know` };
+  }
+  if (type === "message" && message.refund === "due") {
+    return { text: `${messageId} failed and is not refunded yet`, mendableSince: message.failedAt };
+  }
   return undefined;
 }

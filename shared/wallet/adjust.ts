@@ -51,15 +51,16 @@ export async function adjustWallet(
 
 /**
  * Keeps a wallet from being used: sends and top-ups are refused, refunds and adjustments still arrive.
- * @returns the wallet; one that was closed before stays closed since then
+ * @param reason for other operators; customers do not see it
+ * @returns the wallet; one that was closed before stays closed since then, for the reason of then
  * @throws ApiError WALLET_MISSING
  */
-export async function closeWallet(organizationId: string): Promise<WalletRecord> {
+export async function closeWallet(organizationId: string, reason: string): Promise<WalletRecord> {
   const closed = await updateItem(WalletRecord, {
     key: keys.wallet(organizationId),
-    update: "SET closedAt = :at",
+    update: "SET closedAt = :at, closedReason = :reason",
     condition: "attribute_exists(pk) AND attribute_not_exists(closedAt)",
-    values: { ":at": now().toISOString() },
+    values: { ":at": now().toISOString(), ":reason": reason },
   });
   if (closed.applied) return closed.item;
   if (closed.found === undefined) throw new ApiError("WALLET_MISSING");
@@ -73,7 +74,7 @@ export async function closeWallet(organizationId: string): Promise<WalletRecord>
 export async function reopenWallet(organizationId: string): Promise<WalletRecord> {
   const reopened = await updateItem(WalletRecord, {
     key: keys.wallet(organizationId),
-    update: "REMOVE closedAt",
+    update: "REMOVE closedAt, closedReason",
     condition: "attribute_exists(pk)",
   });
   if (!reopened.applied) throw new ApiError("WALLET_MISSING");

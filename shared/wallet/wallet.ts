@@ -27,6 +27,8 @@ export const WalletRecord = z.object({
   settledSeq: z.int().nonnegative(),
   /** Since when an operator has kept money from leaving or entering it, refunds and adjustments aside. */
   closedAt: z.string().optional(),
+  /** Why, for other operators. */
+  closedReason: z.string().optional(),
 });
 export type WalletRecord = z.infer<typeof WalletRecord>;
 

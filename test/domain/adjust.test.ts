@@ -44,9 +44,9 @@ it("a charge never makes a balance negative", async () => {
 
 it("a closed wallet takes no sends and no top-ups, but refunds and adjustments arrive", async () => {
   const organizationId = await openWallet(1_000_000);
-  const { closedAt } = await closeWallet(organizationId);
+  const { closedAt } = await closeWallet(organizationId, "Fraud");
   expect(closedAt).toBeDefined();
-  expect((await closeWallet(organizationId)).closedAt).toBe(closedAt);
+  expect((await closeWallet(organizationId, "Fraud")).closedAt).toBe(closedAt);
   const missing = { code: "WALLET_MISSING" };
   await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(missing);
   await expect(topUpWallet(organizationId, { amount: 1 })).rejects.toMatchObject(missing);
@@ -62,7 +62,7 @@ it("a closed wallet takes no sends and no top-ups, but refunds and adjustments a
 it("a wallet that does not exist is neither adjusted, closed nor opened", async () => {
   const missing = { code: "WALLET_MISSING" };
   const organizationId = "org_01J00000000000000000000000";
-  await expect(closeWallet(organizationId)).rejects.toMatchObject(missing);
+  await expect(closeWallet(organizationId, "Fraud")).rejects.toMatchObject(missing);
   await expect(reopenWallet(organizationId)).rejects.toMatchObject(missing);
   await expect(
     adjustWallet({ organizationId, amountMicros: 1, reason: "x", reference: "x" }),

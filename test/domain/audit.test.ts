@@ -1,8 +1,9 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeEach, expect, inject, it } from "vitest";
+import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/send.ts";
+import { hourMs, now } from "../../shared/platform/clock.ts";
 import { keys, type Key } from "../../shared/platform/keys.ts";
 import { deleteItem } from "../../shared/platform/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -16,7 +17,10 @@ beforeEach(async () => {
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   messageId = (await acceptMessage(organizationId, request)).id;
   await acceptMessage(organizationId, request);
+  // Nothing is at work on these sends any more.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs });
 });
+afterEach(() => vi.useRealTimers());
 
 async function tamper(key: Key, attribute: string, value: unknown): Promise<void> {
   await DynamoDBDocumentClient.from(new DynamoDBClient({})).send(
@@ -36,6 +40,7 @@ it("finds nothing wrong with a wallet in order", async () => {
     balanceMicros: 984_200,
     entries: 3,
     findings: [],
+    pending: [],
   });
 });
 
@@ -77,9 +82,34 @@ it("finds a payment for a message that is not there, or cost something else", as
   ]);
 });
 
-it("finds a failed message that is not refunded", async () => {
+it("finds a failed message that is not refunded, and lets a young one have its time", async () => {
   await tamper(keys.message(organizationId, messageId), "refund", "due");
-  expect((await auditWallet(organizationId)).findings).toEqual([
-    `${messageId} failed and is not refunded yet`,
-  ]);
+  const finding = `${messageId} failed and is not refunded yet`;
+  await tamper(keys.message(organizationId, messageId), "failedAt", now().toISOString());
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [finding] });
+  vi.setSystemTime(Date.now() + hourMs);
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [finding], pending: [] });
+});
+
+it("calls a missing entry pending while its send may still be under way", async () => {
+  vi.useRealTimers();
+  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  expect(await auditWallet(organizationId)).toMatchObject({
+    findings: [],
+    pending: ["seq 2 to 2 have no entry"],
+  });
+  await deleteItem(keys.ledgerEntry(organizationId, 3));
+  expect(await auditWallet(organizationId)).toMatchObject({
+    findings: [],
+    pending: ["seq 2 to 3 have no entry"],
+  });
+});
+
+it("finds a balance that is wrong however young it is", async () => {
+  vi.useRealTimers();
+  await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
+  expect(await auditWallet(organizationId)).toMatchObject({
+    findings: ["the wallet says 984201, its entries add up to 984200"],
+    pending: [],
+  });
 });

@@ -7,7 +7,9 @@ import * as z from "zod";
 
 import { bundleFolder } from "../../infra/bundle.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { outputNames } from "../../infra/stack-outputs.ts";
 import { stageNamed } from "../../infra/stages.ts";
+import { queueNames } from "../../shared/platform/access.ts";
 import { routes, type Route } from "../../shared/routes.ts";
 
 function synthesize(stage: string): Template {
@@ -178,6 +180,16 @@ it("gives every queue a dead-letter queue, and each of them and each scheduled f
       .parse(alarm).Properties;
     expect(AlarmDescription.length).toBeGreaterThan(60);
     expect(AlarmActions).toHaveLength(1);
+  }
+});
+
+it("says in its outputs where the operator finds the table, the queues and what a parked job means", () => {
+  const outputs = Object.keys(prod.findOutputs("*"));
+  expect(outputs).toContain(outputNames.tableName);
+  for (const queue of queueNames) {
+    expect(outputs).toContain(outputNames.queueUrl(queue));
+    const [deadLetters] = Object.values(prod.findOutputs(outputNames.deadLettersUrl(queue)));
+    expect(String(Object(deadLetters)["Description"]).length).toBeGreaterThan(60);
   }
 });
 

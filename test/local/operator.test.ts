@@ -1,56 +1,387 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { PassThrough } from "node:stream";
 
-import { expect, inject, it } from "vitest";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
 
-import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { readCommandLine } from "../../infra/operator/command-line.ts";
+import { helpOf } from "../../infra/operator/command.ts";
+import { commands } from "../../infra/operator/commands.ts";
+import { agrees } from "../../infra/operator/context.ts";
+import { outputNames } from "../../infra/stack-outputs.ts";
 import { keys } from "../../shared/platform/keys.ts";
-import { deleteItem } from "../../shared/platform/table.ts";
-import { Customer } from "../support/api.ts";
+import { deleteItem, readItem } from "../../shared/platform/table.ts";
+import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { Customer, errorOf } from "../support/api.ts";
+import { Faults, isBy, loseRequest } from "../support/faults.ts";
 
-/** Runs an operator command as a person would, and waits for its end. */
-async function operator(
-  args: readonly string[],
-  dataFolder: string,
-): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder };
-    execFile(process.execPath, ["infra/operator/main.ts", ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
-    });
-  });
-}
+let dataFolder: string;
+let gateway: LocalGateway;
+const faults = new Faults();
+let cloudFormation: Server;
+/** What lets a command find stage prod, which here is the same gateway. */
+let prodEnvironment: Record<string, string>;
 
-it("the audit passes on a gateway in order, fails on one that is not, and explains itself", async () => {
-  const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  const gateway = await startLocalGateway({
+beforeAll(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  gateway = await startLocalGateway({
     ...inject("assembly"),
     port: 0,
     dataFolder,
     log: () => undefined,
+    interceptor: faults.interceptor,
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-  const [one, other] = [
-    await Customer.register({ balance: 1, baseUrl: gateway.url }),
-    await Customer.register({ balance: 2, baseUrl: gateway.url }),
-  ];
-  await one.send();
-
-  const good = await operator(["audit"], dataFolder);
-  expect(good).toMatchObject({ code: 0 });
-  expect(good.output).toContain(`${one.organizationId}  0.992100 USD  2 entries  in order`);
-  expect(good.output).toContain("2 wallets audited, 0 not in order");
-
-  await deleteItem(keys.ledgerEntry(one.organizationId, 2));
-  const bad = await operator(["audit", "--json"], dataFolder);
-  expect(bad.code).toBe(1);
-  expect(bad.output).toContain("seq 2 to 2 have no entry");
-  expect((await operator(["audit", other.organizationId], dataFolder)).code).toBe(0);
-
-  expect(await operator(["audit", "--help"], dataFolder)).toMatchObject({ code: 0 });
-  expect(await operator(["nonsense"], dataFolder)).toMatchObject({ code: 2 });
+  cloudFormation = createServer((_, response) => response.end(describeStacksResponse()));
+  prodEnvironment = {
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "operator",
+    AWS_SECRET_ACCESS_KEY: "secret",
+    AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${await listenOnLoopback(cloudFormation)}`,
+    AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
+    AWS_ENDPOINT_URL_SQS: gateway.sqsEndpoint,
+  };
+});
+afterAll(async () => {
   await gateway.stop();
+  cloudFormation.close();
+  cloudFormation.closeAllConnections();
+  await once(cloudFormation, "close");
   await rm(dataFolder, { recursive: true });
+});
+
+/** CloudFormation's answer about the stack of stage prod. */
+function describeStacksResponse(): string {
+  const outputs = gateway.stack.outputs.map(
+    ({ name, value, description = "" }) =>
+      `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue><Description>${description}</Description></member>`,
+  );
+  return (
+    '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>' +
+    "<Stacks><member><StackName>sms-gateway-prod</StackName><CreationTime>2026-03-01T00:00:00Z</CreationTime>" +
+    `<StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${outputs.join("")}</Outputs></member></Stacks>` +
+    "</DescribeStacksResult></DescribeStacksResponse>"
+  );
+}
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs an operator command as a person would, and waits for its end. */
+async function operator(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    // It starts in half the time when it need not compile everything each time.
+    const cache = path.join(dataFolder, "compile-cache");
+    const env = {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: cache,
+      DATA_DIR: dataFolder,
+      ...environment,
+    };
+    const file = "infra/operator/main.ts";
+    const child = execFile(process.execPath, [file, ...args], { env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** The objects that a command with --json wrote, checked. */
+function objectsOf<Row>({ out }: Ended, schema: z.ZodType<Row>): Row[] {
+  return out
+    .trimEnd()
+    .split("\n")
+    .map((line) => schema.parse(JSON.parse(line)));
+}
+
+function queueOutput(name: string): string {
+  return gateway.stack.outputs.find((output) => output.name === name)?.value ?? "";
+}
+
+it("help lists every command, and each one explains its arguments, options and examples", async () => {
+  const { code, out } = await operator(["--help"]);
+  expect(code).toBe(0);
+  for (const { name, summary } of commands) expect(out).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
+
+  for (const command of commands) {
+    const help = helpOf(command);
+    expect(help).toContain(`Usage: npm run operator -- ${command.name}`);
+    expect(help).toContain(`Examples:\n  npm run operator -- ${command.name}`);
+    for (const option of Object.keys(command.options ?? {})) expect(help).toContain(`--${option} `);
+    expect(help.includes("--yes")).toBe(command.asksFirst === true);
+    for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
+  }
+  expect(await operator(["wallet", "credit", "--help"])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("--reason TEXT"),
+  });
+});
+
+it.each([
+  ["audit --nonsense", "Unknown option '--nonsense'"],
+  ["wallet credit ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
+  ["wallet credit ada@example.com 0.0000001 --reason x", "<amount> must be a number above 0"],
+  ["wallet credit ada@example.com 1e3 --reason x", "<amount> must be a number above 0"],
+  ["wallet credit ada@example.com 9999999999.5 --reason x", "<amount> must be a number above 0"],
+  ["wallet credit ada@example.com 0.000 --reason x", "<amount> must be a number above 0"],
+  ["wallet debit ada@example.com -5 --reason x", "Unknown option '-5'"],
+  ["wallet debit ada@example.com 5", "--reason is missing"],
+  ["wallet ledger", "<organisation> is missing"],
+  ["wallet ledger ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
+  ["wallet reopen ada@example.com now", '"now" is too much'],
+  ["dead-letters redrive sends", "<queue> must be one of "],
+  ["audit --stage production", "there is no stage production"],
+  ["audit --stage local", "leave --stage out"],
+  ["wallet close ada@example.com --reason x --stage prod", "add --yes"],
+])("%s is refused before any gateway is looked at", (line, reason) => {
+  expect(() => readCommandLine(line.split(" "), false)).toThrow(reason);
+});
+
+it("what is typed wrongly ends with 2 and one line that says what", async () => {
+  expect(await operator(["wallet", "reopen"])).toEqual({
+    code: 2,
+    out: "",
+    err: "<organisation> is missing\n",
+  });
+  const group = await operator(["wallet"]);
+  expect(group.code).toBe(2);
+  expect(group.err).toContain("wallet reopen");
+  expect(group.err).not.toContain("dead-letters");
+});
+
+it("without a gateway it says in one line how to get one", async () => {
+  const { code, err } = await operator(["audit"], { DATA_DIR: "nothing-here" });
+  expect(code).toBe(1);
+  expect(err).toMatch(/^No gateway has run here \(.*endpoints\.json is missing\): npm start\n$/);
+});
+
+it("an organisation is found by its id or its user's email, and shown with its wallet and ledger", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  await customer.createApiKey();
+  await customer.send();
+
+  const { code, out } = await operator(["organizations", "show", customer.email.toUpperCase()]);
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`^Organisation  ${customer.organizationId}$`, "m"));
+  expect(out).toMatch(new RegExp(`^User          ${customer.email} \\(usr_\\w+\\)$`, "m"));
+  expect(out).toMatch(/^Wallet {8}0\.992100 USD, open$/m);
+  expect(out).toMatch(/^API keys {6}1$/m);
+  expect(out).toMatch(/^ {2}2 {2}\S+ {2}message {2}-0\.007900 USD +0\.992100 USD {2}msg_\w+$/m);
+
+  const shown = await operator(["organizations", "show", customer.organizationId, "--json", "--limit", "1"]);
+  const [json] = objectsOf(shown, z.object({ ledger: z.array(LedgerEntryRecord), user: z.unknown() }));
+  expect(json?.ledger.map(({ seq }) => seq)).toEqual([2]);
+  expect(shown.out).not.toContain("passwordHash");
+
+  expect(await operator(["organizations", "show", "nobody@example.com"])).toEqual({
+    code: 1,
+    out: "",
+    err: "There is no organisation nobody@example.com.\n",
+  });
+});
+
+it("a wallet is credited and charged exactly, once for each reference, and tells its ledger why", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const credit = ["wallet", "credit", customer.email, "9007199.000001", "--reason", "Invoice 7"];
+  const first = await operator([...credit, "--json"]);
+  const Adjusted = z.object({ balanceMicros: z.int(), reference: z.string(), wasDoneBefore: z.boolean() });
+  const [{ reference, ...done } = { reference: "" }] = objectsOf(first, Adjusted);
+  expect(done).toEqual({ balanceMicros: 9_007_199_000_001, wasDoneBefore: false });
+  expect(first.err).toContain(`--reference ${reference}`);
+
+  const again = await operator([...credit, "--reference", reference]);
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining("This was done before") });
+  const other = await operator([...credit.with(3, "5"), "--reference", reference]);
+  expect(other).toMatchObject({
+    code: 1,
+    err: `The reference ${reference} belongs to another adjustment.\n`,
+  });
+
+  const debit = [
+    "wallet",
+    "debit",
+    customer.organizationId,
+    "9007190",
+    "--reason",
+    "Paid back",
+    "--reference",
+  ];
+  expect(await operator([...debit, "a"])).toMatchObject({ code: 0, err: "" });
+  const tooMuch = await operator([...debit, "b"]);
+  expect(tooMuch).toMatchObject({ code: 1, err: "The wallet has less than that.\n" });
+  expect(await customer.balance()).toBe(9.000001);
+
+  const { out } = await operator(["wallet", "ledger", customer.email]);
+  expect(out).toMatch(/^ {2}2 {2}\S+ {2}adjustment {2}-9007190\.000000 USD +9\.000001 USD {2}Paid back$/m);
+  expect(out).toMatch(/^ {2}1 {2}\S+ {2}adjustment +9007199\.000001 USD +9007199\.000001 USD {2}Invoice 7$/m);
+  expect(out).toContain("2 entries in all; 9.000001 USD, open");
+});
+
+it("a closed wallet refuses sends until it is reopened, and says why it is closed", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const closed = await operator(["wallet", "close", customer.email, "--reason", "Fraud\u001b[2J"]);
+  expect(closed.code).toBe(0);
+  expect(closed.out).toMatch(/: 1\.000000 USD, closed since \S+ \(Fraud\u{FFFD}\[2J\)\n$/u);
+  expect(errorOf(await customer.trySend())).toEqual({ status: 400, code: "WALLET_MISSING" });
+
+  const reopened = await operator(["wallet", "reopen", customer.email]);
+  expect(reopened).toMatchObject({ code: 0, out: `${customer.organizationId}: 1.000000 USD, open\n` });
+  expect((await customer.trySend()).status).toBe(202);
+});
+
+it("a KYC submission is listed, shown, rejected with a reason that the customer reads, and approved", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  expect(await operator(["kyc", "approve", email])).toMatchObject({
+    code: 1,
+    err: `${organizationId} has submitted nothing.\n`,
+  });
+  await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", country: "GB" } });
+  const list = await operator(["kyc", "list"]);
+  expect(list.out).toMatch(new RegExp(`^\\S+Z {2}${organizationId} {2}GB +Ada's Shop\\n1 pending$`, "m"));
+
+  const rejected = await operator(["kyc", "reject", email, "--reason", "No number"]);
+  expect(rejected).toMatchObject({ code: 0, out: `${organizationId} is rejected\n` });
+  expect((await customer.call("/v1/kyc")).body).toMatchObject({ data: { rejectionReason: "No number" } });
+  expect((await operator(["kyc", "list"])).out).toBe("0 pending\n");
+  expect(await operator(["kyc", "approve", email])).toMatchObject({
+    code: 1,
+    err: "The submission is not pending.\n",
+  });
+
+  await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", registrationNumber: "7" } });
+  expect(await operator(["kyc", "approve", email])).toMatchObject({ code: 0 });
+  const shown = await operator(["kyc", "show", organizationId]);
+  expect(shown.out).toMatch(/^Status {8}approved\nBusiness {6}Ada's Shop\nRegistration {2}7$/m);
+});
+
+it("a sender ID is listed, approved so that messages carry it, and rejected again", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  await customer.call("/v1/sender-ids", { json: { senderId: "ADASHOP", useCase: "Orders" } });
+  const list = await operator(["sender-ids", "list", "--json"]);
+  const Listed = z.object({ id: z.string(), organizationId: z.string() });
+  const request = objectsOf(list, Listed).find((each) => each.organizationId === organizationId);
+  const id = request?.id ?? "";
+
+  const approved = await operator(["sender-ids", "approve", email, id]);
+  expect(approved).toMatchObject({ code: 0, out: `ADASHOP of ${organizationId} is approved\n` });
+  expect((await customer.trySend({ senderId: undefined })).status).toBe(202);
+  const { out } = await operator(["organizations", "show", email]);
+  expect(out).toMatch(/^Sender IDs {4}ADASHOP approved \(default\)$/m);
+
+  const reject = ["sender-ids", "reject", email, id, "--reason", "Another company"];
+  expect(await operator(reject)).toMatchObject({ code: 0 });
+  expect(errorOf(await customer.trySend({ senderId: undefined })).code).toBe("MISSING_SENDER_ID");
+  expect(await operator(["sender-ids", "approve", email, "sid_1"])).toMatchObject({
+    code: 1,
+    err: `${organizationId} has not requested sid_1.\n`,
+  });
+});
+
+it("in prod nothing is changed unless someone agreed", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
+  // Without credentials or a region it could not even ask AWS: it is refused before.
+  const refused = await operator(credit);
+  expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
+  expect(await customer.balance()).toBe(0);
+
+  expect(await operator([...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });
+  expect(await customer.balance()).toBe(5);
+  const shown = await operator(["wallet", "ledger", customer.email, "--stage", "prod"], prodEnvironment);
+  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
+  const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
+  expect(asking).toEqual([
+    "wallet credit",
+    "wallet debit",
+    "wallet close",
+    "wallet reopen",
+    "kyc approve",
+    "kyc reject",
+    "sender-ids approve",
+    "sender-ids reject",
+    "dead-letters redrive",
+  ]);
+});
+
+it.each([
+  ["org_1\n", true],
+  ["  org_1  \n", true],
+  ["yes\n", false],
+  ["\n", false],
+  ["", false],
+])("a question that is answered with %j counts as %s", async (typed, agreed) => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  input.end(typed);
+  expect(await agrees("Credit Ada\u001b[31m.", "org_1", { input, output })).toBe(agreed);
+  expect(String(output.read())).toContain("Credit Ada\u{FFFD}[31m.\nType org_1 to go on: ");
+});
+
+it("parked jobs are counted, shown by their ids alone, and moved back so that they are done", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
+  const { id } = await customer.send();
+  const { organizationId } = customer;
+  await new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false }).send(
+    new SendMessageCommand({
+      QueueUrl: queueOutput(outputNames.deadLettersUrl("transactionalSends")),
+      MessageBody: JSON.stringify({ organizationId, messageId: id, to: "15005550000" }),
+      MessageGroupId: organizationId,
+    }),
+  );
+
+  const list = await operator(["dead-letters", "list"]);
+  expect(list.code).toBe(0);
+  expect(list.out).toMatch(/^transactionalSends +1 {2}One-time codes or transactional messages .*queued$/m);
+  expect(list.out).toMatch(/^refunds +0 {2}Customers have not got back the price/m);
+
+  const jobs = ["dead-letters", "list", "--queue", "transactionalSends"];
+  const shown = await operator(jobs);
+  expect(shown.out).toMatch(new RegExp(`^\\S+Z {2}0 min +1 {2}\\S+ {2}${organizationId} ${id}$`, "m"));
+  expect(shown.out).not.toContain("15005550000");
+  // Looking at a job does not hide it.
+  const [job] = objectsOf(await operator([...jobs, "--json"]), z.object({ ids: z.array(z.string()) }));
+  expect(job?.ids).toEqual([organizationId, id]);
+
+  expect((await customer.message(id)).status).toBe("queued");
+  const redriven = await operator(["dead-letters", "redrive", "transactionalSends", "--json"]);
+  expect(JSON.parse(redriven.out)).toEqual({ queue: "transactionalSends", moved: 1, left: 0 });
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+});
+
+it("the audit tells wallets in order from those that are wrong or still at work", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { organizationId } = customer;
+  await customer.send();
+  const good = await operator(["audit", customer.email]);
+  expect(good.out).toContain(`${organizationId}  0.992100 USD  2 entries  in order\n`);
+  expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets audited, 0 not in order") });
+
+  const key = keys.ledgerEntry(organizationId, 1);
+  expect(await readItem(LedgerEntryRecord, key)).toBeDefined();
+  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  const young = await operator(["audit", organizationId]);
+  expect(young.code).toBe(0);
+  expect(young.out).toContain("pending\n    pending: seq 2 to 2 have no entry");
+
+  await deleteItem(keys.message(organizationId, (await customer.send()).id));
+  const bad = await operator(["audit", "--json"]);
+  expect(bad.code).toBe(1);
+  const audits = objectsOf(bad, z.object({ organizationId: z.string(), findings: z.array(z.string()) }));
+  expect(audits.filter(({ findings }) => findings.length > 0)).toEqual([
+    { organizationId, findings: [expect.stringMatching(/^seq 3 pays for msg_\w+, which does not exist$/)] },
+  ]);
 });

@@ -483,7 +483,10 @@ class World {
   async #check(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const problems: string[] = [];
-    await this.#finish(async () => problems.push(...(await auditWallet(organizationId)).findings));
+    await this.#finish(async () => {
+      const { findings, pending } = await auditWallet(organizationId);
+      problems.push(...findings, ...pending);
+    });
 
     const items = this.table.all();
     const entries = items.filter(isEntity("ledgerEntry")).map((item) => LedgerEntryRecord.parse(item));

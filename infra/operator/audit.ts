@@ -1,0 +1,52 @@
+import * as z from "zod";
+
+import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
+import { moneyText } from "../../shared/wallet/money.ts";
+import { listWallets } from "../../shared/wallet/wallet.ts";
+import { command } from "./command.ts";
+import { findOrganization } from "./organizations.ts";
+
+const audit = command({
+  name: "audit",
+  summary: "Prove that wallets are in order",
+  details:
+    "Every seq of the ledger has its entry, each balance follows from the one before, the last is the wallet's,\n" +
+    "and every paid message exists at that price. What a send or a refund may still be at work on is pending.\n" +
+    "Exits with 1 when anything is wrong.",
+  parameters: {
+    organizations: {
+      placeholder: "[organisation …]",
+      help: "ids, or emails of users; without any, all that have a wallet",
+    },
+  },
+  examples: ["", "ada@example.com", "--stage prod --json"],
+  input: z.object({ organizations: z.array(z.string()) }),
+  run: async ({ organizations }, { output }) => {
+    let wallets = 0;
+    let wrong = 0;
+    let pending = 0;
+    for await (const organizationId of organizations.length > 0 ? idsOf(organizations) : listWallets()) {
+      const result = await auditWallet(organizationId);
+      wallets += 1;
+      if (result.findings.length > 0) wrong += 1;
+      else if (result.pending.length > 0) pending += 1;
+      output.result(result, describe(result));
+      output.progress(`${wallets} wallets audited, ${wrong} not in order`);
+    }
+    output.note(`${wallets} wallets audited, ${wrong} not in order, ${pending} pending`);
+    if (wrong > 0) process.exitCode = 1;
+  },
+});
+
+async function* idsOf(organizations: readonly string[]): AsyncGenerator<string> {
+  for (const each of organizations) yield (await findOrganization(each)).id;
+}
+
+function describe({ organizationId, balanceMicros, entries, findings, pending }: Audit): string {
+  const state = findings.length > 0 ? "NOT IN ORDER" : pending.length > 0 ? "pending" : "in order";
+  const lines = [...findings, ...pending.map((finding) => `pending: ${finding}`)];
+  const summary = `${organizationId}  ${moneyText(balanceMicros)}  ${entries} entries  ${state}`;
+  return [summary, ...lines.map((line) => `    ${line}`)].join("\n");
+}
+
+export const auditCommands = [audit];

@@ -1,0 +1,84 @@
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+
+import { environmentNames } from "../../shared/platform/config.ts";
+import { projectRoot } from "../bundle.ts";
+import { readEndpoints } from "../local/endpoints.ts";
+import { localRegion } from "../local/template.ts";
+import { outputNames, type StackOutput } from "../stack-outputs.ts";
+import type { Stage } from "../stages.ts";
+import { printable, type Output } from "./output.ts";
+
+/** What a command works with. */
+export interface Context {
+  readonly output: Output;
+  /** An output of the gateway's stack. */
+  readonly stackOutput: (name: string) => StackOutput;
+  /** Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it. */
+  readonly confirm: (what: string, answer: string) => Promise<void>;
+}
+
+/** Finds a deployed stage by its stack's outputs, or the gateway on this machine, and points the shared code at it. */
+export async function connect(stage: Stage | undefined): Promise<Context["stackOutput"]> {
+  const outputs = stage === undefined ? await outputsOfLocalGateway() : await outputsOfStage(stage);
+  const stackOutput = (name: string): StackOutput => {
+    const output = outputs.find((each) => each.name === name);
+    if (output === undefined) {
+      throw new Error(`The stack has no output ${name}: deploy it again, or run the gateway again.`);
+    }
+    return output;
+  };
+  process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
+  return stackOutput;
+}
+
+async function outputsOfLocalGateway(): Promise<readonly StackOutput[]> {
+  const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
+  const { dynamodb, sqs, outputs } = await readEndpoints(dataFolder);
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
+  process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
+  process.env["AWS_REGION"] = localRegion;
+  process.env["AWS_ACCESS_KEY_ID"] = "operator";
+  process.env["AWS_SECRET_ACCESS_KEY"] = "local";
+  // A profile that the shell names would come before these credentials.
+  delete process.env["AWS_PROFILE"];
+  return outputs;
+}
+
+async function outputsOfStage({ name }: Stage): Promise<readonly StackOutput[]> {
+  const StackName = `sms-gateway-${name}`;
+  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }));
+  return (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "", Description }) => ({
+    name: OutputKey,
+    value: OutputValue,
+    description: Description,
+  }));
+}
+
+interface Streams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Asks a person to type an answer. @returns whether they did; the end of the input is a no */
+export async function agrees(
+  what: string,
+  answer: string,
+  streams: Streams = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
+  const lines = createInterface(streams);
+  const ended = new AbortController();
+  lines.once("close", () => ended.abort());
+  try {
+    const question = printable(`${what}\nType ${answer} to go on: `);
+    const typed = await lines.question(question, { signal: ended.signal });
+    return typed.trim() === answer;
+  } catch (error) {
+    if (ended.signal.aborted) return false;
+    throw error;
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,71 @@
+import * as z from "zod";
+
+import { readOrganization, type OrganizationRecord } from "../../shared/accounts/organization.ts";
+import { organizationIdOfEmail, readUser } from "../../shared/accounts/users.ts";
+import { ApiError } from "../../shared/contract/errors.ts";
+import { readKyc } from "../../shared/kyc/review.ts";
+import { listSenderIdRecords, type SenderIdRecord } from "../../shared/sender-ids/review.ts";
+import { readWallet, type WalletRecord } from "../../shared/wallet/wallet.ts";
+import { command, organizationParameter, RequiredText } from "./command.ts";
+import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
+import { listOf, tableOf } from "./output.ts";
+
+/**
+ * The organisation with an id, or that of the user who owns an email.
+ * @throws Error when there is none
+ */
+export async function findOrganization(idOrEmail: string): Promise<OrganizationRecord> {
+  const id = idOrEmail.includes("@") ? await organizationIdOfEmail(idOrEmail) : idOrEmail;
+  const organization = id === undefined ? undefined : await readOrganization(id, { consistent: true });
+  if (organization === undefined) throw new Error(`There is no organisation ${idOrEmail}.`);
+  return organization;
+}
+
+const show = command({
+  name: "organizations show",
+  summary: "Show an organisation, its wallet and what it has",
+  parameters: organizationParameter,
+  options: ledgerLimitOption,
+  examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 100 --stage prod"],
+  input: z.object({ organization: RequiredText, limit: ledgerLimit }),
+  run: async (input, { output }) => {
+    const organization = await findOrganization(input.organization);
+    const { id, ownerId, defaultSenderId } = organization;
+    const [user, wallet, kyc, senderIds] = await Promise.all([
+      ownerId === undefined ? undefined : readUser(ownerId),
+      findWallet(id),
+      readKyc(id),
+      listSenderIdRecords(id),
+    ]);
+    const ledger = wallet === undefined ? [] : await readNewestEntries(wallet, input.limit);
+    const facts = listOf({
+      Organisation: id,
+      Name: organization.name,
+      Registered: organization.createdAt,
+      User: user === undefined ? "not known" : `${user.email} (${user.id})`,
+      Wallet: wallet === undefined ? "none" : walletText(wallet),
+      KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
+      "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
+      "API keys": String(organization.apiKeyCount),
+      Webhooks: String(organization.webhookCount),
+    });
+    output.result(
+      { organization, user: user ?? null, wallet: wallet ?? null, kyc: kyc ?? null, senderIds, ledger },
+      ledger.length === 0 ? facts : `${facts}\n\n${tableOf(ledger, ledgerColumns)}`,
+    );
+  },
+});
+
+/** The wallet of an organisation, or undefined where it has none. */
+async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
+  return readWallet(organizationId).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "WALLET_MISSING") return undefined;
+    throw error;
+  });
+}
+
+function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: string | undefined): string {
+  return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
+}
+
+export const organizationCommands = [show];

@@ -1,0 +1,188 @@
+import * as z from "zod";
+
+import { ApiError } from "../../shared/contract/errors.ts";
+import { decideKyc, listPendingKyc, readKyc, type KycRecord } from "../../shared/kyc/review.ts";
+import type { Decision } from "../../shared/reviews/reviews.ts";
+import { decideSenderId, listPendingSenderIds, readSenderId } from "../../shared/sender-ids/review.ts";
+import { command, organizationParameter, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
+import { findOrganization } from "./organizations.ts";
+import { listOf, type Column, type Output } from "./output.ts";
+
+/*
+ * What customers submit to the operator: their particulars (KYC), and the sender IDs that they ask for.
+ */
+
+/** More requests are not listed at once. */
+const maxListed = 1_000;
+
+const reasonOption = { reason: { placeholder: "TEXT", help: "why; the customer reads it" } };
+const senderIdParameters = {
+  ...organizationParameter,
+  senderIdId: { placeholder: "<sid>", help: "the request's id, as sender-ids list shows it" },
+};
+const Organization = z.object({ organization: RequiredText });
+const SenderIdRequest = Organization.extend({ senderIdId: RequiredText });
+const Reason = { reason: RequiredText };
+
+const kycList = command({
+  name: "kyc list",
+  summary: "List the KYC submissions that wait for a decision, oldest first",
+  examples: ["", "--stage prod --json"],
+  input: z.object({}),
+  run: async (_, { output }) =>
+    listRequests(output, listPendingKyc(), [
+      { heading: "SUBMITTED", text: ({ submittedAt }) => submittedAt },
+      { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "COUNTRY", text: ({ country = "" }) => country },
+      { heading: "BUSINESS", text: ({ businessName }) => businessName },
+    ]),
+});
+
+const kycShow = command({
+  name: "kyc show",
+  summary: "Show an organisation's KYC submission",
+  parameters: organizationParameter,
+  examples: ["ada@example.com"],
+  input: Organization,
+  run: async ({ organization }, { output }) => {
+    const submission = await submissionOf((await findOrganization(organization)).id);
+    output.result(submission, submissionText(submission));
+  },
+});
+
+const kycApprove = command({
+  name: "kyc approve",
+  summary: "Approve an organisation's KYC submission",
+  parameters: organizationParameter,
+  examples: ["ada@example.com --stage prod"],
+  asksFirst: true,
+  input: Organization,
+  run: async ({ organization }, context) => decideOnKyc(organization, { approved: true }, context),
+});
+
+const kycReject = command({
+  name: "kyc reject",
+  summary: "Reject an organisation's KYC submission; it may submit another",
+  parameters: organizationParameter,
+  options: reasonOption,
+  examples: ["ada@example.com --reason 'The registration number is not known' --stage prod"],
+  asksFirst: true,
+  input: Organization.extend(Reason),
+  run: async ({ organization, reason }, context) =>
+    decideOnKyc(organization, { approved: false, reason }, context),
+});
+
+const senderIdsList = command({
+  name: "sender-ids list",
+  summary: "List the sender IDs that wait for a decision, oldest first",
+  examples: ["", "--stage prod --json"],
+  input: z.object({}),
+  run: async (_, { output }) =>
+    listRequests(output, listPendingSenderIds(), [
+      { heading: "REQUESTED", text: ({ createdAt }) => createdAt },
+      { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "ID", text: ({ id }) => id },
+      { heading: "SENDER ID", text: ({ senderId }) => senderId },
+      { heading: "USE CASE", text: ({ useCase = "" }) => useCase },
+    ]),
+});
+
+const senderIdsApprove = command({
+  name: "sender-ids approve",
+  summary: "Approve a sender ID",
+  details: "The first one of an organisation becomes its default. Register it with the carrier before.",
+  parameters: senderIdParameters,
+  examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
+  asksFirst: true,
+  input: SenderIdRequest,
+  run: async (input, context) => decideOnSenderId(input, { approved: true }, context),
+});
+
+const senderIdsReject = command({
+  name: "sender-ids reject",
+  summary: "Reject a sender ID, also one that has been approved",
+  parameters: senderIdParameters,
+  options: reasonOption,
+  examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
+  asksFirst: true,
+  input: SenderIdRequest.extend(Reason),
+  run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
+});
+
+async function listRequests<Request extends object>(
+  output: Output,
+  pending: AsyncIterable<Request>,
+  columns: readonly Column<Request>[],
+): Promise<void> {
+  const requests: Request[] = [];
+  let isWhole = true;
+  for await (const request of pending) {
+    isWhole = requests.length < maxListed;
+    if (!isWhole) break;
+    requests.push(request);
+    output.progress(`${requests.length} read`);
+  }
+  output.table(requests, columns);
+  output.note(isWhole ? `${requests.length} pending` : `the first ${maxListed}; more are pending`);
+}
+
+async function submissionOf(organizationId: string): Promise<KycRecord> {
+  const submission = await readKyc(organizationId);
+  if (submission === undefined) throw new Error(`${organizationId} has submitted nothing.`);
+  return submission;
+}
+
+async function decideOnKyc(idOrEmail: string, decision: Decision, context: Context): Promise<void> {
+  const { id } = await findOrganization(idOrEmail);
+  const submission = await submissionOf(id);
+  await context.confirm(`${verbOf(decision)} this submission:\n${submissionText(submission)}`, id);
+  const decided = await decideKyc(id, decision);
+  context.output.result(decided, `${id} is ${decided.status}`);
+}
+
+async function decideOnSenderId(
+  { organization, senderIdId }: z.infer<typeof SenderIdRequest>,
+  decision: Decision,
+  context: Context,
+): Promise<void> {
+  const { id, name } = await findOrganization(organization);
+  const { record } = await readSenderId(id, senderIdId).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
+    throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
+  });
+  await context.confirm(`${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`, id);
+  const decided = await decideSenderId(id, senderIdId, decision);
+  context.output.result(decided, `${decided.senderId} of ${id} is ${decided.status}`);
+}
+
+function verbOf({ approved }: Decision): string {
+  return approved ? "approve" : "reject";
+}
+
+function submissionText(submission: KycRecord): string {
+  return listOf({
+    Organisation: submission.organizationId,
+    Submission: submission.id,
+    Status: submission.status,
+    Business: submission.businessName,
+    Registration: submission.registrationNumber,
+    Country: submission.country,
+    Address: submission.address,
+    Contact: submission.contactName,
+    Website: submission.website,
+    Submitted: submission.submittedAt,
+    Decided: submission.decidedAt,
+    Reason: submission.rejectionReason,
+  });
+}
+
+export const reviewCommands = [
+  kycList,
+  kycShow,
+  kycApprove,
+  kycReject,
+  senderIdsList,
+  senderIdsApprove,
+  senderIdsReject,
+];

@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+
+import * as z from "zod";
+
+import { ApiError } from "../../shared/contract/errors.ts";
+import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
+import { readWallet } from "../../shared/wallet/wallet.ts";
+import { command, organizationParameter, RequiredText, type Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
+import { findOrganization } from "./organizations.ts";
+
+const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
+const Amount = z
+  .string(amountRule)
+  .transform((text) => microsOfText(text) ?? 0)
+  .refine((micros) => micros > 0, amountRule);
+
+const adjustmentOptions = {
+  reason: { placeholder: "TEXT", help: "why; the customer reads it in the ledger" },
+  reference: {
+    placeholder: "TEXT",
+    help: "names this adjustment for 24 hours: the same command again changes nothing",
+  },
+};
+
+const Adjustment = z.object({
+  organization: RequiredText,
+  amount: Amount,
+  reason: RequiredText,
+  reference: RequiredText.optional(),
+});
+
+function adjustment(name: string, summary: string, direction: -1 | 1, examples: readonly string[]): Command {
+  return command({
+    name,
+    summary,
+    details:
+      "Without --reference it makes one up and shows it first: should the answer be lost, repeat the command with it.",
+    parameters: {
+      ...organizationParameter,
+      amount: { placeholder: "<amount>", help: "in USD, above 0, with at most 6 decimals" },
+    },
+    options: adjustmentOptions,
+    examples,
+    asksFirst: true,
+    input: Adjustment,
+    run: async (input, context) => adjust({ ...input, amountMicros: direction * input.amount }, context),
+  });
+}
+
+async function adjust(
+  input: Omit<z.infer<typeof Adjustment>, "amount"> & { readonly amountMicros: number },
+  { output, confirm }: Context,
+): Promise<void> {
+  const { id: organizationId, name } = await findOrganization(input.organization);
+  const { amountMicros, reason } = input;
+  const { balanceMicros } = await readWallet(organizationId);
+  await confirm(
+    `change the wallet of ${name} (${organizationId}) by ${moneyText(amountMicros)}, ` +
+      `from ${moneyText(balanceMicros)}: ${reason}`,
+    organizationId,
+  );
+  const reference = input.reference ?? randomUUID();
+  if (input.reference === undefined) {
+    output.aside(`Should the answer be lost, repeat the command with --reference ${reference}`);
+  }
+  const { balance, replayed } = await adjustWallet({ organizationId, amountMicros, reason, reference }).catch(
+    (error: unknown) => {
+      const code = error instanceof ApiError ? error.code : undefined;
+      const words = {
+        IDEMPOTENCY_KEY_REUSED: `The reference ${reference} belongs to another adjustment.`,
+        INSUFFICIENT_BALANCE: "The wallet has less than that.",
+      }[String(code)];
+      throw words === undefined ? error : new Error(words, { cause: error });
+    },
+  );
+  const after = microsOf(balance);
+  output.result(
+    { organizationId, amountMicros, balanceMicros: after, reference, wasDoneBefore: replayed },
+    replayed
+      ? `This was done before, and nothing was changed now. The balance after it was ${moneyText(after)}.`
+      : `${organizationId} changed by ${moneyText(amountMicros)}, the balance is ${moneyText(after)}`,
+  );
+}
+
+const close = command({
+  name: "wallet close",
+  summary: "Keep a wallet from being used",
+  details: "Sends and top-ups are refused; refunds and the operator's adjustments still arrive.",
+  parameters: organizationParameter,
+  options: {
+    reason: { placeholder: "TEXT", help: "why; kept for the next operator, not shown to customers" },
+  },
+  examples: ["ada@example.com --reason 'Ticket 4711: fraud' --stage prod"],
+  asksFirst: true,
+  input: z.object({ organization: RequiredText, reason: RequiredText }),
+  run: async ({ organization, reason }, { output, confirm }) => {
+    const { id, name } = await findOrganization(organization);
+    await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id);
+    const wallet = await closeWallet(id, reason);
+    output.result(wallet, `${id}: ${walletText(wallet)}`);
+  },
+});
+
+const reopen = command({
+  name: "wallet reopen",
+  summary: "Let a closed wallet be used again",
+  parameters: organizationParameter,
+  examples: ["ada@example.com --stage prod"],
+  asksFirst: true,
+  input: z.object({ organization: RequiredText }),
+  run: async ({ organization }, { output, confirm }) => {
+    const { id, name } = await findOrganization(organization);
+    await confirm(`reopen the wallet of ${name} (${id})`, id);
+    const wallet = await reopenWallet(id);
+    output.result(wallet, `${id}: ${walletText(wallet)}`);
+  },
+});
+
+const ledger = command({
+  name: "wallet ledger",
+  summary: "Show the newest entries of a wallet's ledger",
+  parameters: organizationParameter,
+  options: ledgerLimitOption,
+  examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 1000 --json --stage prod"],
+  input: z.object({ organization: RequiredText, limit: ledgerLimit }),
+  run: async ({ organization, limit }, { output }) => {
+    const wallet = await readWallet((await findOrganization(organization)).id);
+    output.table(await readNewestEntries(wallet, limit), ledgerColumns);
+    output.note(`${wallet.seq} entries in all; ${walletText(wallet)}`);
+  },
+});
+
+export const walletCommands = [
+  adjustment("wallet credit", "Add money to a wallet", 1, [
+    "ada@example.com 250 --reason 'Invoice 117' --reference invoice-117 --stage prod",
+  ]),
+  adjustment("wallet debit", "Take money from a wallet, never more than it has", -1, [
+    "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
+  ]),
+  close,
+  reopen,
+  ledger,
+];

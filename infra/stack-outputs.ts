@@ -1,0 +1,21 @@
+import * as z from "zod";
+
+/** One output of a stack. */
+export const StackOutput = z.object({
+  name: z.string(),
+  value: z.string(),
+  description: z.string().optional(),
+});
+export type StackOutput = z.infer<typeof StackOutput>;
+
+/** The names of the outputs that the operator's commands find a stage's table and queues by. */
+export const outputNames = {
+  tableName: "TableName",
+  queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,
+  /** Its description says what it means for customers when a job is in there. */
+  deadLettersUrl: (queue: string): string => `${capitalized(queue)}DeadLettersUrl`,
+};
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
