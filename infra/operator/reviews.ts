@@ -17,11 +17,16 @@ import { listOf, type Column, type Output } from "./output.ts";
 const maxListed = 1_000;
 
 const reasonOption = { reason: { placeholder: "TEXT", help: "why; the customer reads it" } };
+const kycParameters = {
+  ...organizationParameter,
+  submissionId: { placeholder: "<kyc>", help: "the submission's id, as kyc list and kyc show have it" },
+};
 const senderIdParameters = {
   ...organizationParameter,
   senderIdId: { placeholder: "<sid>", help: "the request's id, as sender-ids list shows it" },
 };
 const Organization = z.object({ organization: RequiredText });
+const Submission = Organization.extend({ submissionId: RequiredText });
 const SenderIdRequest = Organization.extend({ senderIdId: RequiredText });
 const Reason = { reason: RequiredText };
 
@@ -34,6 +39,7 @@ const kycList = command({
     listRequests(output, listPendingKyc(), [
       { heading: "SUBMITTED", text: ({ submittedAt }) => submittedAt },
       { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "ID", text: ({ id }) => id },
       { heading: "COUNTRY", text: ({ country = "" }) => country },
       { heading: "BUSINESS", text: ({ businessName }) => businessName },
     ]),
@@ -54,23 +60,22 @@ const kycShow = command({
 const kycApprove = command({
   name: "kyc approve",
   summary: "Approve an organisation's KYC submission",
-  parameters: organizationParameter,
-  examples: ["ada@example.com --stage prod"],
+  parameters: kycParameters,
+  examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,
-  input: Organization,
-  run: async ({ organization }, context) => decideOnKyc(organization, { approved: true }, context),
+  input: Submission,
+  run: async (input, context) => decideOnKyc(input, { approved: true }, context),
 });
 
 const kycReject = command({
   name: "kyc reject",
   summary: "Reject an organisation's KYC submission; it may submit another",
-  parameters: organizationParameter,
+  parameters: kycParameters,
   options: reasonOption,
-  examples: ["ada@example.com --reason 'The registration number is not known' --stage prod"],
+  examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'The number is not known'"],
   asksFirst: true,
-  input: Organization.extend(Reason),
-  run: async ({ organization, reason }, context) =>
-    decideOnKyc(organization, { approved: false, reason }, context),
+  input: Submission.extend(Reason),
+  run: async ({ reason, ...input }, context) => decideOnKyc(input, { approved: false, reason }, context),
 });
 
 const senderIdsList = command({
@@ -133,11 +138,15 @@ async function submissionOf(organizationId: string): Promise<KycRecord> {
   return submission;
 }
 
-async function decideOnKyc(idOrEmail: string, decision: Decision, context: Context): Promise<void> {
-  const { id } = await findOrganization(idOrEmail);
+async function decideOnKyc(
+  { organization, submissionId }: z.infer<typeof Submission>,
+  decision: Decision,
+  context: Context,
+): Promise<void> {
+  const { id } = await findOrganization(organization);
   const submission = await submissionOf(id);
   await context.confirm(`${verbOf(decision)} this submission:\n${submissionText(submission)}`, id);
-  const decided = await decideKyc(id, decision);
+  const decided = await decideKyc(id, submissionId, decision);
   context.output.result(decided, `${id} is ${decided.status}`);
 }
 

@@ -41,13 +41,21 @@ export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
 }
 
 /**
- * The operator's decision on an organisation's submission.
+ * The operator's decision on the submission that the operator has seen, which is named because the customer may
+ * have replaced it since.
  * @throws ApiError NOT_FOUND where there is none, CONFLICT when it is not pending, or no longer;
  *   UNAVAILABLE when too many others came in between
  */
-export async function decideKyc(organizationId: string, decision: Decision): Promise<KycRecord> {
+export async function decideKyc(
+  organizationId: string,
+  submissionId: string,
+  decision: Decision,
+): Promise<KycRecord> {
   const seen = await readKyc(organizationId);
   if (seen === undefined) throw new ApiError("NOT_FOUND");
+  if (seen.id !== submissionId) {
+    throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });
+  }
   const fields = decided(decision, now());
   const { update, names, values } = patch(fields);
   const written = await transact([

@@ -66,8 +66,11 @@ describe("a KYC submission", () => {
   it("is rejected with a reason, may be sent again, and is final once it is approved", async () => {
     const customer = await Customer.register();
     const { organizationId } = customer;
-    await submitted(customer);
-    const rejected = await decideKyc(organizationId, { approved: false, reason: "no such register" });
+    const first = await submitted(customer);
+    const rejected = await decideKyc(organizationId, first.id, {
+      approved: false,
+      reason: "no such register",
+    });
     expect(rejected.status).toBe("rejected");
     expect(await current(customer)).toMatchObject({
       ...particulars,
@@ -76,13 +79,17 @@ describe("a KYC submission", () => {
       decidedAt: rejected.decidedAt,
     });
     expect(await pendingIds(customer)).toEqual([]);
-    await expect(decideKyc(organizationId, { approved: true })).rejects.toMatchObject({ code: "CONFLICT" });
+    const approval = { approved: true } as const;
+    const isRefused = { code: "CONFLICT" };
+    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
 
     const again = await submitted(customer);
     expect(again).not.toHaveProperty("rejectionReason");
     expect(again).not.toHaveProperty("decidedAt");
     expect(await pendingIds(customer)).toEqual([again.id]);
-    await decideKyc(organizationId, { approved: true });
+    // The operator has seen the first one, and not the one that took its place.
+    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
+    await decideKyc(organizationId, again.id, approval);
     expect(await readKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
     expect(await current(customer)).toMatchObject({ id: again.id, status: "approved" });
     expect(await pendingIds(customer)).toEqual([]);
@@ -92,7 +99,9 @@ describe("a KYC submission", () => {
   it("that is not there cannot be decided on", async () => {
     const { organizationId } = await Customer.register();
     expect(await readKyc(organizationId)).toBeUndefined();
-    await expect(decideKyc(organizationId, { approved: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(
+      decideKyc(organizationId, "kyc_01J00000000000000000000000", { approved: true }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("is one although several are sent at the same time, and decided once", async () => {
@@ -105,8 +114,8 @@ describe("a KYC submission", () => {
     expect(await pendingIds(customer)).toEqual([survivor?.id]);
 
     const decisions = await Promise.allSettled([
-      decideKyc(customer.organizationId, { approved: true }),
-      decideKyc(customer.organizationId, { approved: false, reason: "no" }),
+      decideKyc(customer.organizationId, survivor?.id ?? "", { approved: true }),
+      decideKyc(customer.organizationId, survivor?.id ?? "", { approved: false, reason: "no" }),
     ]);
     expect(decisions.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect(await pendingIds(customer)).toEqual([]);

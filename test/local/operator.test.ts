@@ -17,10 +17,11 @@ import { helpOf } from "../../infra/operator/command.ts";
 import { commands } from "../../infra/operator/commands.ts";
 import { agrees } from "../../infra/operator/context.ts";
 import { outputNames } from "../../infra/stack-outputs.ts";
+import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { keys } from "../../shared/platform/keys.ts";
 import { deleteItem, readItem } from "../../shared/platform/table.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { Customer, errorOf } from "../support/api.ts";
+import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 
 let dataFolder: string;
@@ -243,25 +244,29 @@ it("a closed wallet refuses sends until it is reopened, and says why it is close
 it("a KYC submission is listed, shown, rejected with a reason that the customer reads, and approved", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
-  expect(await operator(["kyc", "approve", email])).toMatchObject({
+  expect(await operator(["kyc", "show", email])).toMatchObject({
     code: 1,
     err: `${organizationId} has submitted nothing.\n`,
   });
-  await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", country: "GB" } });
+  const submit = async (json: Record<string, unknown>) =>
+    dataOf(await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", ...json } }), KycSubmission);
+  const first = await submit({ country: "GB" });
   const list = await operator(["kyc", "list"]);
-  expect(list.out).toMatch(new RegExp(`^\\S+Z {2}${organizationId} {2}GB +Ada's Shop\\n1 pending$`, "m"));
+  expect(list.out).toMatch(
+    new RegExp(`^\\S+Z {2}${organizationId} {2}${first.id} {2}GB +Ada's Shop\\n1 pending$`, "m"),
+  );
 
-  const rejected = await operator(["kyc", "reject", email, "--reason", "No number"]);
+  const rejected = await operator(["kyc", "reject", email, first.id, "--reason", "No number"]);
   expect(rejected).toMatchObject({ code: 0, out: `${organizationId} is rejected\n` });
   expect((await customer.call("/v1/kyc")).body).toMatchObject({ data: { rejectionReason: "No number" } });
   expect((await operator(["kyc", "list"])).out).toBe("0 pending\n");
-  expect(await operator(["kyc", "approve", email])).toMatchObject({
-    code: 1,
-    err: "The submission is not pending.\n",
-  });
 
-  await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", registrationNumber: "7" } });
-  expect(await operator(["kyc", "approve", email])).toMatchObject({ code: 0 });
+  const second = await submit({ registrationNumber: "7" });
+  expect(await operator(["kyc", "approve", email, first.id])).toMatchObject({
+    code: 1,
+    err: "The submission has been replaced by another one.\n",
+  });
+  expect(await operator(["kyc", "approve", email, second.id])).toMatchObject({ code: 0 });
   const shown = await operator(["kyc", "show", organizationId]);
   expect(shown.out).toMatch(/^Status {8}approved\nBusiness {6}Ada's Shop\nRegistration {2}7$/m);
 });
