@@ -34,6 +34,8 @@ export const CampaignRecord = z.object({
   endedAt: z.string().optional(),
   /** How far through the audience it has come: the last contact, or the number of `contactIds`, that had its turn. */
   position: z.string(),
+  /** The messages of the last block, which a worker that died may not have queued. */
+  lastMessageIds: z.array(z.string()),
   accepted: z.int().nonnegative(),
   chargedMicros: z.int().nonnegative(),
   skippedOptedOut: z.int().nonnegative(),
@@ -177,7 +179,7 @@ export function claimRun(record: CampaignRecord, token: string, at: Date, until:
 export interface Block {
   /** Behind the last contact of the block. */
   readonly position: string;
-  readonly accepted: number;
+  readonly messageIds: readonly string[];
   readonly chargedMicros: number;
   readonly skippedOptedOut: number;
   readonly skippedUnrenderable: number;
@@ -189,14 +191,16 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
   return {
     key: keyOf(held),
     update:
-      "SET #position = :position, accepted = accepted + :accepted, chargedMicros = chargedMicros + :charged, " +
+      "SET #position = :position, lastMessageIds = :messageIds, accepted = accepted + :accepted, " +
+      "chargedMicros = chargedMicros + :charged, " +
       "skippedOptedOut = skippedOptedOut + :optedOut, skippedUnknown = skippedUnknown + :unknown, " +
       "skippedUnrenderable = skippedUnrenderable + :unrenderable",
     condition: "#status = :sending AND runToken = :token AND #position = :seen",
     names: { ...names, "#position": "position" },
     values: {
       ":position": block.position,
-      ":accepted": block.accepted,
+      ":messageIds": block.messageIds,
+      ":accepted": block.messageIds.length,
       ":charged": block.chargedMicros,
       ":optedOut": block.skippedOptedOut,
       ":unknown": block.skippedUnknown,

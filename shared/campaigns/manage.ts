@@ -48,6 +48,7 @@ export async function createCampaign(
     scheduledAt,
     dueAt: scheduledAt,
     position: "",
+    lastMessageIds: [],
     accepted: 0,
     chargedMicros: 0,
     skippedOptedOut: 0,

@@ -3,8 +3,10 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { readCampaignCounts, recount } from "../messages/counts.ts";
+import type { MessageJob } from "../messages/message-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
+import { enqueueAll, type QueuedJob } from "../platform/queue.ts";
 import { readItem, transact, updateItem } from "../platform/table.ts";
 import { readWallet } from "../wallet/wallet.ts";
 import { askForRun, type CampaignJob } from "./campaign-job.ts";
@@ -54,8 +56,9 @@ const patienceMs = 5 * dayMs;
 export async function runCampaign(job: CampaignJob, limits = defaultLimits): Promise<void> {
   const held = await hold(job);
   if (held === undefined) return;
+  if (held.isTakenOver) await queueLastBlock(held.campaign);
   const deadline = now().getTime() + limits.timeMs;
-  let campaign = held;
+  let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
     if (campaign.acceptedAllAt !== undefined) return settle(campaign);
     const passed = await nextBlock(campaign, limits.blockSize);
@@ -67,8 +70,14 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   await askForRun(job);
 }
 
+interface Held {
+  readonly campaign: CampaignRecord;
+  /** Whether the run before this one never let it go: its worker has died. */
+  readonly isTakenOver: boolean;
+}
+
 /** The campaign, held by this run; undefined when it is not due or another run has it. */
-async function hold({ organizationId, campaignId }: CampaignJob): Promise<CampaignRecord | undefined> {
+async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held | undefined> {
   const key = keys.campaign(organizationId, campaignId);
   const campaign = await readItem(CampaignRecord, key, { consistent: true });
   if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
@@ -78,10 +87,22 @@ async function hold({ organizationId, campaignId }: CampaignJob): Promise<Campai
     CampaignRecord,
     claimRun(campaign, token, at, new Date(at.getTime() + runLeaseMs)),
   );
-  if (claimed.applied) return claimed.item;
+  const isTakenOver = campaign.runToken !== undefined;
+  if (claimed.applied) return { campaign: claimed.item, isTakenOver };
   // The SDK repeats a claim whose answer was lost, and then meets its own.
   const found = CampaignRecord.parse(claimed.found);
-  return found.runToken === token ? found : undefined;
+  return found.runToken === token ? { campaign: found, isTakenOver } : undefined;
+}
+
+/** Queues messages that were recorded just before their worker died; a job too many does nothing. */
+async function queueLastBlock({ organizationId, lastMessageIds }: CampaignRecord): Promise<void> {
+  await enqueueAll(
+    "marketingSends",
+    lastMessageIds.map((messageId): QueuedJob => ({
+      group: organizationId,
+      body: { organizationId, messageId } satisfies MessageJob,
+    })),
+  );
 }
 
 /** Takes the campaign over its next contacts. @returns it, still held; undefined when it has come to an end */
@@ -137,7 +158,7 @@ function blockOf(turns: readonly Turn[]): Block {
     turns.filter((turn) => "skipped" in turn && turn.skipped === reason).length;
   return {
     position: turns.at(-1)?.position ?? "",
-    accepted: messages.length,
+    messageIds: messages.map(({ id }) => id),
     chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
     skippedOptedOut: skipped("optedOut"),
     skippedUnrenderable: skipped("unrenderable"),
