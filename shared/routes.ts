@@ -9,6 +9,7 @@ import {
   RegisterRequest,
   Session,
 } from "./contract/accounts.ts";
+import { DocsFile } from "./contract/docs.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
@@ -32,11 +33,26 @@ export interface Route {
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
   readonly paged?: true;
+  /** Content types of a response that goes out as the handler made it, without the envelope. */
+  readonly raw?: readonly string[];
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
   readonly errors: readonly ErrorCode[];
   readonly access: Access;
+}
+
+/** Every error code that an operation can answer with: its own, and those that its other columns bring. */
+export function errorsOf(route: Route): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
+  if (route.auth === "bearer") codes.push("UNAUTHORIZED");
+  if (route.params !== undefined) codes.push("NOT_FOUND");
+  if (route.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  if (route.idempotent === true) {
+    codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
+  }
+  return [...new Set(codes)];
 }
 
 /**
@@ -150,7 +166,7 @@ export const routes = {
     status: 202,
     data: AcceptedMessage,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE", "UNAVAILABLE"],
     access: {
       table: {
         ORG: ["GetItem"],
@@ -221,7 +237,7 @@ export const routes = {
     status: 200,
     data: Wallet,
     idempotent: true,
-    errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
+    errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT", "UNAVAILABLE"],
     access: { table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["GetItem", "PutItem"] } },
   },
   listWebhooks: {
@@ -260,6 +276,43 @@ export const routes = {
     data: DeletedWebhook,
     errors: [],
     access: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  },
+  getOpenApi: {
+    method: "GET",
+    path: "/openapi.json",
+    tag: "docs",
+    summary: "This description, as an OpenAPI document",
+    auth: "none",
+    status: 200,
+    data: z.looseObject({ openapi: z.string() }),
+    raw: ["application/json"],
+    errors: [],
+    access: {},
+  },
+  getDocs: {
+    method: "GET",
+    path: "/docs",
+    tag: "docs",
+    summary: "This description, as a page to read and to try the API from",
+    auth: "none",
+    status: 200,
+    data: z.string(),
+    raw: ["text/html"],
+    errors: [],
+    access: {},
+  },
+  getDocsFile: {
+    method: "GET",
+    path: "/docs/{file}",
+    tag: "docs",
+    summary: "A script or style sheet of the page",
+    auth: "none",
+    params: z.object({ file: DocsFile }),
+    status: 200,
+    data: z.string(),
+    raw: ["text/css", "text/javascript"],
+    errors: [],
+    access: {},
   },
 } as const satisfies Record<string, Route>;
 

@@ -1,18 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import { setTimeout as delay } from "node:timers/promises";
 import { styleText } from "node:util";
 
 import * as z from "zod";
 
 import { startLocalGateway } from "./gateway.ts";
-import { listenOnLoopback } from "./loopback.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
+import { startReceiver, waitFor, type WebhookCall } from "./webhook-receiver.ts";
 
 // `npm run demo`: plays the README's tour on a gateway that keeps nothing, and prints what happens.
-
-const waitTimeoutMs = 15_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const step = (title: string): void => print(`\n${styleText("bold", title)}`);
@@ -111,38 +106,6 @@ async function playTour(): Promise<void> {
   receiver.close();
 }
 
-interface WebhookCall {
-  readonly body: string;
-  readonly event: string;
-  readonly signature: string;
-}
-
-/** A customer's endpoint, which hands out its calls in the order that they come. */
-async function startReceiver(): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
-  const calls: WebhookCall[] = [];
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const header = (name: string): string => String(request.headers[name]);
-    const body = await text(request);
-    calls.push({ body, event: header("x-service-event"), signature: header("x-service-signature") });
-    response.writeHead(204).end();
-  };
-  const server = createServer((request, response) => void take(request, response));
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}/sms-events`,
-    next: async () => {
-      await waitFor("a webhook call", async () => calls.length > 0);
-      const [received] = calls.splice(0, 1);
-      if (received === undefined) throw new Error("the call is gone");
-      return received;
-    },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 function showCall({ body, event, signature }: WebhookCall, secret: string): void {
   print(`  X-Service-Event: ${event}`);
   print(`  X-Service-Signature: ${signature}`);
@@ -153,12 +116,4 @@ function showCall({ body, event, signature }: WebhookCall, secret: string): void
     throw new Error("the signature does not match");
   }
   print("  The signature matches.");
-}
-
-async function waitFor(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + waitTimeoutMs;
-  while (!(await isThere())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not come`);
-    await delay(20);
-  }
 }

@@ -7,6 +7,7 @@ import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { Transaction, Wallet } from "../../shared/contract/wallet.ts";
+import { checkAgainstContract } from "./contract.ts";
 
 export interface ApiResponse {
   readonly status: number;
@@ -29,12 +30,14 @@ export interface ApiCall {
   readonly baseUrl?: string;
 }
 
-/** Calls the gateway as a customer does. */
+/** Calls the gateway as a customer does. What it answers must be what the contract says. */
 export async function call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
   const { json, raw, credential } = options;
   const body = json === undefined ? raw : JSON.stringify(json);
-  const response = await fetch((options.baseUrl ?? inject("baseUrl")) + path, {
-    method: options.method ?? (body === undefined ? "GET" : "POST"),
+  const url = (options.baseUrl ?? inject("baseUrl")) + path;
+  const method = options.method ?? (body === undefined ? "GET" : "POST");
+  const response = await fetch(url, {
+    method,
     headers: {
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
@@ -42,8 +45,12 @@ export async function call(path: string, options: ApiCall = {}): Promise<ApiResp
     },
     ...(body === undefined ? {} : { body }),
   });
+  const { status, headers } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true;
+  const answer = { status, headers, text, body: isJson ? JSON.parse(text) : text };
+  checkAgainstContract({ method, url }, answer);
+  return answer;
 }
 
 const ErrorBody = z.strictObject({
