@@ -318,7 +318,20 @@ export const routes = {
 
 export type Operation = keyof typeof routes;
 
-/** Answers whatever no other route does, with the same 404 for every method and path. */
+/** The methods that a path takes; none when there is no such path. A path without parameters comes first. */
+export function methodsOf(path: string): string[] {
+  const rows = Object.values<Route>(routes);
+  const exact = rows.filter((route) => route.path === path);
+  const matching = exact.length > 0 ? exact : rows.filter((route) => pathPattern(route).test(path));
+  return matching.map(({ method }) => method);
+}
+
+/** What the path of a route looks like when its parameters are filled in. */
+export function pathPattern({ path }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+}
+
+/** Answers whatever no other route does: 405 where the path takes other methods, and 404 everywhere else. */
 export const fallbackRoute = {
   method: "GET",
   path: "/{path+}",
@@ -327,6 +340,6 @@ export const fallbackRoute = {
   auth: "none",
   status: 200,
   data: z.never(),
-  errors: ["NOT_FOUND"],
+  errors: ["NOT_FOUND", "METHOD_NOT_ALLOWED"],
   access: {},
 } as const satisfies Route;

@@ -2,12 +2,16 @@ import * as z from "zod";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 
-/** Emails are compared without regard to case. */
-const Email = z.email("must be an email address").max(254).toLowerCase();
+/** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
+const Email = z
+  .email("must be an email address")
+  .max(254)
+  .refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @")
+  .toLowerCase();
 const Password = z
   .string()
   .min(8, "must be at least 8 characters long")
-  .max(1_000)
+  .max(72, "must be at most 72 bytes long in UTF-8")
   .meta({ description: "At least 8 characters, and in UTF-8 at most 72 bytes." });
 const Name = text(100);
 

@@ -24,6 +24,7 @@ interface Call<R extends Route> {
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
+  readonly path: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The address that the request came from. */
@@ -73,6 +74,7 @@ export function endpoint<const R extends Route>(
       const call = {
         ...parseInput(route, event),
         actor: event.actor,
+        path: event.rawPath,
         headers: event.headers,
         sourceIp: event.requestContext.http.sourceIp,
         attempt: undefined,

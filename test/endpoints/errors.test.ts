@@ -72,6 +72,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   INSUFFICIENT_BALANCE: async () => send({}),
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
+  METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),
   CONFLICT: async () => {
     await updateItem(z.unknown(), {
       key: keys.organization(customer.organizationId),

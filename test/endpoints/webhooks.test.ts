@@ -165,15 +165,22 @@ describe("routes that do not exist", () => {
     ["GET", "/"],
     ["GET", "/v1"],
     ["GET", "/v1/sms/send/more"],
-    ["POST", "/health"],
-    ["PUT", "/v1/wallet"],
-    ["DELETE", "/v1/sms"],
-    ["OPTIONS", "/v1/sms"],
     ["GET", "/v2/sms"],
     ["GET", "/v1/sms/../../etc/passwd"],
     ["GET", "//v1//sms"],
   ])("answer %s %s with our 404", async (method, path) => {
     expect(errorOf(await call(path, { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
+  });
+
+  it.each([
+    ["POST", "/health", "GET"],
+    ["PUT", "/v1/wallet", "GET"],
+    ["OPTIONS", "/v1/webhooks", "GET, POST"],
+    ["PATCH", "/v1/webhooks/whk_any", "DELETE"],
+  ])("answer %s %s with 405 and name the methods that are: %s", async (method, path, allow) => {
+    const response = await call(path, { method });
+    expect(errorOf(response)).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
+    expect(response.headers.get("allow")).toBe(allow);
   });
 
   it("leave health alone, which needs no credential", async () => {

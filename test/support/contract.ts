@@ -1,7 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as z from "zod";
 
-import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import { methodsOf, pathPattern, routes, type Route } from "../../shared/routes.ts";
 
 /*
  * Holds what the gateway answers against the document that it publishes, more strictly than a customer should:
@@ -18,18 +19,7 @@ const document = openApiDocument();
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema(closed(document), "openapi");
 
-const operations = Object.entries(document.paths)
-  // A path without a parameter is the better match, as for API Gateway.
-  .toSorted(([one], [other]) => Number(one.includes("{")) - Number(other.includes("{")))
-  .map(([path, methods]) => ({
-    path,
-    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-    methods,
-  }));
-
-const NotFound = z.strictObject({
-  error: z.strictObject({ code: z.literal("NOT_FOUND"), message: z.string(), requestId: z.string() }),
-});
+const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" };
 
 /**
  * Checks an answer against the schema of its operation and status.
@@ -37,12 +27,10 @@ const NotFound = z.strictObject({
  */
 export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
   const { pathname } = new URL(request.url);
-  const method = request.method.toLowerCase();
-  const found = operations.find(({ pattern, methods }) => pattern.test(pathname) && method in methods);
-  const problem =
-    found === undefined
-      ? problemOfFallback(answer)
-      : problemOf(found.path, method, found.methods[method], answer);
+  const route = Object.values<Route>(routes).find(
+    (row) => row.method === request.method && pathPattern(row).test(pathname),
+  );
+  const problem = route === undefined ? problemOfFallback(pathname, answer) : problemOf(route, answer);
   if (problem === undefined) return;
   throw new Error(
     `${request.method} ${pathname} answered ${answer.status} ${JSON.stringify(answer.body)}, ` +
@@ -50,25 +38,30 @@ export function checkAgainstContract(request: { method: string; url: string }, a
   );
 }
 
-function problemOfFallback({ status, body }: ObservedAnswer): string | undefined {
-  return status === 404 && NotFound.safeParse(body).success ? undefined : "no such route";
+/** Where no operation is, the fallback answers: 405 where the path has other methods, otherwise 404. */
+function problemOfFallback(pathname: string, { status, headers, body }: ObservedAnswer): string | undefined {
+  const methods = methodsOf(pathname);
+  if (status !== (methods.length === 0 ? 404 : 405)) return "no such route";
+  if ((headers.get("allow") ?? "") !== methods.join(", ")) return "Allow is not what the path takes";
+  const { error } = FallbackBody.parse(body);
+  return error.code === fallbackCodes[status] ? undefined : "another code";
 }
 
-function problemOf(
-  path: string,
-  method: string,
-  operation: DocumentedOperation | undefined,
-  { status, headers, body }: ObservedAnswer,
-): string | undefined {
-  const documented = operation?.responses[status];
+const FallbackBody = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), requestId: z.string() }),
+});
+
+function problemOf(route: Route, { status, headers, body }: ObservedAnswer): string | undefined {
+  const method = route.method.toLowerCase();
+  const documented = document.paths[route.path]?.[method]?.responses[status];
   if (documented === undefined) return "no such status";
   const contentType = headers.get("content-type")?.split(";")[0] ?? "";
   if (!(contentType in (documented.content ?? {}))) return `no such content type as ${contentType}`;
   for (const [name, { required = false }] of Object.entries(documented.headers ?? {})) {
     if (required && !headers.has(name)) return `no header ${name}`;
   }
-  const pointer = ["paths", path, method, "responses", String(status), "content", contentType, "schema"];
-  return schemaProblem(pointer, body);
+  const response = ["paths", route.path, method, "responses", String(status)];
+  return schemaProblem([...response, "content", contentType, "schema"], body);
 }
 
 /** What is wrong with a value, by the schema at a place in the document. */
