@@ -80,10 +80,8 @@ export function openApiDocument() {
   const components = new Components();
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
   for (const [operation, route] of Object.entries<Route>(routes)) {
-    paths[route.path] ??= {};
-    Object.assign(paths[route.path] ?? {}, {
-      [route.method.toLowerCase()]: documentedOperation(operation, route, components),
-    });
+    const described = documentedOperation(operation, route, components);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   const webhooks = Object.fromEntries(
     WebhookEvent.options.map((event) => {

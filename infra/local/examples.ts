@@ -15,6 +15,8 @@ export interface Examples {
 /** What one operation needs, such as money or an id, another brings; after so many rounds all has come. */
 const maxRounds = 4;
 
+const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
 /** Sent by the examples as the address of a webhook; no such host can exist (RFC 2606). */
 const exampleWebhookUrl = "https://shop.example/sms-events";
 
@@ -118,16 +120,23 @@ class Recorder {
         ...(security.length === 0 ? {} : { Authorization: `Bearer ${this.#token}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
-      ...(body === undefined ? {} : { body: body.replaceAll(exampleWebhookUrl, this.#webhookUrl) }),
+      ...(body === undefined ? {} : { body: this.#fillIn(body) }),
     });
     const text = await response.text();
     if (response.ok) this.#remember(text);
     return { ok: response.ok, text };
   }
 
+  /** A body whose ids are there, and whose webhooks arrive. */
+  #fillIn(body: string): string {
+    return body
+      .replaceAll(exampleWebhookUrl, this.#webhookUrl)
+      .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id);
+  }
+
   #remember(text: string): void {
     this.#token = /"token":"([^"]+)"/.exec(text)?.[1] ?? this.#token;
-    for (const [id = "", prefix = ""] of text.matchAll(/\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g)) {
+    for (const [id = "", prefix = ""] of text.matchAll(idPattern)) {
       if (!this.#ids.has(prefix)) this.#ids.set(prefix, id);
     }
   }
@@ -153,7 +162,7 @@ function steady(examples: Examples, webhookUrl: string): Examples {
 
 /** Ids are numbered kind by kind, in the order in which they were made. */
 function steadyIds(text: string): string {
-  const ids = [...new Set(text.match(/\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}\b/g))].toSorted();
+  const ids = [...new Set(text.match(idPattern))].toSorted();
   // An event has the ULID of its message.
   const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length)))];
   return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, (ulid) => {

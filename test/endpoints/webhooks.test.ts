@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { CreatedWebhook, WebhookEvent, webhookHeaders } from "../../shared/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -111,6 +111,18 @@ describe("webhook calls", () => {
       timestamp: (await customer.message(id)).failedAt,
       data: { id, to, errorCode: "MESSAGE_PROVIDER_ERROR" },
     });
+  });
+
+  it("carry every header that the contract names, in the form that it names", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const hook = await receiver();
+    await register(customer, { url: hook.url });
+    await customer.send();
+    await hook.waitForCalls(1);
+    for (const [name, schema] of Object.entries(webhookHeaders)) {
+      const header = hook.calls[0]?.headers[name.toLowerCase()];
+      expect(schema.safeParse(header).success, `${name}: ${String(header)}`).toBe(true);
+    }
   });
 
   it("carry the headers of Standard Webhooks beside the spec's", async () => {
