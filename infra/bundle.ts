@@ -1,19 +1,27 @@
-import { glob, rm } from "node:fs/promises";
+import { glob, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
+
+import { DocsFile } from "../shared/contract/docs.ts";
 
 export const projectRoot = fileURLToPath(new URL("..", import.meta.url));
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
+
+const require = createRequire(import.meta.url);
+const swaggerUiFolder = path.dirname(require.resolve("swagger-ui-dist/package.json"));
 
 /** Bundles are ES modules, but some packages still call `require` for Node's own modules. */
 const requireBanner =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
 /**
- * Bundles every file in `functions/` on its own, into `.build/functions/<tag>/<name>/index.mjs`.
+ * Bundles every file in `functions/` on its own, into `.build/functions/<tag>/<name>/index.mjs`, and puts what
+ * the reference page loads beside the function that serves it, compressed.
  * @returns the size of each bundle in bytes, by `<tag>/<name>`
  */
 export async function bundleFunctions(): Promise<Map<string, number>> {
@@ -42,6 +50,13 @@ export async function bundleFunctions(): Promise<Map<string, number>> {
     metafile: true,
     logLevel: "warning",
   });
+  for (const file of DocsFile.options) {
+    const content = await readFile(path.join(swaggerUiFolder, file));
+    await writeFile(
+      path.join(bundleFolder("docs/get-docs-file"), `${file}.gz`),
+      gzipSync(content, { level: 9 }),
+    );
+  }
   return new Map(
     Object.entries(result.metafile.outputs).map(([file, { bytes }]) => [
       path.relative(".build/functions", path.dirname(file)),

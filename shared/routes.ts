@@ -19,6 +19,7 @@ import {
   UpdateContactRequest,
 } from "./contract/contacts.ts";
 import { DashboardStats } from "./contract/dashboard.ts";
+import { DocsFile } from "./contract/docs.ts";
 import type { ErrorCode } from "./contract/errors.ts";
 import { Health } from "./contract/health.ts";
 import { KycSubmission, SubmitKycRequest } from "./contract/kyc.ts";
@@ -53,12 +54,40 @@ export interface Route {
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
   readonly paged?: true;
+  /** Content types of a response that goes out as the handler made it, without the envelope. */
+  readonly raw?: readonly string[];
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
   readonly errors: readonly ErrorCode[];
   readonly access: Access;
 }
+
+/** Every error code that an operation can answer with: its own, and those that its other columns bring. */
+export function errorsOf(route: Route): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
+  if (route.auth === "bearer") codes.push("UNAUTHORIZED");
+  if (route.params !== undefined) codes.push("NOT_FOUND");
+  if (route.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  if (route.idempotent === true) {
+    codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
+  }
+  return [...new Set(codes)];
+}
+
+/** What a message takes to be accepted. */
+const acceptsMessages = {
+  table: {
+    ORG: ["GetItem"],
+    WALLET: ["GetItem", "UpdateItem"],
+    LEDGER: ["PutItem"],
+    MESSAGES: ["PutItem"],
+    DUE: ["PutItem"],
+    STATS: ["UpdateItem"],
+  },
+  queues: ["transactionalSends", "marketingSends"],
+} as const satisfies Access;
 
 /**
  * All operations of the API. A row's name is the operation's, and its handler is
@@ -171,18 +200,8 @@ export const routes = {
     status: 202,
     data: AcceptedMessage,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
-    access: {
-      table: {
-        ORG: ["GetItem"],
-        WALLET: ["GetItem", "UpdateItem"],
-        LEDGER: ["PutItem"],
-        MESSAGES: ["PutItem"],
-        DUE: ["PutItem"],
-        STATS: ["UpdateItem"],
-      },
-      queues: ["transactionalSends", "marketingSends"],
-    },
+    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE", "UNAVAILABLE"],
+    access: acceptsMessages,
   },
   estimateSms: {
     method: "POST",
@@ -368,7 +387,7 @@ export const routes = {
     status: 200,
     data: Wallet,
     idempotent: true,
-    errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
+    errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT", "UNAVAILABLE"],
     access: { table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["GetItem", "PutItem"] } },
   },
   listWebhooks: {
@@ -617,23 +636,63 @@ export const routes = {
     data: AcceptedMessage,
     idempotent: true,
     errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
-    access: {
-      table: {
-        TEMPLATES: ["GetItem"],
-        ORG: ["GetItem"],
-        WALLET: ["GetItem", "UpdateItem"],
-        LEDGER: ["PutItem"],
-        MESSAGES: ["PutItem"],
-        DUE: ["PutItem"],
-      },
-      queues: ["transactionalSends", "marketingSends"],
-    },
+    access: { ...acceptsMessages, table: { ...acceptsMessages.table, TEMPLATES: ["GetItem"] } },
+  },
+  getOpenApi: {
+    method: "GET",
+    path: "/openapi.json",
+    tag: "docs",
+    summary: "This description, as an OpenAPI document",
+    auth: "none",
+    status: 200,
+    data: z.looseObject({ openapi: z.string() }),
+    raw: ["application/json"],
+    errors: [],
+    access: {},
+  },
+  getDocs: {
+    method: "GET",
+    path: "/docs",
+    tag: "docs",
+    summary: "This description, as a page to read and to try the API from",
+    auth: "none",
+    status: 200,
+    data: z.string(),
+    raw: ["text/html"],
+    errors: [],
+    access: {},
+  },
+  getDocsFile: {
+    method: "GET",
+    path: "/docs/{file}",
+    tag: "docs",
+    summary: "A script or style sheet of the page",
+    auth: "none",
+    params: z.object({ file: DocsFile }),
+    status: 200,
+    data: z.string(),
+    raw: ["text/css", "text/javascript"],
+    errors: [],
+    access: {},
   },
 } as const satisfies Record<string, Route>;
 
 export type Operation = keyof typeof routes;
 
-/** Answers whatever no other route does, with the same 404 for every method and path. */
+/** The methods that a path takes; none when there is no such path. A path without parameters comes first. */
+export function methodsOf(path: string): string[] {
+  const rows = Object.values<Route>(routes);
+  const exact = rows.filter((route) => route.path === path);
+  const matching = exact.length > 0 ? exact : rows.filter((route) => pathPattern(route).test(path));
+  return matching.map(({ method }) => method);
+}
+
+/** What the path of a route looks like when its parameters are filled in. */
+export function pathPattern({ path }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+}
+
+/** Answers whatever no other route does: 405 where the path takes other methods, and 404 everywhere else. */
 export const fallbackRoute = {
   method: "GET",
   path: "/{path+}",
@@ -642,6 +701,6 @@ export const fallbackRoute = {
   auth: "none",
   status: 200,
   data: z.never(),
-  errors: ["NOT_FOUND"],
+  errors: ["NOT_FOUND", "METHOD_NOT_ALLOWED"],
   access: {},
 } as const satisfies Route;

@@ -8,6 +8,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: ["test/browser/**"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/environment.ts"],
     // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.

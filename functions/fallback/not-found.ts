@@ -1,7 +1,9 @@
 import { ApiError } from "../../shared/contract/errors.ts";
 import { endpoint } from "../../shared/platform/endpoint.ts";
-import { fallbackRoute } from "../../shared/routes.ts";
+import { fallbackRoute, methodsOf } from "../../shared/routes.ts";
 
-export const handler = endpoint(fallbackRoute, async () => {
-  throw new ApiError("NOT_FOUND");
+export const handler = endpoint(fallbackRoute, async ({ path }) => {
+  const methods = methodsOf(path);
+  if (methods.length === 0) throw new ApiError("NOT_FOUND");
+  throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: methods.join(", ") } });
 });

@@ -1,4 +1,8 @@
+import { apiVersion } from "../../shared/contract/health.ts";
 import { endpoint } from "../../shared/platform/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
-export const handler = endpoint(routes.getHealth, async () => ({ status: "ok" as const, version: "0.2.0" }));
+export const handler = endpoint(routes.getHealth, async () => ({
+  status: "ok" as const,
+  version: apiVersion,
+}));

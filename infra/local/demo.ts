@@ -1,18 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import { setTimeout as delay } from "node:timers/promises";
 import { styleText } from "node:util";
 
-import * as z from "zod";
-
+import { createClient, type Client } from "../../shared/client.ts";
 import { startLocalGateway } from "./gateway.ts";
-import { listenOnLoopback } from "./loopback.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
+import { startReceiver, waitFor, type WebhookCall } from "./webhook-receiver.ts";
 
 // `npm run demo`: plays the README's tour on a gateway that keeps nothing, and prints what happens.
-
-const waitTimeoutMs = 15_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const step = (title: string): void => print(`\n${styleText("bold", title)}`);
@@ -34,113 +28,60 @@ try {
   await gateway.stop();
 }
 
-/** Calls the gateway, prints the call and its answer, and returns the `data` of the answer. */
-async function call<Data>(
-  method: string,
-  path: string,
-  schema: z.ZodType<Data>,
-  options: { credential?: string; json?: unknown } = {},
-): Promise<Data> {
-  const { credential, json } = options;
-  const response = await fetch(gateway.url + path, {
-    method,
-    headers: {
-      ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
-      ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+/** A client that prints each call and its answer. */
+function connect(credential?: string): Client {
+  return createClient({
+    baseUrl: gateway.url,
+    ...(credential === undefined ? {} : { credential }),
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      const { method, body } = init;
+      print(`  ${method} ${url.replace(gateway.url, "")}${typeof body === "string" ? ` ${body}` : ""}`);
+      print(`  ${response.status} ${await response.clone().text()}`);
+      return response;
     },
-    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
   });
-  const body: unknown = await response.json();
-  print(`  ${method} ${path}${json === undefined ? "" : ` ${JSON.stringify(json)}`}`);
-  print(`  ${response.status} ${JSON.stringify(body)}`);
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
-  return z.object({ data: schema }).parse(body).data;
 }
 
 async function playTour(): Promise<void> {
   step("1. Register: a user, an organisation and an empty wallet");
-  const { token } = await call("POST", "/v1/auth/register", z.object({ token: z.string() }), {
-    json: { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
+  const { token } = await connect().register({
+    body: { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
   });
 
   step("2. Top up the wallet");
-  await call("POST", "/v1/wallet/top-up", z.unknown(), { credential: token, json: { amount: 5 } });
+  await connect(token).topUpWallet({ body: { amount: 5 } });
 
   step("3. Create an API key: its secret is shown this once");
-  const key = await call("POST", "/v1/auth/api-keys", z.object({ secret: z.string() }), {
-    credential: token,
-    json: { name: "server" },
-  });
-  const credential = key.secret;
+  const key = await connect(token).createApiKey({ body: { name: "server" } });
+  const client = connect(key.secret);
 
   step("4. Register a webhook: its signing secret is shown this once");
   const receiver = await startReceiver();
-  const webhook = await call("POST", "/v1/webhooks", z.object({ secret: z.string() }), {
-    credential,
-    json: { url: receiver.url },
-  });
+  const webhook = await client.createWebhook({ body: { url: receiver.url } });
 
   step("5. Send a message with the API key: accepted and paid for");
-  const Queued = z.object({ id: z.string(), status: z.string() });
   const message = {
     to: "15005550000",
     message: "Your code is 123456",
     senderId: "ADASHOP",
     messageType: "otp",
-  };
-  const { id } = await call("POST", "/v1/sms/send", Queued, { credential, json: message });
+  } as const;
+  const { id } = await client.sendSms({ body: message });
 
   step("6. The webhook arrives, and its signature is right");
   showCall(await receiver.next(), webhook.secret);
 
   step("7. The message is sent");
-  await call("GET", `/v1/sms/${id}`, Queued, { credential });
+  await client.getSms({ params: { id } });
 
   step("8. A message that the sandbox carrier refuses fails, and its price comes back");
-  await call("POST", "/v1/sms/send", Queued, { credential, json: { ...message, to: "15005550002" } });
+  await client.sendSms({ body: { ...message, to: "15005550002" } });
   showCall(await receiver.next(), webhook.secret);
-  const Rows = z.array(z.object({ type: z.string() }));
-  await waitFor("the refund", async () => {
-    const response = await fetch(`${gateway.url}/v1/wallet/transactions`, {
-      headers: { Authorization: `Bearer ${credential}` },
-    });
-    const { data } = z.object({ data: Rows }).parse(await response.json());
-    return data[0]?.type === "refund";
-  });
-  await call("GET", "/v1/wallet/transactions", Rows, { credential });
+  const silent = createClient({ baseUrl: gateway.url, credential: key.secret });
+  await waitFor("the refund", async () => (await silent.listTransactions()).rows[0]?.type === "refund");
+  await client.listTransactions();
   receiver.close();
-}
-
-interface WebhookCall {
-  readonly body: string;
-  readonly event: string;
-  readonly signature: string;
-}
-
-/** A customer's endpoint, which hands out its calls in the order that they come. */
-async function startReceiver(): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
-  const calls: WebhookCall[] = [];
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const header = (name: string): string => String(request.headers[name]);
-    const body = await text(request);
-    calls.push({ body, event: header("x-service-event"), signature: header("x-service-signature") });
-    response.writeHead(204).end();
-  };
-  const server = createServer((request, response) => void take(request, response));
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}/sms-events`,
-    next: async () => {
-      await waitFor("a webhook call", async () => calls.length > 0);
-      const [received] = calls.splice(0, 1);
-      if (received === undefined) throw new Error("the call is gone");
-      return received;
-    },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 function showCall({ body, event, signature }: WebhookCall, secret: string): void {
@@ -153,12 +94,4 @@ function showCall({ body, event, signature }: WebhookCall, secret: string): void
     throw new Error("the signature does not match");
   }
   print("  The signature matches.");
-}
-
-async function waitFor(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + waitTimeoutMs;
-  while (!(await isThere())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not come`);
-    await delay(20);
-  }
 }

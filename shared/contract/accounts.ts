@@ -2,63 +2,92 @@ import * as z from "zod";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 
-/** Emails are compared without regard to case. */
-const Email = z.email("must be an email address").max(254).toLowerCase();
-const Password = z.string().min(8, "must be at least 8 characters long").max(1_000);
+/** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
+const Email = z
+  .email("must be an email address")
+  .max(254)
+  .refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @")
+  .toLowerCase();
+const Password = z
+  .string()
+  .min(8, "must be at least 8 characters long")
+  .max(72, "must be at most 72 bytes long in UTF-8")
+  .meta({ description: "At least 8 characters, and in UTF-8 at most 72 bytes." });
 const Name = text(100);
 
-export const RegisterRequest = z.object({
-  email: Email,
-  password: Password,
-  firstName: Name.optional(),
-  lastName: Name.optional(),
-  organizationName: Name.optional(),
-});
+export const RegisterRequest = z
+  .object({
+    email: Email,
+    password: Password,
+    firstName: Name.optional(),
+    lastName: Name.optional(),
+    organizationName: Name.optional().meta({ description: "The email when there is none." }),
+  })
+  .meta({
+    id: "RegisterRequest",
+    examples: [{ email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" }],
+  });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 
 /** The password has no minimum here: a password that registration would refuse is simply wrong. */
-export const LoginRequest = z.object({
-  email: z.string().max(254).toLowerCase(),
-  password: z.string().max(1_000),
-});
+export const LoginRequest = z
+  .object({
+    email: z.string().max(254).toLowerCase(),
+    password: z.string().max(1_000),
+  })
+  .meta({ id: "LoginRequest", examples: [{ email: "ada@example.com", password: "correct horse" }] });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
-export const User = z.object({
-  id: idSchema("usr"),
-  email: z.string(),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
-  createdAt: Timestamp,
-});
+export const User = z
+  .object({
+    id: idSchema("usr"),
+    email: z.string(),
+    firstName: z.string().optional(),
+    lastName: z.string().optional(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: "User" });
 export type User = z.infer<typeof User>;
 
-export const Organization = z.object({ id: idSchema("org"), name: z.string(), createdAt: Timestamp });
+export const Organization = z
+  .object({ id: idSchema("org"), name: z.string(), createdAt: Timestamp })
+  .meta({ id: "Organization" });
 export type Organization = z.infer<typeof Organization>;
 
-export const Account = z.object({ user: User, organization: Organization });
+export const Account = z.object({ user: User, organization: Organization }).meta({ id: "Account" });
 export type Account = z.infer<typeof Account>;
 
 export const Session = Account.extend({
-  token: z.string(),
+  token: z.string().meta({ description: "A session token (JWT) for the Authorization header." }),
   tokenType: z.literal("Bearer"),
   expiresAt: Timestamp,
-});
+}).meta({ id: "Session" });
 export type Session = z.infer<typeof Session>;
 
-export const CreateApiKeyRequest = z.object({ name: text(100).optional() });
+export const CreateApiKeyRequest = z
+  .object({ name: text(100).optional().meta({ description: "What the key is for, in words of your own." }) })
+  .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] });
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
-export const ApiKey = z.object({
-  id: idSchema("key"),
-  name: z.string().optional(),
-  /** The first characters of the secret, enough to tell one key from another. */
-  hint: z.string(),
-  status: z.enum(["active", "disabled"]),
-  createdAt: Timestamp,
-  disabledAt: Timestamp.optional(),
-});
+export const ApiKey = z
+  .object({
+    id: idSchema("key"),
+    name: z.string().optional(),
+    hint: z
+      .string()
+      .meta({ description: "The first characters of the secret, enough to tell one key from another." }),
+    status: z.enum(["active", "disabled"]),
+    createdAt: Timestamp,
+    disabledAt: Timestamp.optional(),
+  })
+  .meta({ id: "ApiKey" });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** The only response that ever carries the secret. */
-export const CreatedApiKey = ApiKey.extend({ secret: z.string().regex(/^nn_[0-9A-Za-z]{38}$/) });
+export const CreatedApiKey = ApiKey.extend({
+  secret: z
+    .string()
+    .regex(/^nn_[0-9A-Za-z]{38}$/)
+    .meta({ description: "Shown this once. Goes into the Authorization header like a session token." }),
+}).meta({ id: "CreatedApiKey" });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;

@@ -48,7 +48,12 @@ export const errorCatalogue = {
   NOT_FOUND: {
     status: 404,
     message: "There is no such resource.",
-    remedy: "Check the method, the path and the id; ids of another organisation are not found either.",
+    remedy: "Check the path and the id; ids of another organisation are not found either.",
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: "This path does not take this method.",
+    remedy: "Use one of the methods in the `Allow` header.",
   },
   CONFLICT: {
     status: 409,

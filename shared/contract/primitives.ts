@@ -25,13 +25,19 @@ export function idSchema(prefix: IdPrefix): z.ZodString {
 /** ISO 8601 in UTC, for example `2026-03-01T09:30:00.000Z`. */
 export const Timestamp = z.iso.datetime();
 
+/** Characters that every HTTP client and proxy passes on as they are. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters without spaces");
+
 /** An MSISDN in international digits, country code first, no plus sign (E.164 allows 15 digits). */
 export const PhoneNumber = z
   .string()
   .regex(
     /^[1-9]\d{6,14}$/,
     "must be 7 to 15 digits in international form, country code first, without a plus sign",
-  );
+  )
+  .meta({ description: "MSISDN in international digits: country code first, no plus sign." });
 
 /**
  * A string of at most `maxLength` Unicode code points. JSON Schema counts `maxLength` in code points and zod
@@ -66,11 +72,16 @@ function integerParameter(minimum: number, maximum: number): z.ZodType<number> {
 
 export const PageQuery = z
   .object({
-    page: integerParameter(1, Number.MAX_SAFE_INTEGER).default(1),
-    limit: integerParameter(1, 100).default(20),
+    page: integerParameter(1, Number.MAX_SAFE_INTEGER)
+      .default(1)
+      .meta({
+        description: `Page to read. Pages reach ${maxPagedRows} rows deep; \`cursor\` goes on from there.`,
+      }),
+    limit: integerParameter(1, 100).default(20).meta({ description: "Rows in a page, at most 100." }),
     cursor: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier answer")
+      .meta({ description: "The `meta.nextCursor` of an earlier answer; `page` then has no effect." })
       .optional(),
   })
   .refine(({ page, limit, cursor }) => cursor !== undefined || page * limit <= maxPagedRows, {
@@ -79,15 +90,15 @@ export const PageQuery = z
   });
 export type PageQuery = z.infer<typeof PageQuery>;
 
-export const PageMeta = z.object({
-  /** Absent when the rows were asked for with `cursor`. */
-  page: z.int().optional(),
-  limit: z.int(),
-  total: z.int(),
-  totalPages: z.int(),
-  /** Present when more rows follow. */
-  nextCursor: z.string().optional(),
-});
+export const PageMeta = z
+  .object({
+    page: z.int().optional().meta({ description: "Absent when the rows were asked for with `cursor`." }),
+    limit: z.int(),
+    total: z.int().meta({ description: "Rows in the whole list." }),
+    totalPages: z.int(),
+    nextCursor: z.string().optional().meta({ description: "Present when more rows follow." }),
+  })
+  .meta({ id: "PageMeta" });
 export type PageMeta = z.infer<typeof PageMeta>;
 
 export interface Page<Row> {
@@ -100,6 +111,9 @@ export const ErrorBody = z.object({
     code: z.string(),
     message: z.string(),
     requestId: z.string(),
-    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    details: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: "The fields that are wrong, in dot notation; an empty `path` is the whole." }),
   }),
 });

@@ -5,93 +5,129 @@ import { Currency, idSchema, PhoneNumber, text, Timestamp } from "./primitives.t
 export const MessageType = z.enum(["otp", "transactional", "marketing"]);
 export type MessageType = z.infer<typeof MessageType>;
 
-/** `English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2. */
-export const Language = z.enum(["English", "Unicode"]);
+export const Language = z
+  .enum(["English", "Unicode"])
+  .meta({ description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2." });
 
 export const SenderId = z
   .string()
   .max(11)
-  .regex(/^[A-Za-z0-9]+$/, "must be letters and digits only");
+  .regex(/^[A-Za-z0-9]+$/, "must be letters and digits only")
+  .meta({ description: "The name that the message comes from: up to 11 letters and digits." });
 
-export const SendSmsRequest = z.object({
-  to: PhoneNumber,
-  message: text(1_600).min(1, "must not be empty"),
-  senderId: SenderId.optional(),
-  language: Language.default("English"),
-  scheduledAt: z.iso
-    .datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" })
-    .optional(),
-  messageType: MessageType.optional(),
-});
+export const SendSmsRequest = z
+  .object({
+    to: PhoneNumber,
+    message: text(1_600).min(1, "must not be empty").meta({ description: "Up to 1,600 characters." }),
+    senderId: SenderId.optional().meta({
+      description:
+        "The name that the message comes from. Without it the organisation's approved one is used.",
+    }),
+    language: Language.default("English"),
+    scheduledAt: z.iso
+      .datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" })
+      .optional()
+      .meta({ description: "When to send, up to 30 days ahead. The message is paid for at once." }),
+    messageType: MessageType.optional().meta({
+      description: "`marketing` waits on a queue of its own, so that it never holds up a one-time code.",
+    }),
+  })
+  .meta({
+    id: "SendSmsRequest",
+    examples: [
+      { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
+    ],
+  });
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 
 /** How a text travels: in 7-bit characters, or in 16-bit ones where it has others. */
 export const Encoding = z.enum(["GSM-7", "UCS-2"]);
 export type Encoding = z.infer<typeof Encoding>;
 
-/** `sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled. */
-export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]);
+export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).meta({
+  id: "MessageStatus",
+  description: "`sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled.",
+});
 
 /** Why a message failed, in words that name no provider. */
-export const DeliveryErrorCode = z.enum([
-  /** The number cannot be a phone. */
-  "MESSAGE_INVALID_DESTINATION",
-  /** No carrier takes messages for this number. */
-  "MESSAGE_UNROUTABLE",
-  /** The carrier refused the message, or could not be reached in any attempt. */
-  "MESSAGE_PROVIDER_ERROR",
-  /** Whether the carrier took the message is not known, so it is not sent again. */
-  "MESSAGE_OUTCOME_UNKNOWN",
-]);
+export const DeliveryErrorCode = z
+  .enum([
+    "MESSAGE_INVALID_DESTINATION",
+    "MESSAGE_UNROUTABLE",
+    "MESSAGE_PROVIDER_ERROR",
+    "MESSAGE_OUTCOME_UNKNOWN",
+  ])
+  .meta({
+    id: "DeliveryErrorCode",
+    description:
+      "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
+      "`MESSAGE_UNROUTABLE`: no carrier takes messages for it. " +
+      "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
+      "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again.",
+  });
 export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 
-const Pricing = z.object({
-  segments: z.int(),
-  unitPrice: z.number(),
-  total: z.number(),
-  currency: Currency,
-});
+const Pricing = z
+  .object({
+    segments: z.int().meta({
+      description:
+        "Parts that the text travels in: GSM-7 takes 160 characters in one and 153 in each of several, " +
+        "UCS-2 70 and 67.",
+    }),
+    unitPrice: z.number().meta({ description: "Price of one segment." }),
+    total: z.number().meta({ description: "What the wallet was debited." }),
+    currency: Currency,
+  })
+  .meta({ id: "Pricing" });
 
-export const AcceptedMessage = z.object({
-  id: idSchema("msg"),
-  status: z.literal("queued"),
-  to: PhoneNumber,
-  queuedAt: Timestamp,
-  scheduledAt: Timestamp.optional(),
-  pricing: Pricing,
-});
+export const AcceptedMessage = z
+  .object({
+    id: idSchema("msg"),
+    status: z.literal("queued"),
+    to: PhoneNumber,
+    queuedAt: Timestamp,
+    scheduledAt: Timestamp.optional(),
+    pricing: Pricing,
+  })
+  .meta({ id: "AcceptedMessage" });
 export type AcceptedMessage = z.infer<typeof AcceptedMessage>;
 
-export const Message = z.object({
-  id: idSchema("msg"),
-  status: MessageStatus,
-  to: PhoneNumber,
-  message: z.string(),
-  senderId: z.string(),
-  language: Language,
-  messageType: MessageType.optional(),
-  campaignId: idSchema("cmp").optional(),
-  encoding: Encoding,
-  pricing: Pricing,
-  queuedAt: Timestamp,
-  scheduledAt: Timestamp.optional(),
-  sentAt: Timestamp.optional(),
-  failedAt: Timestamp.optional(),
-  cancelledAt: Timestamp.optional(),
-  errorCode: DeliveryErrorCode.optional(),
-});
+export const Message = z
+  .object({
+    id: idSchema("msg"),
+    status: MessageStatus,
+    to: PhoneNumber,
+    message: z.string(),
+    senderId: z.string(),
+    language: Language,
+    messageType: MessageType.optional(),
+    campaignId: idSchema("cmp").optional().meta({ description: "The campaign that it belongs to." }),
+    encoding: Encoding,
+    pricing: Pricing,
+    queuedAt: Timestamp,
+    scheduledAt: Timestamp.optional(),
+    sentAt: Timestamp.optional(),
+    failedAt: Timestamp.optional(),
+    cancelledAt: Timestamp.optional(),
+    errorCode: DeliveryErrorCode.optional(),
+  })
+  .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;
 
 /** The fields of a message that decide its price; those of a whole send request are taken as well. */
-export const EstimateSmsRequest = SendSmsRequest.pick({ to: true, message: true, language: true });
+export const EstimateSmsRequest = SendSmsRequest.pick({ to: true, message: true, language: true }).meta({
+  id: "EstimateSmsRequest",
+  examples: [{ to: "15005550000", message: "Your code is 123456" }],
+});
 export type EstimateSmsRequest = z.infer<typeof EstimateSmsRequest>;
 
-export const Estimate = z.object({
-  to: PhoneNumber,
-  encoding: Encoding,
-  pricing: Pricing,
-  balance: z.number(),
-  /** Whether the balance covers the message now. */
-  isCovered: z.boolean(),
-});
+export const Estimate = z
+  .object({
+    to: PhoneNumber,
+    encoding: Encoding,
+    pricing: Pricing,
+    balance: z.number(),
+    isCovered: z.boolean().meta({ description: "Whether the balance covers the message now." }),
+  })
+  .meta({ id: "Estimate" });
 export type Estimate = z.infer<typeof Estimate>;

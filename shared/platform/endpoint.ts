@@ -7,7 +7,7 @@ import type {
 import type * as z from "zod";
 
 import { ApiError, errorCatalogue, invalidField } from "../contract/errors.ts";
-import type { Page } from "../contract/primitives.ts";
+import { IdempotencyKey, type Page } from "../contract/primitives.ts";
 import type { Route } from "../routes.ts";
 import { authenticate, type Actor } from "./authenticate.ts";
 import { once, type Attempt } from "./idempotency.ts";
@@ -24,14 +24,27 @@ interface Call<R extends Route> {
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
+  readonly path: string;
+  /** The headers of the request, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   /** The address that the request came from. */
   readonly sourceIp: string;
   /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
   readonly attempt: Attempt | undefined;
 }
 
+/** A response that a handler makes by itself; the pipeline adds the headers that all have. */
+export interface RawResponse {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
 /** What a handler returns: the route's `data`, or for a paged route its rows and where they stand. */
-type Answer<R extends Route> = R extends { paged: true } ? Page<z.input<R["data"]>> : z.input<R["data"]>;
+type Answer<R extends Route> = R extends { raw: readonly string[] }
+  ? RawResponse
+  : R extends { paged: true }
+    ? Page<z.input<R["data"]>>
+    : z.input<R["data"]>;
 
 type Handle<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
 
@@ -61,6 +74,8 @@ export function endpoint<const R extends Route>(
       const call = {
         ...parseInput(route, event),
         actor: event.actor,
+        path: event.rawPath,
+        headers: event.headers,
         sourceIp: event.requestContext.http.sourceIp,
         attempt: undefined,
       } as Call<R>;
@@ -77,8 +92,9 @@ export function endpoint<const R extends Route>(
 
 function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
   const key = event.headers["idempotency-key"];
-  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw invalidField("Idempotency-Key", "must be 1 to 255 printable ASCII characters without spaces");
+  const parsed = IdempotencyKey.optional().safeParse(key);
+  if (parsed.success) return parsed.data;
+  throw invalidField("Idempotency-Key", parsed.error.issues[0]?.message ?? "is not valid");
 }
 
 function success(
@@ -86,6 +102,7 @@ function success(
   answer: unknown,
   headers: Record<string, string> = {},
 ): APIGatewayProxyStructuredResultV2 {
+  if (route.raw !== undefined && isRaw(answer)) return rawSuccess(route, answer);
   return { statusCode: route.status, headers, body: successBody(route, answer) };
 }
 
@@ -95,8 +112,22 @@ function successBody(route: Route, answer: unknown): string {
   );
 }
 
+function rawSuccess(route: Route, { headers, body }: RawResponse): APIGatewayProxyStructuredResultV2 {
+  const isText = typeof body === "string";
+  return {
+    statusCode: route.status,
+    headers: { ...headers },
+    body: isText ? body : Buffer.from(body).toString("base64"),
+    isBase64Encoded: !isText,
+  };
+}
+
 function isPage(answer: unknown): answer is Page<unknown> {
   return typeof answer === "object" && answer !== null && "rows" in answer && "meta" in answer;
+}
+
+function isRaw(answer: unknown): answer is RawResponse {
+  return typeof answer === "object" && answer !== null && "headers" in answer && "body" in answer;
 }
 
 function authentication(route: Route): EndpointMiddleware {

@@ -2,7 +2,7 @@ import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { localRegion } from "../../infra/local/template.ts";
+import { localAccountId, localRegion } from "../../infra/local/template.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept.ts";
 import { queueNames } from "../../shared/platform/access.ts";
@@ -30,10 +30,9 @@ process.env["AWS_ENDPOINT_URL_SQS"] = gateway.sqsEndpoint;
 process.env[environmentNames.tableName] = gateway.stack.table.name;
 // Queues that nobody works on: the messages are only there to be many.
 for (const queue of queueNames) {
-  const { QueueUrl } = await new SQSClient({}).send(
-    new CreateQueueCommand({ QueueName: `benchmark-${queue}` }),
-  );
-  process.env[environmentNames.queueUrl[queue]] = QueueUrl;
+  const QueueName = `benchmark-${queue}`;
+  await new SQSClient({}).send(new CreateQueueCommand({ QueueName }));
+  process.env[environmentNames.queueUrl[queue]] = `${gateway.sqsEndpoint}/${localAccountId}/${QueueName}`;
 }
 
 async function post(path: string, body: unknown, token?: string): Promise<unknown> {

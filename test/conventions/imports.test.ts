@@ -55,6 +55,11 @@ it("the contract imports zod and itself only", () => {
   expect(new Set(packages)).toEqual(new Set(["zod"]));
 });
 
+it("the route table, the document and the client import the contract only, so a customer can take them along", () => {
+  const allowed = /^shared\/(contract\/|routes\.ts$)|^shared\/platform\/access\.ts$/;
+  expect(breaches(/^shared\/(client|openapi|routes)\.ts$/, (imported) => allowed.test(imported))).toEqual([]);
+});
+
 it("the platform imports no domain", () => {
   const allowed = /^shared\/(contract|platform)\/|^shared\/routes\.ts$/;
   expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
@@ -69,7 +74,8 @@ it("functions import what is shared, never each other", () => {
 });
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
-  const allowed = /^infra\/|^shared\/routes\.ts$|^shared\/platform\/(access|config|keys)\.ts$/;
+  const allowed =
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/contract\/docs\.ts$|^shared\/platform\/(access|config|keys)\.ts$/;
   // The operator's commands are a program of their own beside the functions.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });

@@ -30,7 +30,7 @@ it("no two rows answer the same method and path", () => {
   expect(new Set(places).size).toBe(places.length);
 });
 
-it("all but health, registration and login need a credential", () => {
+it("all but health, registration, login and the documentation need a credential", () => {
   const open = rows.filter(([, { auth }]) => auth === "none").map(([operation]) => operation);
-  expect(open).toEqual(["getHealth", "register", "login"]);
+  expect(open).toEqual(["getHealth", "register", "login", "getOpenApi", "getDocs", "getDocsFile"]);
 });

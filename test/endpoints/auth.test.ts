@@ -47,6 +47,7 @@ describe("registration", () => {
 
   it.each([
     ["an email that is none", { email: "nobody" }, "email"],
+    ["an email with 65 characters before the @", { email: `${"x".repeat(65)}@example.com` }, "email"],
     ["a missing email", { email: undefined }, "email"],
     ["a short password", { password: "1234567" }, "password"],
     ["a missing password", { password: undefined }, "password"],

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { CreatedWebhook, WebhookEvent, webhookHeaders } from "../../shared/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -113,6 +113,18 @@ describe("webhook calls", () => {
     });
   });
 
+  it("carry every header that the contract names, in the form that it names", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const hook = await receiver();
+    await register(customer, { url: hook.url });
+    await customer.send();
+    await hook.waitForCalls(1);
+    for (const [name, schema] of Object.entries(webhookHeaders)) {
+      const header = hook.calls[0]?.headers[name.toLowerCase()];
+      expect(schema.safeParse(header).success, `${name}: ${String(header)}`).toBe(true);
+    }
+  });
+
   it("carry the headers of Standard Webhooks beside the spec's", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver();
@@ -165,15 +177,22 @@ describe("routes that do not exist", () => {
     ["GET", "/"],
     ["GET", "/v1"],
     ["GET", "/v1/sms/send/more"],
-    ["POST", "/health"],
-    ["PUT", "/v1/wallet"],
-    ["DELETE", "/v1/sms"],
-    ["OPTIONS", "/v1/sms"],
     ["GET", "/v2/sms"],
     ["GET", "/v1/sms/../../etc/passwd"],
     ["GET", "//v1//sms"],
   ])("answer %s %s with our 404", async (method, path) => {
     expect(errorOf(await call(path, { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
+  });
+
+  it.each([
+    ["POST", "/health", "GET"],
+    ["PUT", "/v1/wallet", "GET"],
+    ["OPTIONS", "/v1/webhooks", "GET, POST"],
+    ["PATCH", "/v1/webhooks/whk_any", "DELETE"],
+  ])("answer %s %s with 405 and name the methods that are: %s", async (method, path, allow) => {
+    const response = await call(path, { method });
+    expect(errorOf(response)).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
+    expect(response.headers.get("allow")).toBe(allow);
   });
 
   it("leave health alone, which needs no credential", async () => {

@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
 import * as z from "zod";
 
-import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { createClient, everyRow, type Client } from "../../shared/client.ts";
+import type { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
-import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
-import { Transaction, Wallet } from "../../shared/contract/wallet.ts";
+import type { AcceptedMessage, Message, SendSmsRequest } from "../../shared/contract/sms.ts";
+import type { Transaction, Wallet } from "../../shared/contract/wallet.ts";
+import { checkAgainstContract } from "./contract.ts";
 
 export interface ApiResponse {
   readonly status: number;
@@ -29,11 +31,11 @@ export interface ApiCall {
   readonly baseUrl?: string;
 }
 
-/** Calls the gateway as a customer does. */
+/** Calls the gateway as a customer does. What it answers must be what the contract says. */
 export async function call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
   const { json, raw, credential } = options;
   const body = json === undefined ? raw : JSON.stringify(json);
-  const response = await fetch((options.baseUrl ?? inject("baseUrl")) + path, {
+  const response = await checkedFetch((options.baseUrl ?? inject("baseUrl")) + path, {
     method: options.method ?? (body === undefined ? "GET" : "POST"),
     headers: {
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
@@ -42,8 +44,21 @@ export async function call(path: string, options: ApiCall = {}): Promise<ApiResp
     },
     ...(body === undefined ? {} : { body }),
   });
+  return readAnswer(response);
+}
+
+/** A `fetch` that fails when the contract does not describe what comes back. */
+async function checkedFetch(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  checkAgainstContract({ method: init.method ?? "GET", url }, await readAnswer(response.clone()));
+  return response;
+}
+
+async function readAnswer(response: Response): Promise<ApiResponse> {
+  const { status, headers } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true;
+  return { status, headers, text, body: isJson ? JSON.parse(text) : text };
 }
 
 const ErrorBody = z.strictObject({
@@ -85,11 +100,15 @@ export function pageOf<Row>(response: ApiResponse, row: z.ZodType<Row>): { rows:
 
 export const password = "correct horse battery";
 
+const message = { to: "15005550000", message: "hello", senderId: "ACME" };
+
 /** One customer with an organisation of its own. */
 export class Customer {
   readonly email: string;
   readonly token: string;
   readonly organizationId: string;
+  /** For calls that must succeed; `call` is for those that may not. */
+  readonly client: Client;
   readonly #session: Session;
   readonly #baseUrl: string;
 
@@ -97,6 +116,7 @@ export class Customer {
     this.email = email;
     this.token = session.token;
     this.organizationId = session.organization.id;
+    this.client = createClient({ baseUrl, credential: session.token, fetch: checkedFetch });
     this.#session = session;
     this.#baseUrl = baseUrl;
   }
@@ -105,8 +125,10 @@ export class Customer {
   static async register(options: { balance?: number; baseUrl?: string } = {}): Promise<Customer> {
     const email = `${randomUUID()}@example.com`;
     const baseUrl = options.baseUrl ?? inject("baseUrl");
-    const response = await call("/v1/auth/register", { json: { email, password }, baseUrl });
-    const customer = new Customer(email, dataOf(response, Session), baseUrl);
+    const session = await createClient({ baseUrl, fetch: checkedFetch }).register({
+      body: { email, password },
+    });
+    const customer = new Customer(email, session, baseUrl);
     if (options.balance !== undefined) await customer.topUp(options.balance);
     return customer;
   }
@@ -127,42 +149,38 @@ export class Customer {
   }
 
   async topUp(amount: number): Promise<Wallet> {
-    return dataOf(await this.call("/v1/wallet/top-up", { json: { amount } }), Wallet);
+    return this.client.topUpWallet({ body: { amount } });
   }
 
   async createApiKey(): Promise<CreatedApiKey> {
-    return dataOf(await this.call("/v1/auth/api-keys", { method: "POST" }), CreatedApiKey);
+    return this.client.createApiKey();
   }
 
   /** Sends a message that must be accepted. */
-  async send(fields: Record<string, unknown> = {}): Promise<AcceptedMessage> {
-    return dataOf(await this.trySend(fields), AcceptedMessage);
+  async send(fields: Partial<z.input<typeof SendSmsRequest>> = {}): Promise<AcceptedMessage> {
+    return this.client.sendSms({ body: { ...message, ...fields } });
   }
 
+  /** Sends a message that may be refused. */
   async trySend(fields: Record<string, unknown> = {}): Promise<ApiResponse> {
-    return this.call("/v1/sms/send", {
-      json: { to: "15005550000", message: "hello", senderId: "ACME", ...fields },
-    });
+    return this.call("/v1/sms/send", { json: { ...message, ...fields } });
   }
 
   async message(id: string): Promise<Message> {
-    return dataOf(await this.call(`/v1/sms/${id}`), Message);
+    return this.client.getSms({ params: { id } });
   }
 
   async balance(): Promise<number> {
-    return dataOf(await this.call("/v1/wallet"), Wallet).balance;
+    return (await this.client.getWallet()).balance;
   }
 
   /** The whole ledger, oldest first. */
   async ledger(): Promise<Transaction[]> {
     const entries: Transaction[] = [];
-    let cursor = "";
-    do {
-      const response = await this.call(`/v1/wallet/transactions?limit=100${cursor}`);
-      const { rows, meta } = pageOf(response, Transaction);
-      entries.push(...rows);
-      cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
-    } while (cursor !== "");
+    const newestFirst = everyRow(async (next) =>
+      this.client.listTransactions({ query: { limit: 100, ...next } }),
+    );
+    for await (const entry of newestFirst) entries.push(entry);
     return entries.toReversed();
   }
 }

@@ -1,0 +1,7 @@
+import { docsFile } from "../../shared/docs/files.ts";
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+
+export const handler = endpoint(routes.getDocsFile, async ({ params, headers }) =>
+  docsFile(params.file, headers["accept-encoding"]),
+);

@@ -1,0 +1,187 @@
+import * as z from "zod";
+
+import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
+import { routes, type Route } from "../../shared/routes.ts";
+import { startLocalGateway } from "./gateway.ts";
+import { synthesizeLocalStack } from "./synthesize.ts";
+import { startReceiver, waitFor } from "./webhook-receiver.ts";
+
+/** Bodies of real answers and webhook calls, by operation and by event. */
+export interface Examples {
+  readonly operations: Readonly<Record<string, unknown>>;
+  readonly webhooks: Readonly<Record<string, unknown>>;
+}
+
+/** What one operation needs, such as money or an id, another brings; after so many rounds all has come. */
+const maxRounds = 4;
+
+const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
+/** Sent by the examples as the address of a webhook; no such host can exist (RFC 2606). */
+const exampleWebhookUrl = "https://shop.example/sms-events";
+
+/**
+ * Plays every operation on a gateway of its own, with the request that its schema gives as an example, and
+ * keeps what it answers. What differs from run to run is replaced, so that a second recording is the same.
+ * @throws Error when an operation never succeeds
+ */
+export async function recordExamples(): Promise<Examples> {
+  const gateway = await startLocalGateway({
+    ...(await synthesizeLocalStack()),
+    port: 0,
+    log: () => undefined,
+  });
+  const receiver = await startReceiver();
+  try {
+    const recorder = new Recorder(gateway.url, receiver.url);
+    await recorder.play(({ method }) => method !== "DELETE");
+    const sent = await receiver.next();
+    await recorder.callOperation("sendSms", { to: "15005550002" });
+    const failed = await receiver.next();
+    await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
+    await recorder.play(({ method }) => method === "GET");
+    await recorder.play(({ method }) => method === "DELETE");
+    const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
+    return steady({ operations: recorder.examples, webhooks: Object.fromEntries(webhooks) }, receiver.url);
+  } finally {
+    receiver.close();
+    await gateway.stop();
+  }
+}
+
+interface PlayedOperation extends DocumentedOperation {
+  readonly method: string;
+  readonly path: string;
+}
+
+class Recorder {
+  readonly examples: Record<string, unknown> = {};
+  readonly #baseUrl: string;
+  readonly #webhookUrl: string;
+  readonly #operations: ReadonlyMap<string, PlayedOperation>;
+  /** The first id of each prefix that came in an answer. */
+  readonly #ids = new Map<string, string>();
+  #token = "";
+
+  constructor(baseUrl: string, webhookUrl: string) {
+    this.#baseUrl = baseUrl;
+    this.#webhookUrl = webhookUrl;
+    this.#operations = new Map(
+      Object.entries(openApiDocument().paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => [
+          operation.operationId,
+          { ...operation, method: method.toUpperCase(), path },
+        ]),
+      ),
+    );
+  }
+
+  /** Calls each of these operations until it succeeds. */
+  async play(isPlayed: (route: Route) => boolean): Promise<void> {
+    let waiting = Object.entries<Route>(routes)
+      .filter(([, route]) => route.raw === undefined && isPlayed(route))
+      .map(([operation]) => operation);
+    let answers: string[] = [];
+    for (let round = 0; round < maxRounds && waiting.length > 0; round += 1) {
+      const failed: string[] = [];
+      answers = [];
+      for (const operation of waiting) {
+        const answer = await this.callOperation(operation);
+        if (answer.ok) {
+          this.examples[operation] = JSON.parse(answer.text);
+          continue;
+        }
+        failed.push(operation);
+        answers.push(`${operation}: ${answer.text}`);
+      }
+      waiting = failed;
+    }
+    if (waiting.length > 0) throw new Error(`these operations never succeed:\n${answers.join("\n")}`);
+  }
+
+  async read(operation: string): Promise<string> {
+    return (await this.callOperation(operation)).text;
+  }
+
+  /** Calls an operation with the body of its example, some of whose fields may be changed. */
+  async callOperation(operation: string, changes: object = {}): Promise<{ ok: boolean; text: string }> {
+    const played = this.#operations.get(operation);
+    if (played === undefined) throw new Error(`there is no operation ${operation}`);
+    const { method, path, parameters = [], requestBody, security } = played;
+    const example = requestBody?.content["application/json"]?.example;
+    const body = requestBody === undefined ? undefined : JSON.stringify({ ...toObject(example), ...changes });
+    const filledPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const pattern = parameters.find((each) => each.name === name)?.schema.pattern ?? "";
+      return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? "none-yet";
+    });
+    const response = await fetch(this.#baseUrl + filledPath, {
+      method,
+      headers: {
+        ...(security.length === 0 ? {} : { Authorization: `Bearer ${this.#token}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: this.#fillIn(body) }),
+    });
+    const text = await response.text();
+    if (response.ok) this.#remember(text);
+    return { ok: response.ok, text };
+  }
+
+  /** A body whose ids are there, and whose webhooks arrive. */
+  #fillIn(body: string): string {
+    return body
+      .replaceAll(exampleWebhookUrl, this.#webhookUrl)
+      .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id);
+  }
+
+  #remember(text: string): void {
+    this.#token = /"token":"([^"]+)"/.exec(text)?.[1] ?? this.#token;
+    for (const [id = "", prefix = ""] of text.matchAll(idPattern)) {
+      if (!this.#ids.has(prefix)) this.#ids.set(prefix, id);
+    }
+  }
+}
+
+function toObject(example: unknown): Record<string, unknown> {
+  return z.record(z.string(), z.unknown()).catch({}).parse(example);
+}
+
+/** The same examples with ids, times and secrets that do not depend on when they were recorded. */
+function steady(examples: Examples, webhookUrl: string): Examples {
+  const text = JSON.stringify(examples)
+    .replaceAll(webhookUrl, exampleWebhookUrl)
+    .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"')
+    .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
+    .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(
+      /\bwhsec_[^"]+/g,
+      `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`,
+    );
+  return JSON.parse(steadyTimes(steadyIds(text)));
+}
+
+/** Ids are numbered kind by kind, in the order in which they were made. */
+function steadyIds(text: string): string {
+  const ids = [...new Set(text.match(idPattern))].toSorted();
+  // An event has the ULID of its message.
+  const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length)))];
+  return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, (ulid) => {
+    return `01KE${String(ulids.indexOf(ulid) + 1).padStart(22, "0")}`;
+  });
+}
+
+/** Times keep their order, a second apart; where more than a minute lies between them, so do the minutes. */
+function steadyTimes(text: string): string {
+  const pattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+  const times = [...new Set(text.match(pattern))].toSorted();
+  const steadyOf = new Map<string, string>();
+  let before = Date.parse(times[0] ?? "");
+  let at = Date.parse("2026-01-05T09:30:00.000Z");
+  for (const time of times) {
+    const minutes = Math.round((Date.parse(time) - before) / 60_000);
+    before = Date.parse(time);
+    at += minutes > 0 ? minutes * 60_000 : 1_000;
+    steadyOf.set(time, new Date(at).toISOString());
+  }
+  return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
+}

@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+
+import type { DocsFile } from "../contract/docs.ts";
+import type { RawResponse } from "../platform/endpoint.ts";
+
+const contentTypes: Readonly<Record<DocsFile, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+};
+
+/** A file that the reference page loads. The build has put it beside the function's bundle, compressed. */
+export async function docsFile(file: DocsFile, acceptEncoding: string | undefined): Promise<RawResponse> {
+  const compressed = await readFile(new URL(`./${file}.gz`, import.meta.url));
+  const takesGzip = accepts(acceptEncoding ?? "", "gzip");
+  return {
+    headers: {
+      "Content-Type": contentTypes[file],
+      ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
+      Vary: "Accept-Encoding",
+      "Cache-Control": "public, max-age=86400",
+    },
+    body: takesGzip ? compressed : await promisify(gunzip)(compressed),
+  };
+}
+
+/** Whether an Accept-Encoding header takes a coding; one with a weight of 0 is refused (RFC 9110, 12.5.3). */
+function accepts(acceptEncoding: string, coding: string): boolean {
+  return acceptEncoding.split(",").some((each) => {
+    const [name = "", weight = "q=1"] = each.toLowerCase().split(";");
+    return name.trim() === coding && Number(weight.trim().slice("q=".length)) > 0;
+  });
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+
+import type { RawResponse } from "../platform/endpoint.ts";
+
+/*
+ * The reference page. Swagger UI draws it from /openapi.json; nothing comes from, or goes to, any other place.
+ * Paths are relative, so that it also works behind a path prefix.
+ */
+
+const script = `
+SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#reference",
+  deepLinking: true,
+  displayRequestDuration: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+const style = `
+body { margin: 0; }
+.swagger-ui .wrapper { max-width: 1180px; }
+.swagger-ui .info { margin: 32px 0 16px; }
+.swagger-ui .info .title small.version-stamp { background-color: #2f6f4f; }
+.swagger-ui .renderedMarkdown { line-height: 1.5; }
+.swagger-ui .renderedMarkdown p { margin: 0.6em 0; }
+.swagger-ui .info .renderedMarkdown code, .swagger-ui .renderedMarkdown code {
+  color: inherit; font-weight: 500; padding: 1px 4px;
+}
+.swagger-ui .info .renderedMarkdown :is(td, th) { padding: 4px 16px 4px 0; vertical-align: top; }
+.swagger-ui .info .renderedMarkdown td:first-child { white-space: nowrap; }
+.swagger-ui .scheme-container { padding: 16px 0; box-shadow: none; border-block: 1px solid rgb(128 128 128 / 25%); }
+.swagger-ui .parameters-col_name { min-width: 150px; }
+`;
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>SMS gateway: API reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<style>${style}</style>
+</head>
+<body>
+<main id="reference"></main>
+<noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same without.</noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script>${script}</script>
+</body>
+</html>
+`;
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `script-src 'self' ${hashSource(script)}`,
+  `style-src 'self' ${hashSource(style)}`,
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export function docsPage(): RawResponse {
+  return {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "public, max-age=300",
+      "Content-Security-Policy": contentSecurityPolicy,
+    },
+    body: html,
+  };
+}
+
+/** What lets an inline script or style run under a policy that forbids all others. */
+function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}

@@ -1,0 +1,409 @@
+import * as z from "zod";
+
+import { errorCatalogue, type ErrorCode } from "./contract/errors.ts";
+import recorded from "./contract/examples.json" with { type: "json" };
+import { apiVersion } from "./contract/health.ts";
+import { ErrorBody, IdempotencyKey, PageMeta } from "./contract/primitives.ts";
+import { WebhookEvent, webhookHeaders } from "./contract/webhooks.ts";
+import { errorsOf, routes, type Route } from "./routes.ts";
+
+/*
+ * The OpenAPI 3.1 document, made from the route table. Nothing in here speaks of a single operation: what a row
+ * says is all that is needed, and what it does not say follows from its columns.
+ */
+
+export type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+interface MediaType {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Example>>;
+}
+
+interface Example {
+  readonly summary: string;
+  readonly description?: string;
+  readonly value: unknown;
+}
+
+interface Header {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
+
+interface Parameter extends Header {
+  readonly name: string;
+  readonly in: "header" | "path" | "query";
+  readonly required: boolean;
+}
+
+interface Body {
+  readonly required: boolean;
+  readonly content: Readonly<Record<string, MediaType>>;
+}
+
+export interface OperationResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Header>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Body;
+  readonly responses: Readonly<Record<string, OperationResponse>>;
+}
+
+/** Descriptions of the tags that a row can have. */
+const tags: Readonly<Record<string, string>> = {
+  health: "Whether the gateway is there.",
+  docs: "What you are reading.",
+  auth: "Accounts, sessions and API keys.",
+  sms: "Messages and what became of them.",
+  wallet: "Prepaid money: the balance and the ledger behind it.",
+  webhooks: "Where the gateway calls when a message reaches its outcome.",
+  kyc: "Who the organisation is: submitted once, decided by the operator.",
+  "sender-ids": "Names to send under: requested here, decided by the operator.",
+  contacts: "People to write to.",
+  templates: "Texts to use again.",
+  campaigns: "One text to many contacts.",
+  dashboard: "Figures at a glance.",
+};
+
+/** The OpenAPI document of the whole API. */
+export function openApiDocument() {
+  const components = new Components();
+  const paths: Record<string, Record<string, DocumentedOperation>> = {};
+  for (const [operation, route] of Object.entries<Route>(routes)) {
+    const described = documentedOperation(operation, route, components);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
+  }
+  const webhooks = Object.fromEntries(
+    WebhookEvent.options.map((event) => {
+      const [name = ""] = event.shape.event.values;
+      return [name, { post: documentedEvent(name, event, components) }];
+    }),
+  );
+  const used = new Set([...Object.values<Route>(routes).map(({ tag }) => tag), "webhooks"]);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "SMS gateway",
+      version: apiVersion,
+      summary: "A prepaid SMS gateway: accounts, wallet, messages and signed webhooks",
+      description: introduction,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/", description: "The gateway that this document comes from" }],
+    tags: [...used].map((name) => ({ name, description: tags[name] })),
+    paths,
+    webhooks,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The `token` of a registration or login, good for an hour, or the secret of an API key (`nn_…`), " +
+            "good until it is disabled. API keys belong on servers, never into apps or web pages.",
+        },
+      },
+    },
+  };
+}
+
+/** The catalogue of errors as a Markdown table. */
+export function errorTable(): string {
+  const rows = Object.entries(errorCatalogue).map(([code, { status, message, remedy }]) => [
+    `\`${code}\``,
+    String(status),
+    markdown(message),
+    markdown(remedy),
+  ]);
+  return [["Code", "Status", "What it means", "What to do"], ["---", "---", "---", "---"], ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+/** A text of the catalogue in Markdown, where what stands in angle brackets would be taken for HTML. */
+function markdown(text: string): string {
+  return text.replaceAll("<", "\\<");
+}
+
+const introduction = `Register, top up, send: the three calls under **auth**, **wallet** and **sms** are all it takes to see a
+message go out. On this page, *Authorize* takes the \`token\` of the registration and puts it on every call.
+
+## Requests and responses
+
+Bodies are JSON. A success is \`{ "data": … }\`; a list is \`{ "data": […], "meta": … }\`, read page by page with \`page\` and
+\`limit\`, or on from \`meta.nextCursor\` with \`cursor\`. Unknown fields are ignored, in both directions: expect new ones.
+Times are ISO 8601 in UTC, amounts are in USD, and ids of one kind sort by the time they were made.
+
+Every response of an operation carries \`X-Request-Id\`; name it when you ask for help. Operations with an
+\`Idempotency-Key\` header can be repeated safely: within 24 hours the same request with the same key gets the first answer
+again, with \`Idempotent-Replayed: true\`. A request that failed is not kept.
+
+## Errors
+
+An error is \`{ "error": { code, message, requestId, details? } }\`; decide by \`code\`, show \`message\` to a person. What the
+gateway's front door answers before any operation is reached is \`{ "message": … }\`.
+
+${errorTable()}
+
+## Webhooks
+
+A call carries \`X-Service-Signature\`, the hex HMAC-SHA256 of the raw body keyed with the endpoint's secret as it stands.
+Compute it over the bytes as received, compare in constant time, and refuse what differs. Answer with a 2xx at once, and be
+idempotent on \`data.id\`.`;
+
+/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
+const FrontDoorError = z.object({ message: z.string() }).meta({
+  id: "FrontDoorError",
+  description: "Answered by the front door, before or instead of the operation.",
+});
+
+const frontDoorMessages: Readonly<Record<number, string>> = {
+  413: "Request Entity Too Large",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
+
+function documentedOperation(operation: string, route: Route, components: Components): DocumentedOperation {
+  const parameters = [
+    ...parametersOf(route.params, "path", components),
+    ...parametersOf(route.query, "query", components),
+    ...(route.idempotent === true ? [idempotencyKeyParameter(components)] : []),
+  ];
+  const responses: Record<string, OperationResponse> = {
+    [route.status]: {
+      description: successDescriptions[route.status],
+      headers: {
+        "X-Request-Id": requestIdHeader,
+        ...(route.idempotent === true ? { "Idempotent-Replayed": replayedHeader } : {}),
+      },
+      content: successContent(operation, route, components),
+    },
+  };
+  const codes = Map.groupBy(errorsOf(route), (code): number => errorCatalogue[code].status);
+  const frontDoor = Object.keys(frontDoorMessages).filter(
+    (each) => each !== "413" || route.body !== undefined,
+  );
+  for (const status of new Set([...codes.keys(), ...frontDoor.map(Number)])) {
+    responses[status] = errorResponse(status, codes.get(status) ?? [], components);
+  }
+  return {
+    operationId: operation,
+    summary: route.summary,
+    tags: [route.tag],
+    security: route.auth === "bearer" ? [{ bearer: [] }] : [],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
+    responses,
+  };
+}
+
+function requestBody(body: z.ZodType, components: Components): Body {
+  const schema = components.add(body, "input");
+  const [example] = components.resolve(schema).examples ?? [];
+  return {
+    required: !body.safeParse(undefined).success,
+    content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}
+
+function successContent(
+  operation: string,
+  route: Route,
+  components: Components,
+): Readonly<Record<string, MediaType>> {
+  const example = recordedExample(recorded.operations, operation);
+  if (route.raw !== undefined) {
+    const schema = components.add(route.data, "output");
+    return Object.fromEntries(route.raw.map((contentType) => [contentType, { schema, ...example }]));
+  }
+  const body =
+    route.paged === true
+      ? z.object({ data: z.array(route.data), meta: PageMeta })
+      : z.object({ data: route.data });
+  return { "application/json": { schema: components.add(body, "output"), ...example } };
+}
+
+function recordedExample(examples: Readonly<Record<string, unknown>>, name: string): { example?: unknown } {
+  return name in examples ? { example: examples[name] } : {};
+}
+
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  components: Components,
+): OperationResponse {
+  const frontDoorMessage = frontDoorMessages[status];
+  const [only = {}, ...others] = [
+    ...(codes.length === 0 ? [] : [errorBody(codes)]),
+    ...(frontDoorMessage === undefined ? [] : [FrontDoorError]),
+  ].map((schema) => components.add(schema, "output"));
+  const examples = Object.fromEntries([
+    ...codes.map(
+      (code) =>
+        [
+          code,
+          { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) },
+        ] as const,
+    ),
+    ...(frontDoorMessage === undefined
+      ? []
+      : [["FrontDoor", { summary: "The front door", value: { message: frontDoorMessage } }] as const]),
+  ]);
+  const headers = {
+    "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
+    ...(codes.includes("RATE_LIMITED") ? { "Retry-After": retryAfterHeader } : {}),
+    ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
+  };
+  return {
+    description:
+      codes.map((code) => `**${code}**: ${markdown(errorCatalogue[code].message)}`).join("\n\n") ||
+      `${frontDoorMessage}.`,
+    ...(codes.length === 0 ? {} : { headers }),
+    content: {
+      "application/json": { schema: others.length === 0 ? only : { anyOf: [only, ...others] }, examples },
+    },
+  };
+}
+
+/** The body of an error that has one of these codes. */
+function errorBody(codes: readonly ErrorCode[]): z.ZodType {
+  return ErrorBody.extend({ error: ErrorBody.shape.error.extend({ code: z.enum(codes) }) });
+}
+
+function errorExample(code: ErrorCode): unknown {
+  return {
+    error: { code, message: errorCatalogue[code].message, requestId: "0f6a3c1e-5d0b-4a52-9d0f-3a1f8a3f7c11" },
+  };
+}
+
+const requestIdHeader: Header = {
+  description: "Names this request in the gateway's log.",
+  required: true,
+  schema: { type: "string" },
+};
+const replayedHeader: Header = {
+  description: "Present when this is the answer to an earlier request with the same Idempotency-Key.",
+  schema: { type: "string", const: "true" },
+};
+const retryAfterHeader: Header = {
+  description: "Seconds to wait before the next try. The front door does not send it.",
+  schema: { type: "string", pattern: "^[1-9]\\d*$" },
+};
+const challengeHeader: Header = {
+  description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",
+  schema: { type: "string" },
+};
+
+function idempotencyKeyParameter(components: Components): Parameter {
+  return {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
+    schema: components.add(IdempotencyKey, "input"),
+  };
+}
+
+/** The parameters that an object schema describes, one for each of its fields. */
+function parametersOf(
+  schema: z.ZodType | undefined,
+  place: "path" | "query",
+  components: Components,
+): Parameter[] {
+  if (schema === undefined) return [];
+  // Defaults are in the output's schema only, where a field that has one counts as required.
+  const { properties = {}, required = [] } = components.resolve(components.add(schema, "output"));
+  return Object.entries(properties).map(([name, property]) => {
+    if (typeof property === "boolean") throw new Error(`the parameter ${name} has no schema`);
+    const { description = "", ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: required.includes(name) && !("default" in rest),
+      description,
+      schema: rest,
+    };
+  });
+}
+
+function documentedEvent(name: string, event: z.ZodType, components: Components) {
+  const schema = components.add(event, "output");
+  return {
+    operationId: name,
+    summary: components.resolve(schema).description ?? name,
+    tags: ["webhooks"],
+    security: [],
+    parameters: Object.entries(webhookHeaders).map(([header, value]): Parameter => {
+      const { description = "", ...rest } = components.add(value, "input");
+      return { name: header, in: "header", required: true, description, schema: rest };
+    }),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": { schema, ...recordedExample(recorded.webhooks, name) },
+      },
+    },
+    responses: {
+      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
+    },
+  };
+}
+
+/** The schemas that have a name, collected while the document is made. */
+class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /** The JSON Schema of what is sent (`input`) or received (`output`); named parts go into `schemas`. */
+  add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+    // Inside another object a schema that has a name becomes a reference, like all named ones below it.
+    const { properties = {}, $defs = {} } = toJsonSchema(z.object({ root: schema }), io);
+    for (const [name, definition] of Object.entries($defs)) {
+      if (JSON.stringify(this.schemas[name] ?? definition) !== JSON.stringify(definition)) {
+        throw new Error(`two schemas are called ${name}`);
+      }
+      this.schemas[name] = definition;
+    }
+    const root = properties["root"];
+    if (typeof root !== "object") throw new Error("the schema is lost");
+    return root;
+  }
+
+  /** What a schema refers to, or the schema itself. */
+  resolve(schema: JsonSchema): JsonSchema {
+    return schema.$ref === undefined
+      ? schema
+      : (this.schemas[schema.$ref.replace(componentPrefix, "")] ?? schema);
+  }
+}
+
+const componentPrefix = "#/components/schemas/";
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const made = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => tidy(jsonSchema, io) });
+  const withReferences: JsonSchema = JSON.parse(JSON.stringify(made).replaceAll("#/$defs/", componentPrefix));
+  return withReferences;
+}
+
+/** Takes out what is true but would tell the reader nothing, or too much. */
+function tidy(schema: JsonSchema, io: "input" | "output"): void {
+  // A response may get new fields, and whoever generates code from the document should not refuse them.
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (io === "output" && schema.format !== undefined) delete schema.pattern;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}

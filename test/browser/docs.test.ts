@@ -1,0 +1,107 @@
+import { access, constants } from "node:fs/promises";
+import path from "node:path";
+
+import { chromium, type Browser, type Page, type Response } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+
+import { errorCatalogue } from "../../shared/contract/errors.ts";
+import { EventName } from "../../shared/contract/webhooks.ts";
+import { routes } from "../../shared/routes.ts";
+import { password } from "../support/api.ts";
+
+const browserNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** The first browser on the PATH. */
+async function findBrowser(): Promise<string> {
+  for (const folder of (process.env["PATH"] ?? "").split(path.delimiter)) {
+    for (const name of browserNames) {
+      const file = path.join(folder, name);
+      if (
+        await access(file, constants.X_OK).then(
+          () => true,
+          () => false,
+        )
+      )
+        return file;
+    }
+  }
+  throw new Error(`these tests need one of ${browserNames.join(", ")} on the PATH`);
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: await findBrowser(),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+  });
+});
+afterAll(async () => browser.close());
+
+let page: Page;
+/** What the page asked for, and what went wrong in it. */
+let requested: string[];
+let complaints: string[];
+beforeEach(async () => {
+  requested = [];
+  complaints = [];
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.on("request", (request) => requested.push(request.url()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  await page.goto(`${inject("baseUrl")}/docs`);
+  await page.getByRole("heading", { name: "SMS gateway" }).waitFor();
+});
+afterEach(async () => page.close());
+
+/** Opens an operation, fills in its body, sends it from the page, and returns what came back. */
+async function tryOut(operation: string, body: object): Promise<Response> {
+  const block = page.locator(`[id$="-${operation}"]`);
+  await block.locator(".opblock-summary-control").click();
+  await block.locator("textarea.body-param__text").fill(JSON.stringify(body));
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
+  await block.getByRole("button", { name: "Execute" }).click();
+  const response = await answered;
+  await block.locator(".live-responses-table").getByText(String(response.status())).first().waitFor();
+  return response;
+}
+
+it("a newcomer registers, tops up and sends a message from the page alone", async () => {
+  const email = `${Date.now()}@example.com`;
+  const registered = await tryOut("register", { email, password });
+  expect(registered.status()).toBe(201);
+  // The token is read off the page, as a person would copy it.
+  const shown = await page.locator('[id$="-register"] .live-responses-table').innerText();
+  const token = /"token":\s*"([^"]+)"/.exec(shown)?.[1] ?? "";
+
+  await page.locator(".auth-wrapper .authorize").first().click();
+  await page.locator(".modal-ux input").fill(token);
+  await page.locator(".modal-ux").getByRole("button", { name: "Apply credentials" }).click();
+  await page.locator(".modal-ux").getByRole("button", { name: "Close" }).click();
+
+  expect((await tryOut("topUpWallet", { amount: 5 })).status()).toBe(200);
+  const sent = await tryOut("sendSms", { to: "15005550000", message: "hello", senderId: "ACME" });
+  expect(sent.status()).toBe(202);
+  expect(complaints).toEqual([]);
+});
+
+it("loads everything from the gateway itself, within its own security policy", async () => {
+  await page.waitForLoadState("networkidle");
+  expect(new Set(requested.map((url) => new URL(url).origin))).toEqual(new Set([inject("baseUrl")]));
+  expect(requested.map((url) => new URL(url).pathname)).toEqual([
+    "/docs",
+    "/docs/swagger-ui.css",
+    "/docs/swagger-ui-bundle.js",
+    "/openapi.json",
+  ]);
+  expect(complaints).toEqual([]);
+});
+
+it("shows every operation, the errors and the webhooks", async () => {
+  const text = await page.locator("body").innerText();
+  const paths = Object.values(routes).map((route) => route.path);
+  for (const each of [...paths, ...Object.keys(errorCatalogue), ...EventName.options]) {
+    expect(text).toContain(each);
+  }
+});

@@ -1,0 +1,120 @@
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+
+import { describe, expect, inject, it } from "vitest";
+import * as z from "zod";
+
+import { DocsFile } from "../../shared/contract/docs.ts";
+import { errorTable, openApiDocument } from "../../shared/openapi.ts";
+import { errorsOf, routes, type Route } from "../../shared/routes.ts";
+import { call } from "../support/api.ts";
+import { schemaProblem } from "../support/contract.ts";
+
+const document = openApiDocument();
+const rows = Object.entries<Route>(routes);
+
+describe("the OpenAPI document", () => {
+  it("is served as it is generated", async () => {
+    const response = await call("/openapi.json");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("has the version that the package and the health check have", async () => {
+    const { version } = z
+      .object({ version: z.string() })
+      .parse(JSON.parse(await readFile("package.json", "utf8")));
+    expect(document.info.version).toBe(version);
+    expect((await call("/health")).body).toMatchObject({ data: { version } });
+  });
+
+  it.each(rows)("describes %s with all of its errors", (operation, route) => {
+    const described = document.paths[route.path]?.[route.method.toLowerCase()];
+    expect(described).toMatchObject({ operationId: operation, tags: [route.tag], summary: route.summary });
+    const codes = JSON.stringify(described?.responses).match(/(?<="code":")[A-Z_]+/g);
+    expect(new Set(codes)).toEqual(new Set(errorsOf(route)));
+  });
+
+  const enveloped = rows.filter(([, { raw }]) => raw === undefined);
+  it.each(enveloped)("has an example of %s that is recorded and still true", (_operation, route) => {
+    const method = route.method.toLowerCase();
+    const place = [
+      "paths",
+      route.path,
+      method,
+      "responses",
+      String(route.status),
+      "content",
+      "application/json",
+    ];
+    const media =
+      document.paths[route.path]?.[method]?.responses[route.status]?.content?.["application/json"];
+    expect(media?.example, "record it: npm run openapi -- --update").toBeDefined();
+    expect(schemaProblem([...place, "schema"], media?.example)).toBeUndefined();
+  });
+
+  const withBody = rows.filter(([, { body }]) => body !== undefined);
+  it.each(withBody)("has an example of the body of %s that is valid", (_operation, route) => {
+    const { requestBody } = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
+    const example = requestBody?.content["application/json"]?.example;
+    expect(example, "give the body's schema one: .meta({ examples })").toBeDefined();
+    expect(route.body?.safeParse(example).error).toBeUndefined();
+  });
+
+  it.each(Object.entries(document.webhooks))("has an example of the event %s", (name, { post }) => {
+    const place = ["webhooks", name, "post", "requestBody", "content", "application/json", "schema"];
+    const { example } = post.requestBody.content["application/json"] ?? {};
+    expect(schemaProblem(place, example)).toBeUndefined();
+  });
+});
+
+it("the README lists every error as the catalogue has it", async () => {
+  const readme = await readFile("README.md", "utf8");
+  const [, table = ""] = /<!-- errors -->\s+(.*?)\s+<!-- \/errors -->/s.exec(readme) ?? [];
+  const cells = (text: string): string[] =>
+    text.split(/[|\n]/).map((cell) => cell.replace(/-{3,}/, "-").trim());
+  expect(cells(table), "bring it up to date: npm run openapi -- --update").toEqual(cells(errorTable()));
+});
+
+describe("the reference page", () => {
+  it("comes with a policy that lets in nothing but the gateway's own", async () => {
+    const response = await call("/docs");
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(response.text).not.toMatch(/(src|href|url)\s*[=:]\s*"(https?:)?\/\//);
+  });
+
+  it.each(DocsFile.options)(
+    "loads %s, compressed where the browser takes that, and then keeps it",
+    async (file) => {
+      const compressed = await get(`/docs/${file}`, { "accept-encoding": "br;q=1, gzip;q=0.8" });
+      expect(compressed.headers).toMatchObject({
+        "content-encoding": "gzip",
+        "cache-control": "public, max-age=86400",
+        vary: "Accept-Encoding",
+      });
+      expect(compressed.body.byteLength).toBeLessThan(500_000);
+      for (const headers of [{}, { "accept-encoding": "gzip;q=0, identity" }]) {
+        const plain = await get(`/docs/${file}`, headers);
+        expect(plain.headers).not.toHaveProperty("content-encoding");
+        expect(plain.body.equals(gunzipSync(compressed.body))).toBe(true);
+      }
+    },
+  );
+});
+
+/** A GET that, unlike `fetch`, sends no Accept-Encoding of its own and leaves what comes as it is. */
+async function get(path: string, headers: Record<string, string>) {
+  return new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
+    request(inject("baseUrl") + path, { headers }, (response) => {
+      buffer(response).then((body) => resolve({ headers: response.headers, body }), reject);
+    })
+      .on("error", reject)
+      .end();
+  });
+}

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { App } from "aws-cdk-lib";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import * as z from "zod";
+
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { errorResponse } from "../../infra/local/aws-endpoint.ts";
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { stageNamed } from "../../infra/stages.ts";
+import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table.ts";
+import { postToWallet } from "../../shared/wallet/wallet.ts";
+import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
+import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
+
+const faults = new Faults();
+let assemblyFolder: string;
+let gateway: LocalGateway;
+let customer: Customer;
+
+/** A gateway that is like the local one, but takes no top-ups, and fails when a test asks it to. */
+beforeAll(async () => {
+  assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  const stackName = "without-top-ups";
+  const app = new App({ outdir: assemblyFolder, analyticsReporting: false });
+  new GatewayStack(app, stackName, { ...stageNamed("local"), topUpEnabled: false });
+  app.synth();
+  gateway = await startLocalGateway({
+    assemblyFolder,
+    stackName,
+    port: 0,
+    log: () => undefined,
+    interceptor: faults.interceptor,
+  });
+  // What a test changes in the table is this gateway's.
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(assemblyFolder, { recursive: true });
+});
+
+beforeEach(async () => {
+  customer = await Customer.register({ baseUrl: gateway.url });
+});
+
+async function send(fields: Record<string, unknown>, key?: string): Promise<ApiResponse> {
+  return customer.call("/v1/sms/send", {
+    json: { to: "15005550000", message: "hello", senderId: "ACME", ...fields },
+    headers: key === undefined ? {} : { "Idempotency-Key": key },
+  });
+}
+
+async function logIn(guess: string): Promise<ApiResponse> {
+  return call("/v1/auth/login", { json: { email: customer.email, password: guess }, baseUrl: gateway.url });
+}
+
+/** How a customer comes to each error. A code that has no way here does not compile. */
+const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
+  VALIDATION_ERROR: async () => send({ to: "+1 500 555 0000" }),
+  MISSING_SENDER_ID: async () => send({ senderId: undefined }),
+  WALLET_MISSING: async () => {
+    await deleteItem(keys.wallet(customer.organizationId));
+    return customer.call("/v1/wallet");
+  },
+  UNAUTHORIZED: async () => customer.call("/v1/wallet", { credential: "nn_unknown" }),
+  INVALID_CREDENTIALS: async () => logIn("wrong"),
+  INSUFFICIENT_BALANCE: async () => send({}),
+  TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
+  NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
+  METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),
+  CONFLICT: async () => {
+    await updateItem(z.unknown(), {
+      key: keys.organization(customer.organizationId),
+      update: "SET apiKeyCount = :many",
+      values: { ":many": 1_000_000 },
+    });
+    return customer.call("/v1/auth/api-keys", { method: "POST" });
+  },
+  EMAIL_TAKEN: async () =>
+    call("/v1/auth/register", { json: { email: customer.email, password }, baseUrl: gateway.url }),
+  IDEMPOTENCY_IN_PROGRESS: async () => {
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    faults.next(isDebit, async (request, next) => {
+      begun.resolve();
+      await goOn.promise;
+      return next(request);
+    });
+    const first = send({}, "at-work");
+    await begun.promise;
+    const second = await send({}, "at-work");
+    goOn.resolve();
+    await first;
+    return second;
+  },
+  IDEMPOTENCY_KEY_REUSED: async () => {
+    const { organizationId } = customer;
+    await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
+    await send({}, "used");
+    return send({ message: "something else" }, "used");
+  },
+  PAYLOAD_TOO_LARGE: async () => send({ message: "x".repeat(70_000) }),
+  UNSUPPORTED_MEDIA_TYPE: async () =>
+    customer.call("/v1/sms/send", { raw: "to=15005550000", headers: { "Content-Type": "text/plain" } }),
+  RATE_LIMITED: async () => {
+    const guesses = await Promise.all(
+      Array.from({ length: 10 }, async (_, guess) => logIn(`guess ${guess}`)),
+    );
+    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]));
+    return logIn("one guess more");
+  },
+  INTERNAL: async () => {
+    faults.next(isBy("ApiGetMe"), async () =>
+      errorResponse("ValidationException", "nobody should read this"),
+    );
+    return customer.call("/v1/auth/me");
+  },
+  UNAVAILABLE: async () => {
+    faults.next(isDebit, loseRequest);
+    return send({});
+  },
+};
+
+it.each(Object.entries(ways))("%s is what a customer gets, and with its status", async (code, provoke) => {
+  const response = await provoke();
+  const { status } = new Map(Object.entries(errorCatalogue)).get(code) ?? {};
+  expect(errorOf(response)).toEqual({ status, code });
+  expect(response.text).not.toContain("nobody should read this");
+});

@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { projectRoot } from "../../infra/bundle.ts";
+import { errorResponse } from "../../infra/local/aws-endpoint.ts";
+import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import { createClient } from "../../shared/client.ts";
+
+// `npm run test:fuzz`: lets Schemathesis, a Python program, call the local gateway with requests made from the
+// OpenAPI document, and hold its answers against the document. `-- --seed N` plays a run again.
+
+const { values: flags } = parseArgs({
+  options: { seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) } },
+});
+
+const folder = path.join(projectRoot, ".build/fuzz");
+const configuration = path.join(projectRoot, "test/fuzz/schemathesis.toml");
+
+/** Runs a program with our output. @returns its exit code */
+async function run(program: string, ...args: string[]): Promise<number> {
+  const child = spawn(program, args, { cwd: folder, stdio: "inherit" });
+  const [code]: (number | null)[] = await once(child, "exit");
+  return code ?? 1;
+}
+
+async function mustRun(program: string, ...args: string[]): Promise<void> {
+  if ((await run(program, ...args)) !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
+}
+
+await mkdir(folder, { recursive: true });
+await mustRun("python3", "-m", "venv", "venv");
+await mustRun(
+  "venv/bin/python",
+  "-m",
+  "pip",
+  "install",
+  "--quiet",
+  "-r",
+  path.join(projectRoot, "test/fuzz/requirements.txt"),
+);
+
+const gateway = await startLocalGateway({
+  ...(await synthesizeLocalStack()),
+  port: 0,
+  log: (line) => {
+    if (line.includes('"level":"error"')) process.stdout.write(`${line}\n`);
+  },
+  // The webhook endpoints that are made up must not be called: some might exist.
+  interceptor: async (request, next) =>
+    request.functionName.startsWith("DispatchWebhook")
+      ? errorResponse("AccessDeniedException", "no webhook is called while fuzzing")
+      : next(request),
+});
+try {
+  const account = { email: "fuzz@example.com", password: "correct horse" };
+  const { token } = await createClient({ baseUrl: gateway.url }).register({ body: account });
+  const client = createClient({ baseUrl: gateway.url, credential: token });
+  await client.topUpWallet({ body: { amount: 1_000 } });
+  const options = ["--header", `Authorization: Bearer ${token}`, "--seed", flags.seed];
+  process.exitCode = await run(
+    "venv/bin/schemathesis",
+    "--config-file",
+    configuration,
+    "run",
+    `${gateway.url}/openapi.json`,
+    ...options,
+  );
+  process.stdout.write(`The seed was ${flags.seed}.\n`);
+} finally {
+  await gateway.stop();
+}

@@ -1,0 +1,85 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import * as z from "zod";
+
+import { openApiDocument } from "../../shared/openapi.ts";
+import { methodsOf, pathPattern, routes, type Route } from "../../shared/routes.ts";
+
+/*
+ * Holds what the gateway answers against the document that it publishes, more strictly than a customer should:
+ * a field that the document does not name is a fault here.
+ */
+
+export interface ObservedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+const document = openApiDocument();
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(closed(document), "openapi");
+
+const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" };
+
+/**
+ * Checks an answer against the schema of its operation and status.
+ * @throws Error when the document does not describe it
+ */
+export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
+  const { pathname } = new URL(request.url);
+  const route = Object.values<Route>(routes).find(
+    (row) => row.method === request.method && pathPattern(row).test(pathname),
+  );
+  const problem = route === undefined ? problemOfFallback(pathname, answer) : problemOf(route, answer);
+  if (problem === undefined) return;
+  throw new Error(
+    `${request.method} ${pathname} answered ${answer.status} ${JSON.stringify(answer.body)}, ` +
+      `which the contract does not describe: ${problem}`,
+  );
+}
+
+/** Where no operation is, the fallback answers: 405 where the path has other methods, otherwise 404. */
+function problemOfFallback(pathname: string, { status, headers, body }: ObservedAnswer): string | undefined {
+  const methods = methodsOf(pathname);
+  if (status !== (methods.length === 0 ? 404 : 405)) return "no such route";
+  if ((headers.get("allow") ?? "") !== methods.join(", ")) return "Allow is not what the path takes";
+  const { error } = FallbackBody.parse(body);
+  return error.code === fallbackCodes[status] ? undefined : "another code";
+}
+
+const FallbackBody = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), requestId: z.string() }),
+});
+
+function problemOf(route: Route, { status, headers, body }: ObservedAnswer): string | undefined {
+  const method = route.method.toLowerCase();
+  const documented = document.paths[route.path]?.[method]?.responses[status];
+  if (documented === undefined) return "no such status";
+  const contentType = headers.get("content-type")?.split(";")[0] ?? "";
+  if (!(contentType in (documented.content ?? {}))) return `no such content type as ${contentType}`;
+  for (const [name, { required = false }] of Object.entries(documented.headers ?? {})) {
+    if (required && !headers.has(name)) return `no header ${name}`;
+  }
+  const response = ["paths", route.path, method, "responses", String(status)];
+  return schemaProblem([...response, "content", contentType, "schema"], body);
+}
+
+/** What is wrong with a value, by the schema at a place in the document. */
+export function schemaProblem(place: readonly string[], value: unknown): string | undefined {
+  const pointer = place.map(
+    (part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
+  );
+  const validate = ajv.getSchema(`openapi#${pointer.join("")}`);
+  if (validate === undefined) return `no schema at ${place.join(" ")}`;
+  return validate(value) === true ? undefined : ajv.errorsText(validate.errors, { dataVar: "body" });
+}
+
+/** The document with all its objects closed to fields that they do not name. */
+function closed(open: object): object {
+  const copy: object = JSON.parse(JSON.stringify(open), (_key, value: unknown) =>
+    typeof value === "object" && value !== null && "properties" in value && !("additionalProperties" in value)
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+  return copy;
+}
