@@ -13,7 +13,16 @@ import { JobQueue } from "./constructs/job-queue.ts";
 import type { Stage } from "./stages.ts";
 
 /** Batches that one queue may have in work at once. */
-const maxConcurrency = { transactionalSends: 50, marketingSends: 10, refunds: 2, webhookDeliveries: 20 };
+const maxConcurrency = {
+  transactionalSends: 50,
+  marketingSends: 10,
+  refunds: 2,
+  webhookDeliveries: 200,
+  webhookRetries: 100,
+};
+
+/** A webhook call may take ten seconds: alone in its batch it holds up no other job. */
+const webhookBatchSize = 1;
 
 /** The whole gateway of one stage. */
 export class GatewayStack extends Stack {
@@ -54,8 +63,15 @@ export class GatewayStack extends Stack {
     const webhookDeliveries = new JobQueue(this, "WebhookDeliveries", {
       workerTimeoutSeconds: webhookTimeoutSeconds,
       alarmDescription:
-        "Webhook calls were given up because the customers' endpoints did not answer with a 2xx. " +
-        "Find the job.failed log lines of DispatchWebhook; redrive the queue when the endpoints are up again.",
+        "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours. " +
+        "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+      alarmTopic,
+    });
+    const webhookRetries = new JobQueue(this, "WebhookRetries", {
+      workerTimeoutSeconds: webhookTimeoutSeconds,
+      alarmDescription:
+        "Webhook deliveries were not tried again through a fault of ours: customers see them pending. " +
+        "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
       alarmTopic,
     });
 
@@ -68,6 +84,7 @@ export class GatewayStack extends Stack {
         marketingSends: marketingSends.queue,
         refunds: refunds.queue,
         webhookDeliveries: webhookDeliveries.queue,
+        webhookRetries: webhookRetries.queue,
       },
     };
 
@@ -107,17 +124,26 @@ export class GatewayStack extends Stack {
 
     const dispatchWebhook = new GatewayFunction(this, "DispatchWebhook", backend, {
       handlerFile: "workers/dispatch-webhook",
-      access: { table: { ORG: ["GetItem", "Query"] }, queues: ["webhookDeliveries"] },
+      access: {
+        table: {
+          ORG: ["GetItem", "Query", "UpdateItem"],
+          DELIVERIES: ["PutItem", "UpdateItem"],
+          OPENCALLS: ["GetItem", "UpdateItem"],
+          DUE: ["PutItem"],
+        },
+        queues: ["webhookDeliveries", "webhookRetries"],
+      },
       timeoutSeconds: webhookTimeoutSeconds,
       memoryMegabytes: 512,
     });
-    webhookDeliveries.feed(dispatchWebhook, maxConcurrency.webhookDeliveries);
+    webhookDeliveries.feed(dispatchWebhook, maxConcurrency.webhookDeliveries, webhookBatchSize);
+    webhookRetries.feed(dispatchWebhook, maxConcurrency.webhookRetries, webhookBatchSize);
 
     const releaseDue = new GatewayFunction(this, "ReleaseDue", backend, {
       handlerFile: "workers/release-due",
       access: {
         table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-        queues: ["transactionalSends", "marketingSends"],
+        queues: ["transactionalSends", "marketingSends", "webhookRetries"],
       },
       timeoutSeconds: 50,
       memoryMegabytes: 512,
@@ -145,7 +171,10 @@ export class GatewayStack extends Stack {
     });
 
     const scheduled = [
-      [releaseDue, "Scheduled messages are not released: customers see them queued past their time."],
+      [
+        releaseDue,
+        "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
+      ],
       [reconcileWallets, "Wallets are not reconciled: lost debits are not refunded."],
     ] as const;
     for (const [worker, meaning] of scheduled) {

@@ -14,7 +14,15 @@ import { Health } from "./contract/health.ts";
 import { idSchema, PageQuery } from "./contract/primitives.ts";
 import { AcceptedMessage, Message, SendSmsRequest } from "./contract/sms.ts";
 import { TopUpRequest, Transaction, Wallet } from "./contract/wallet.ts";
-import { CreatedWebhook, CreateWebhookRequest, DeletedWebhook, Webhook } from "./contract/webhooks.ts";
+import {
+  CreatedWebhook,
+  CreateWebhookRequest,
+  DeletedWebhook,
+  DeliveriesQuery,
+  UpdateWebhookRequest,
+  Webhook,
+  WebhookDelivery,
+} from "./contract/webhooks.ts";
 import type { Access } from "./platform/access.ts";
 
 export interface Route {
@@ -260,6 +268,87 @@ export const routes = {
     data: DeletedWebhook,
     errors: [],
     access: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  },
+  getWebhook: {
+    method: "GET",
+    path: "/v1/webhooks/{id}",
+    tag: "webhooks",
+    summary: "One webhook endpoint, without its secret",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk") }),
+    status: 200,
+    data: Webhook,
+    errors: [],
+    access: { table: { ORG: ["GetItem"] } },
+  },
+  updateWebhook: {
+    method: "PATCH",
+    path: "/v1/webhooks/{id}",
+    tag: "webhooks",
+    summary: "Change a webhook endpoint's URL or events, disable it, or enable it again",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk") }),
+    body: UpdateWebhookRequest,
+    status: 200,
+    data: Webhook,
+    errors: [],
+    access: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
+  },
+  rotateWebhookSecret: {
+    method: "POST",
+    path: "/v1/webhooks/{id}/rotate-secret",
+    tag: "webhooks",
+    summary: "Give a webhook endpoint a new signing secret; it is in this response and never again",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk") }),
+    status: 200,
+    data: CreatedWebhook,
+    errors: [],
+    access: { table: { ORG: ["UpdateItem"] } },
+  },
+  testWebhook: {
+    method: "POST",
+    path: "/v1/webhooks/{id}/test",
+    tag: "webhooks",
+    summary: "Send a ping to a webhook endpoint",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk") }),
+    status: 202,
+    data: WebhookDelivery,
+    errors: ["CONFLICT", "RATE_LIMITED"],
+    access: {
+      table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["PutItem"] },
+      queues: ["webhookDeliveries"],
+    },
+  },
+  listWebhookDeliveries: {
+    method: "GET",
+    path: "/v1/webhooks/{id}/deliveries",
+    tag: "webhooks",
+    summary: "List what was, or is to be, delivered to a webhook endpoint",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk") }),
+    query: DeliveriesQuery,
+    status: 200,
+    data: WebhookDelivery,
+    paged: true,
+    errors: [],
+    access: { table: { ORG: ["GetItem"], DELIVERIES: ["Query"] } },
+  },
+  retryWebhookDelivery: {
+    method: "POST",
+    path: "/v1/webhooks/{id}/deliveries/{deliveryId}/retry",
+    tag: "webhooks",
+    summary: "Attempt a webhook delivery again now, also one that succeeded",
+    auth: "bearer",
+    params: z.object({ id: idSchema("whk"), deliveryId: idSchema("dlv") }),
+    status: 202,
+    data: WebhookDelivery,
+    errors: ["CONFLICT", "RATE_LIMITED"],
+    access: {
+      table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["UpdateItem"] },
+      queues: ["webhookRetries"],
+    },
   },
 } as const satisfies Record<string, Route>;
 

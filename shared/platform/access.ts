@@ -3,7 +3,13 @@ import type { KeyFamily } from "./keys.ts";
 export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
 type TableAction = (typeof tableActions)[number];
 
-export const queueNames = ["marketingSends", "refunds", "transactionalSends", "webhookDeliveries"] as const;
+export const queueNames = [
+  "marketingSends",
+  "refunds",
+  "transactionalSends",
+  "webhookDeliveries",
+  "webhookRetries",
+] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** What a function may touch. Its role allows this and nothing else, locally as in AWS. */

@@ -15,6 +15,8 @@
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
+ * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
+ * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
  * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
@@ -30,6 +32,7 @@ export interface Key {
 
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
+  "DELIVERIES",
   "DUE",
   "EMAIL",
   "IDEMPOTENCY",
@@ -37,6 +40,7 @@ export const keyFamilies = [
   "LEDGER",
   "LIMIT",
   "MESSAGES",
+  "OPENCALLS",
   "ORG",
   "RECONCILER",
   "RELEASE",
@@ -78,6 +82,11 @@ export const keys = {
     pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
     sk: "IDEMPOTENCY",
   }),
+  webhookDelivery: (webhookId: string, deliveryId: string): Key => ({
+    pk: `DELIVERIES#${webhookId}`,
+    sk: deliveryId,
+  }),
+  openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),
   limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),
