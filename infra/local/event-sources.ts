@@ -15,7 +15,7 @@ import { localRegion } from "./template.ts";
 const maxLocalConcurrency = 8;
 
 /** The same for a queue whose jobs come one by one because they wait for others: they cost next to nothing. */
-const maxLocalSingles = 40;
+const maxLocalSingles = 30;
 
 /** A pause after a failed poll, so that an emulator that is down does not fill the log. */
 const pollPauseMs = 1_000;

@@ -42,7 +42,7 @@ export function attemptJob(attempt: {
   readonly lane: Lane;
   readonly putOff?: number;
 }): QueuedJob {
-  const body: WebhookJob = { kind: "attempt", putOff: 0, ...attempt };
+  const body: WebhookJob = { putOff: 0, ...attempt, kind: "attempt" };
   return { group: attempt.organizationId, body };
 }
 

@@ -1,7 +1,7 @@
 import { dayMs, now } from "../platform/clock.ts";
 import { dueJob } from "../platform/due-jobs.ts";
 import { log } from "../platform/log.ts";
-import { enqueue, enqueueAll, maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
+import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
 import { putItem } from "../platform/table.ts";
 import { attemptJob, laneQueues, type WebhookJob } from "./announce.ts";
 import { callEndpoint } from "./call.ts";
@@ -14,20 +14,17 @@ import {
   type DeliveryRecord,
 } from "./delivery.ts";
 import { disableWebhook, readWebhook, readWebhooks, type WebhookRecord } from "./endpoints.ts";
-import { closeCall, openCall } from "./open-calls.ts";
+import { closeCall, openCall, waitForFirstTry } from "./open-calls.ts";
 import { retryAt } from "./schedule.ts";
 
 /** An endpoint that has not taken a single call for so long is disabled. */
 const maxFailingMs = 5 * dayMs;
 
-/** What finds no place comes again after this long at the most, then after twice as long, and so on. */
-const firstPutOffSeconds = 8;
-
 /** The status that asks not to be called again (RFC 9110, 15.5.11). */
 const gone = 410;
 
 type EventJob = Extract<WebhookJob, { kind: "event" }>;
-type AttemptJob = Extract<WebhookJob, { kind: "attempt" }>;
+type Attempt = Omit<Extract<WebhookJob, { kind: "attempt" }>, "kind">;
 
 /**
  * Hands an event out to the endpoints that subscribe to it, or makes an attempt to deliver it to one of them.
@@ -36,7 +33,7 @@ type AttemptJob = Extract<WebhookJob, { kind: "attempt" }>;
  */
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
   if (job.kind === "event") await handOut(job);
-  else await attempt(job);
+  else await makeAttempt(job);
 }
 
 async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
@@ -49,45 +46,53 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
   );
   // An event that comes twice finds its deliveries there, but their jobs may be missing; a job too many is
   // refused by the claim.
-  await enqueueAll(
-    laneQueues.first,
-    deliveries
-      .filter(({ delivery }) => delivery.state === "pending")
-      .map(({ webhookId, delivery: { id: deliveryId } }) =>
-        attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first" }),
-      ),
+  const pending = deliveries.filter(({ delivery }) => delivery.state === "pending");
+  await Promise.all(
+    pending.map(async ({ webhookId, delivery: { id: deliveryId } }) =>
+      queueFirstTry({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first", putOff: 0 }),
+    ),
   );
 }
 
-async function attempt(job: AttemptJob): Promise<void> {
-  const { organizationId, webhookId, deliveryId, lane } = job;
-  const webhook = await readWebhook(organizationId, webhookId);
-  if (webhook === undefined) return;
-  if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
+/** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
+async function queueFirstTry(attempt: Attempt): Promise<void> {
+  const comeBackSeconds = await waitForFirstTry(attempt.webhookId);
+  if (comeBackSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
+  else await putOff(attempt, comeBackSeconds);
+}
+
+async function makeAttempt(attempt: Attempt): Promise<void> {
+  const { organizationId, webhookId, deliveryId, lane } = attempt;
   const open = await openCall(webhookId, lane);
-  if (open === undefined) return putOff(job);
+  if ("comeBackSeconds" in open) return putOff(attempt, open.comeBackSeconds);
+  let webhook: WebhookRecord | undefined;
   let outcome: "failed" | "succeeded" | undefined;
   let failingSince: Date | undefined;
   try {
-    const claimed = await claimAttempt(job);
-    if (claimed !== undefined) outcome = await makeAttempt(webhook, claimed);
+    webhook = await readWebhook(organizationId, webhookId);
+    if (webhook === undefined) return;
+    if (webhook.disabledAt !== undefined) return await giveUp(webhookId, deliveryId);
+    const claimed = await claimAttempt(attempt);
+    if (claimed !== undefined) outcome = await callAndSettle(webhook, claimed);
   } finally {
     failingSince = await closeCall(open, outcome);
   }
-  if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
-    await disableWebhook(webhook, "failing");
-  }
+  if (outcome !== "failed" || failingSince === undefined) return;
+  if (now().getTime() - failingSince.getTime() >= maxFailingMs) await disableWebhook(webhook, "failing");
 }
 
-/** Lets a job come again when the endpoint may have a place for it: on the slow lane, and later each time. */
-async function putOff(job: AttemptJob): Promise<void> {
-  const longestSeconds = Math.min(maxDelaySeconds, firstPutOffSeconds * 2 ** job.putOff);
+/** Lets a job come again on the lane of retries, each time after twice as long. */
+async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
+  const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
   const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
-  const later = attemptJob({ ...job, lane: "retry", putOff: job.putOff + 1 });
+  const later = attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 });
   await enqueue(laneQueues.retry, { ...later, delaySeconds });
 }
 
-async function makeAttempt(webhook: WebhookRecord, claimed: DeliveryRecord): Promise<"failed" | "succeeded"> {
+async function callAndSettle(
+  webhook: WebhookRecord,
+  claimed: DeliveryRecord,
+): Promise<"failed" | "succeeded"> {
   const { organizationId, id: webhookId } = webhook;
   const { eventId, payload, attempts } = claimed;
   const result = await callEndpoint(webhook, { id: eventId, payload });

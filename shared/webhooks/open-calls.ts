@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod";
 
-import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
+import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { readItem, updateItem } from "../platform/table.ts";
 
@@ -14,6 +14,12 @@ const maxOpenCallsFailing = 2;
 
 /** Longer than a dispatcher can run, so that a call counts until its dispatcher is surely gone. */
 const leaseMs = minuteMs;
+
+/** An endpoint whose calls take longer than this is slow: there is no use in coming back soon. */
+const slowMs = 5 * secondMs;
+
+/** How soon a place may be free at an endpoint that answers, and at one that is slow or failing. */
+const comeBackSeconds = { soon: 1, later: 15 };
 
 /** Nothing is remembered of an endpoint that is not called for so long. */
 const retentionMs = 30 * dayMs;
@@ -37,18 +43,20 @@ export interface OpenCall {
   readonly place: string;
 }
 
-/**
- * Takes one of an endpoint's places for a call.
- * @returns undefined when the endpoint has as many unanswered calls as it may have in this lane
- */
-export async function openCall(webhookId: string, lane: Lane): Promise<OpenCall | undefined> {
+/** The endpoint has as many unanswered calls as it may have in this lane. */
+interface NoPlace {
+  readonly comeBackSeconds: number;
+}
+
+/** Takes one of an endpoint's places for a call, if there is one. */
+export async function openCall(webhookId: string, lane: Lane): Promise<OpenCall | NoPlace> {
   const key = keys.openCalls(webhookId);
   const at = now();
   // A read costs the item's partition less than a refused write, and many are refused where an endpoint hangs.
   const seen = await readItem(OpenCallsRecord, key);
   if (seen !== undefined) {
     await forgetLapsed(webhookId, seen, at);
-    if (!mayCall(seen, lane, at)) return undefined;
+    if (!mayCall(seen, lane, at)) return { comeBackSeconds: waitFor(seen, at) };
   }
   const place = `${new Date(at.getTime() + leaseMs).toISOString()}#${randomUUID()}`;
   const taken = await updateItem(OpenCallsRecord, {
@@ -64,7 +72,20 @@ export async function openCall(webhookId: string, lane: Lane): Promise<OpenCall 
       ":maxFailing": maxOpenCallsFailing,
     },
   });
-  return taken.applied ? { webhookId, place } : undefined;
+  return taken.applied ? { webhookId, place } : { comeBackSeconds: comeBackSeconds.soon };
+}
+
+/** How soon to come back to an endpoint that gets no first try now; undefined when it gets one. */
+export async function waitForFirstTry(webhookId: string): Promise<number | undefined> {
+  const at = now();
+  const seen = await readItem(OpenCallsRecord, keys.openCalls(webhookId));
+  return seen === undefined || mayCall(seen, "first", at) ? undefined : waitFor(seen, at);
+}
+
+function waitFor({ openCalls, failingSince }: OpenCallsRecord, at: Date): number {
+  const slow = new Date(at.getTime() - slowMs + leaseMs).toISOString();
+  const isSlow = failingSince !== undefined || [...openCalls].some((place) => place < slow);
+  return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
 
 /** What a look at an endpoint says; the write's own condition has the last word. */
