@@ -112,6 +112,16 @@ export async function claimAttempt(job: {
   return undefined;
 }
 
+/** Gives an attempt back that was taken and not made. */
+export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
+  await updateItem(DeliveryRecord, {
+    key: keys.webhookDelivery(webhookId, claimed.id),
+    update: "SET attempts = attempts - :one REMOVE leaseUntil, claimToken",
+    condition: "claimToken = :claim",
+    values: { ":one": 1, ":claim": claimed.claimToken },
+  });
+}
+
 /** What an attempt left behind. */
 export type Settlement = {
   readonly lastStatus?: number | undefined;

@@ -4,17 +4,18 @@ import { log } from "../platform/log.ts";
 import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
 import { putItem } from "../platform/table.ts";
 import { attemptJob, laneQueues, type WebhookJob } from "./announce.ts";
-import { callEndpoint } from "./call.ts";
+import { callEndpoint, type CallResult } from "./call.ts";
 import {
   claimAttempt,
   giveUp,
   newDelivery,
   putDelivery,
+  releaseAttempt,
   settleAttempt,
   type DeliveryRecord,
 } from "./delivery.ts";
 import { disableWebhook, readWebhook, readWebhooks, type WebhookRecord } from "./endpoints.ts";
-import { closeCall, openCall, waitForFirstTry } from "./open-calls.ts";
+import { closeCall, openCall, waitForPlace } from "./open-calls.ts";
 import { retryAt } from "./schedule.ts";
 
 /** An endpoint that has not taken a single call for so long is disabled. */
@@ -56,29 +57,34 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
 
 /** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
 async function queueFirstTry(attempt: Attempt): Promise<void> {
-  const comeBackSeconds = await waitForFirstTry(attempt.webhookId);
-  if (comeBackSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
-  else await putOff(attempt, comeBackSeconds);
+  const waitSeconds = await waitForPlace(attempt.webhookId, attempt.lane);
+  if (waitSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
+  else await putOff(attempt, waitSeconds);
 }
 
 async function makeAttempt(attempt: Attempt): Promise<void> {
   const { organizationId, webhookId, deliveryId, lane } = attempt;
-  const open = await openCall(webhookId, lane);
-  if ("comeBackSeconds" in open) return putOff(attempt, open.comeBackSeconds);
-  let webhook: WebhookRecord | undefined;
-  let outcome: "failed" | "succeeded" | undefined;
-  let failingSince: Date | undefined;
-  try {
-    webhook = await readWebhook(organizationId, webhookId);
-    if (webhook === undefined) return;
-    if (webhook.disabledAt !== undefined) return await giveUp(webhookId, deliveryId);
-    const claimed = await claimAttempt(attempt);
-    if (claimed !== undefined) outcome = await callAndSettle(webhook, claimed);
-  } finally {
-    failingSince = await closeCall(open, outcome);
+  const waitSeconds = await waitForPlace(webhookId, lane);
+  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
+  const webhook = await readWebhook(organizationId, webhookId);
+  if (webhook === undefined) return;
+  if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
+  const claimed = await claimAttempt(attempt);
+  if (claimed === undefined) return;
+  const open = await openCall(webhookId);
+  if (open === undefined) return giveBack(attempt, claimed);
+  const result = await callEndpoint(webhook, { id: claimed.eventId, payload: claimed.payload });
+  const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");
+  await settle(webhook, claimed, result);
+  if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
+    await disableWebhook(webhook, "failing");
   }
-  if (outcome !== "failed" || failingSince === undefined) return;
-  if (now().getTime() - failingSince.getTime() >= maxFailingMs) await disableWebhook(webhook, "failing");
+}
+
+/** Others took the last places in the meantime. Its job first, so that a crash in between loses nothing. */
+async function giveBack(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
+  await putOff({ ...attempt, attempt: claimed.attempts }, 1);
+  await releaseAttempt(attempt.webhookId, claimed);
 }
 
 /** Lets a job come again on the lane of retries, each time after twice as long. */
@@ -89,30 +95,28 @@ async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
   await enqueue(laneQueues.retry, { ...later, delaySeconds });
 }
 
-async function callAndSettle(
-  webhook: WebhookRecord,
-  claimed: DeliveryRecord,
-): Promise<"failed" | "succeeded"> {
+function isSuccess(result: CallResult): boolean {
+  return "status" in result && result.status >= 200 && result.status <= 299;
+}
+
+/** Notes what came of an attempt, and sees to the next one. */
+async function settle(webhook: WebhookRecord, claimed: DeliveryRecord, result: CallResult): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
-  const { eventId, payload, attempts } = claimed;
-  const result = await callEndpoint(webhook, { id: eventId, payload });
+  const { eventId, attempts } = claimed;
   const { status, retryAfter } = "status" in result ? result : {};
   log.info("webhook.called", { organizationId, webhookId, eventId, attempt: attempts, status });
-  if (status !== undefined && status >= 200 && status <= 299) {
-    await settleAttempt(webhookId, claimed, { state: "succeeded", lastStatus: status });
-    return "succeeded";
+  if (isSuccess(result)) {
+    return settleAttempt(webhookId, claimed, { state: "succeeded", lastStatus: status });
   }
   const failure = { lastStatus: status, lastError: "error" in result ? result.error : `answered ${status}` };
   if (status === gone) await disableWebhook(webhook, "gone");
   const nextAttemptAt = status === gone ? undefined : retryAt({ attempts, at: now(), retryAfter });
   if (nextAttemptAt === undefined) {
-    await settleAttempt(webhookId, claimed, { state: "failed", ...failure });
-  } else {
-    // The next job first: a crash in between makes a job too many, which its claim makes harmless.
-    await queueRetry(webhook, claimed, nextAttemptAt);
-    await settleAttempt(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
+    return settleAttempt(webhookId, claimed, { state: "failed", ...failure });
   }
-  return "failed";
+  // The next job first: a crash in between makes a job too many, which its claim makes harmless.
+  await queueRetry(webhook, claimed, nextAttemptAt);
+  await settleAttempt(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
 }
 
 async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {

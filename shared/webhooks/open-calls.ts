@@ -43,24 +43,28 @@ export interface OpenCall {
   readonly place: string;
 }
 
-/** The endpoint has as many unanswered calls as it may have in this lane. */
-interface NoPlace {
-  readonly comeBackSeconds: number;
+/**
+ * Looks whether an endpoint has a place for a call. A read costs the item's partition less than a refused write,
+ * and many are refused where an endpoint hangs.
+ * @returns how many seconds later to look again, or undefined when there is a place
+ */
+export async function waitForPlace(webhookId: string, lane: Lane): Promise<number | undefined> {
+  const at = now();
+  const seen = await readItem(OpenCallsRecord, keys.openCalls(webhookId));
+  if (seen === undefined) return undefined;
+  await forgetLapsed(webhookId, seen, at);
+  if (mayCall(seen, lane, at)) return undefined;
+  const slow = new Date(at.getTime() - slowMs + leaseMs).toISOString();
+  const isSlow = seen.failingSince !== undefined || [...seen.openCalls].some((place) => place < slow);
+  return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
 
-/** Takes one of an endpoint's places for a call, if there is one. */
-export async function openCall(webhookId: string, lane: Lane): Promise<OpenCall | NoPlace> {
-  const key = keys.openCalls(webhookId);
+/** Takes one of an endpoint's places for a call; undefined when others were quicker. */
+export async function openCall(webhookId: string): Promise<OpenCall | undefined> {
   const at = now();
-  // A read costs the item's partition less than a refused write, and many are refused where an endpoint hangs.
-  const seen = await readItem(OpenCallsRecord, key);
-  if (seen !== undefined) {
-    await forgetLapsed(webhookId, seen, at);
-    if (!mayCall(seen, lane, at)) return { comeBackSeconds: waitFor(seen, at) };
-  }
   const place = `${new Date(at.getTime() + leaseMs).toISOString()}#${randomUUID()}`;
   const taken = await updateItem(OpenCallsRecord, {
-    key,
+    key: keys.openCalls(webhookId),
     update: `${touch} ADD openCalls :places`,
     condition:
       "attribute_not_exists(openCalls) OR size(openCalls) < :maxFailing OR " +
@@ -72,23 +76,9 @@ export async function openCall(webhookId: string, lane: Lane): Promise<OpenCall 
       ":maxFailing": maxOpenCallsFailing,
     },
   });
-  return taken.applied ? { webhookId, place } : { comeBackSeconds: comeBackSeconds.soon };
+  return taken.applied ? { webhookId, place } : undefined;
 }
 
-/** How soon to come back to an endpoint that gets no first try now; undefined when it gets one. */
-export async function waitForFirstTry(webhookId: string): Promise<number | undefined> {
-  const at = now();
-  const seen = await readItem(OpenCallsRecord, keys.openCalls(webhookId));
-  return seen === undefined || mayCall(seen, "first", at) ? undefined : waitFor(seen, at);
-}
-
-function waitFor({ openCalls, failingSince }: OpenCallsRecord, at: Date): number {
-  const slow = new Date(at.getTime() - slowMs + leaseMs).toISOString();
-  const isSlow = failingSince !== undefined || [...openCalls].some((place) => place < slow);
-  return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
-}
-
-/** What a look at an endpoint says; the write's own condition has the last word. */
 function mayCall({ openCalls, failingSince }: OpenCallsRecord, lane: Lane, at: Date): boolean {
   if (failingSince !== undefined && lane === "first") return false;
   const max = failingSince === undefined ? maxOpenCalls : maxOpenCallsFailing;
@@ -111,26 +101,23 @@ async function forgetLapsed(webhookId: string, { openCalls }: OpenCallsRecord, a
 }
 
 /**
- * Gives a call's place back and notes what came of the call; undefined when it was not made. All that is known
- * of an endpoint's health is in the two writes that a call needs in any case.
+ * Gives a call's place back and notes what came of the call. All that is known of an endpoint's health is in the
+ * two writes that a call needs in any case.
  * @returns since when the endpoint has been failing, if it has
  */
 export async function closeCall(
   { webhookId, place }: OpenCall,
-  outcome: "failed" | "succeeded" | undefined,
+  outcome: "failed" | "succeeded",
 ): Promise<Date | undefined> {
   const at = now();
-  const failed = outcome === "failed";
-  const note = failed ? ", failingSince = if_not_exists(failingSince, :at)" : "";
-  const forget = outcome === "succeeded" ? " REMOVE failingSince" : "";
+  const note =
+    outcome === "failed"
+      ? { update: ", failingSince = if_not_exists(failingSince, :at)", values: { ":at": at.toISOString() } }
+      : { update: " REMOVE failingSince", values: {} };
   const closed = await updateItem(OpenCallsRecord, {
     key: keys.openCalls(webhookId),
-    update: `${touch}${note}${forget} DELETE openCalls :places`,
-    values: {
-      ...touchValues(at),
-      ":places": new Set([place]),
-      ...(failed ? { ":at": at.toISOString() } : {}),
-    },
+    update: `${touch}${note.update} DELETE openCalls :places`,
+    values: { ...touchValues(at), ...note.values, ":places": new Set([place]) },
   });
   if (!closed.applied || closed.item.failingSince === undefined) return undefined;
   return new Date(closed.item.failingSince);
