@@ -19,8 +19,12 @@ const maxConcurrency = {
   marketingSends: 10,
   campaigns: 5,
   refunds: 2,
-  webhookDeliveries: 20,
+  webhookDeliveries: 200,
+  webhookRetries: 100,
 };
+
+/** A webhook call may take ten seconds: alone in its batch it holds up no other job. */
+const webhookBatchSize = 1;
 
 /** The whole gateway of one stage. */
 export class GatewayStack extends Stack {
@@ -69,8 +73,15 @@ export class GatewayStack extends Stack {
     const webhookDeliveries = new JobQueue(this, "WebhookDeliveries", {
       workerTimeoutSeconds: webhookTimeoutSeconds,
       alarmDescription:
-        "Webhook calls were given up because the customers' endpoints did not answer with a 2xx. " +
-        "Find the job.failed log lines of DispatchWebhook; redrive the queue when the endpoints are up again.",
+        "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours. " +
+        "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+      alarmTopic,
+    });
+    const webhookRetries = new JobQueue(this, "WebhookRetries", {
+      workerTimeoutSeconds: webhookTimeoutSeconds,
+      alarmDescription:
+        "Webhook deliveries were not tried again through a fault of ours: customers see them pending. " +
+        "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
       alarmTopic,
     });
 
@@ -84,6 +95,7 @@ export class GatewayStack extends Stack {
         campaigns: campaigns.queue,
         refunds: refunds.queue,
         webhookDeliveries: webhookDeliveries.queue,
+        webhookRetries: webhookRetries.queue,
       },
     };
 
@@ -142,17 +154,26 @@ export class GatewayStack extends Stack {
 
     const dispatchWebhook = new GatewayFunction(this, "DispatchWebhook", backend, {
       handlerFile: "workers/dispatch-webhook",
-      access: { table: { ORG: ["GetItem", "Query"] }, queues: ["webhookDeliveries"] },
+      access: {
+        table: {
+          ORG: ["GetItem", "Query", "UpdateItem"],
+          DELIVERIES: ["PutItem", "UpdateItem"],
+          OPENCALLS: ["GetItem", "UpdateItem"],
+          DUE: ["PutItem"],
+        },
+        queues: ["webhookDeliveries", "webhookRetries"],
+      },
       timeoutSeconds: webhookTimeoutSeconds,
       memoryMegabytes: 512,
     });
-    webhookDeliveries.feed(dispatchWebhook, maxConcurrency.webhookDeliveries);
+    webhookDeliveries.feed(dispatchWebhook, maxConcurrency.webhookDeliveries, webhookBatchSize);
+    webhookRetries.feed(dispatchWebhook, maxConcurrency.webhookRetries, webhookBatchSize);
 
     const releaseDue = new GatewayFunction(this, "ReleaseDue", backend, {
       handlerFile: "workers/release-due",
       access: {
         table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-        queues: ["transactionalSends", "marketingSends"],
+        queues: ["transactionalSends", "marketingSends", "webhookRetries"],
       },
       timeoutSeconds: 50,
       memoryMegabytes: 512,
@@ -199,7 +220,11 @@ export class GatewayStack extends Stack {
 
     const scheduled = [
       // What runs each minute has to fail in two stretches of five minutes, what runs each hour only once.
-      [releaseDue, 2, "Scheduled messages are not released: customers see them queued past their time."],
+      [
+        releaseDue,
+        2,
+        "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
+      ],
       [reconcileWallets, 2, "Wallets are not reconciled: lost debits are not refunded."],
       [askForCampaigns, 2, "Scheduled campaigns may not start, and interrupted ones not go on."],
       [closeDays, 1, "Days are not closed: the dashboard's numbers of past days may be off by a few."],

@@ -59,13 +59,13 @@ export class JobQueue extends Construct {
     }).overrideLogicalId(outputNames.deadLettersUrl(id));
   }
 
-  /** Lets a function work on the queue, ten jobs at a time and so many batches at once at the most. */
-  feed(worker: GatewayFunction, maxConcurrency: number): void {
+  /** Lets a function work on the queue, so many jobs at a time and so many batches at once at the most. */
+  feed(worker: GatewayFunction, maxConcurrency: number, batchSize = 10): void {
     worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
     new EventSourceMapping(this, "Feed", {
       target: worker.lambda,
       eventSourceArn: this.queue.queueArn,
-      batchSize: 10,
+      batchSize,
       reportBatchItemFailures: true,
       maxConcurrency,
     });

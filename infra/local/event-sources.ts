@@ -14,6 +14,9 @@ import { localRegion } from "./template.ts";
 /** One laptop does not need AWS's concurrency, and fewer batches at once keep its log readable. */
 const maxLocalConcurrency = 8;
 
+/** The same for a queue whose jobs come one by one because they wait for others: they cost next to nothing. */
+const maxLocalSingles = 30;
+
 /** A pause after a failed poll, so that an emulator that is down does not fill the log. */
 const pollPauseMs = 1_000;
 
@@ -62,7 +65,10 @@ export class EventSources {
 
   async #pollUntilStopped(source: EventSource): Promise<void> {
     const batches = new Set<Promise<void>>();
-    const limit = Math.min(source.maxConcurrency, maxLocalConcurrency);
+    const limit = Math.min(
+      source.maxConcurrency,
+      source.batchSize === 1 ? maxLocalSingles : maxLocalConcurrency,
+    );
     while (!this.#stopping.signal.aborted) {
       if (batches.size >= limit) await Promise.race(batches);
       const messages = await this.#receive(source);

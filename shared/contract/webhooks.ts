@@ -1,39 +1,59 @@
 import * as z from "zod";
 
-import { idSchema, PhoneNumber, Timestamp } from "./primitives.ts";
+import { idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
 import { DeliveryErrorCode } from "./sms.ts";
 
 export const EventName = z.enum(["message.sent", "message.failed"]);
 export type EventName = z.infer<typeof EventName>;
 
+const Url = z.string().max(2_048).meta({
+  format: "uri",
+  description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
+});
+const Events = z
+  .array(EventName)
+  .min(1)
+  .max(EventName.options.length)
+  .refine((events) => new Set(events).size === events.length, "must not name an event twice")
+  .meta({ uniqueItems: true, description: "The events that the endpoint gets; all of them by default." });
+
 export const CreateWebhookRequest = z
-  .object({
-    url: z.string().max(2_048).meta({
-      format: "uri",
-      description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
-    }),
-    events: z
-      .array(EventName)
-      .min(1)
-      .max(EventName.options.length)
-      .refine((events) => new Set(events).size === events.length, "must not name an event twice")
-      .meta({ uniqueItems: true, description: "The events that the endpoint gets; all of them by default." })
-      .default([...EventName.options]),
-  })
+  .object({ url: Url, events: Events.default([...EventName.options]) })
   .meta({ id: "CreateWebhookRequest", examples: [{ url: "https://shop.example/sms-events" }] });
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
+
+/** Fields that are not there stay as they are. */
+export const UpdateWebhookRequest = z
+  .object({
+    url: Url.optional(),
+    events: Events.optional(),
+    enabled: z.boolean().optional().meta({
+      description: "Whether the endpoint is called. Enabling it again forgets why it was disabled.",
+    }),
+  })
+  .meta({ id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
+export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
+
+export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).meta({
+  description:
+    "Why the endpoint is called no more: it answered 410, it failed for five days, or you said so.",
+});
+export type DisabledReason = z.infer<typeof DisabledReason>;
 
 export const Webhook = z
   .object({
     id: idSchema("whk"),
     url: z.string(),
     events: z.array(EventName),
+    status: z.enum(["enabled", "disabled"]),
+    disabledReason: DisabledReason.optional(),
+    disabledAt: Timestamp.optional(),
     createdAt: Timestamp,
   })
   .meta({ id: "Webhook" });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** The only response that ever carries the signing secret. */
+/** The responses to creation and rotation, the only ones that ever carry a signing secret. */
 export const CreatedWebhook = Webhook.extend({
   secret: z.string().meta({ description: "Shown this once. Its whole string keys `X-Service-Signature`." }),
 }).meta({ id: "CreatedWebhook" });
@@ -43,7 +63,7 @@ export const DeletedWebhook = z
   .object({ id: idSchema("whk"), deleted: z.literal(true) })
   .meta({ id: "DeletedWebhook" });
 
-/** The body of a webhook call. */
+/** The body of a call that tells the outcome of a message. */
 export const WebhookEvent = z.discriminatedUnion("event", [
   z
     .object({
@@ -83,3 +103,38 @@ export const webhookHeaders = {
         "the secret encodes after `whsec_`.",
     }),
 } as const;
+
+/** The body of a call that a customer asked for to try an endpoint out. No endpoint subscribes to it. */
+export const PingEvent = z
+  .object({
+    event: z.literal("ping"),
+    timestamp: Timestamp,
+    data: z.object({ id: idSchema("evt") }),
+  })
+  .meta({ id: "PingEvent", description: "A call that you asked for to try an endpoint out" });
+
+/** The body of any webhook call. */
+export const WebhookPayload = z.discriminatedUnion("event", [...WebhookEvent.options, PingEvent]);
+export type WebhookPayload = z.infer<typeof WebhookPayload>;
+
+export const DeliveryState = z.enum(["pending", "succeeded", "failed"]).meta({ id: "DeliveryState" });
+
+/** An event on its way to one endpoint. */
+export const WebhookDelivery = z
+  .object({
+    id: idSchema("dlv"),
+    eventId: idSchema("evt").meta({ description: "The `webhook-id` header of every attempt." }),
+    payload: WebhookPayload,
+    state: DeliveryState,
+    attempts: z.int().meta({ description: "Attempts that have begun." }),
+    createdAt: Timestamp,
+    lastAttemptAt: Timestamp.optional(),
+    lastStatus: z.int().optional().meta({ description: "What the endpoint answered, when it answered." }),
+    lastError: z.string().optional(),
+    nextAttemptAt: Timestamp.optional().meta({ description: "Present while pending." }),
+  })
+  .meta({ id: "WebhookDelivery" });
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const DeliveriesQuery = PageQuery.safeExtend({ state: DeliveryState.optional() });
+export type DeliveriesQuery = z.infer<typeof DeliveriesQuery>;

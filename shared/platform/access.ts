@@ -9,6 +9,7 @@ export const queueNames = [
   "refunds",
   "transactionalSends",
   "webhookDeliveries",
+  "webhookRetries",
 ] as const;
 export type QueueName = (typeof queueNames)[number];
 

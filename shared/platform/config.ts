@@ -13,6 +13,7 @@ export const environmentNames = {
     refunds: "REFUNDS_QUEUE_URL",
     transactionalSends: "TRANSACTIONAL_SENDS_QUEUE_URL",
     webhookDeliveries: "WEBHOOK_DELIVERIES_QUEUE_URL",
+    webhookRetries: "WEBHOOK_RETRIES_QUEUE_URL",
   },
 } as const satisfies Record<string, string | Record<QueueName, string>>;
 

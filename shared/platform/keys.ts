@@ -25,6 +25,8 @@
  * | campaigns that are due, or will be, by their time | DUE_CAMPAIGNS#all  | <dueAt>#<org>#<campaign> |
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
+ * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
+ * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
  * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
@@ -42,6 +44,7 @@ export interface Key {
 export const keyFamilies = [
   "CAMPAIGNS",
   "CONTACTS",
+  "DELIVERIES",
   "DUE",
   "DUE_CAMPAIGNS",
   "EMAIL",
@@ -50,6 +53,7 @@ export const keyFamilies = [
   "LEDGER",
   "LIMIT",
   "MESSAGES",
+  "OPENCALLS",
   "ORG",
   "RECONCILER",
   "RELEASE",
@@ -131,6 +135,11 @@ export const keys = {
     pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
     sk: "IDEMPOTENCY",
   }),
+  webhookDelivery: (webhookId: string, deliveryId: string): Key => ({
+    pk: `DELIVERIES#${webhookId}`,
+    sk: deliveryId,
+  }),
+  openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),
   limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),

@@ -24,6 +24,30 @@ export async function readPage<Item extends { sk: string }>(
   return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
 }
 
+/** Items that a page with a filter looks at; some 1 MB of them, the most that DynamoDB reads at once. */
+const maxExamined = 1_000;
+
+/**
+ * One page of those items of a range that are wanted, for a range that nothing counts. A call looks at the next
+ * `maxExamined` items: `total` is how many of those are wanted, and `nextCursor` goes on behind them, so a page
+ * can be short, or empty, although more follows.
+ */
+export async function readWantedPage<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  range: Omit<Range, "after" | "limit">,
+  query: PageQuery,
+  isWanted: (item: Item) => boolean,
+): Promise<Page<Item>> {
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const examined = await queryItems(schema, { ...range, after, limit: maxExamined });
+  const wanted = examined.filter(isWanted);
+  const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
+  const rows = wanted.slice(start, start + query.limit);
+  const rest = examined.length === maxExamined ? examined.at(-1) : undefined;
+  const last = wanted.length > start + query.limit ? rows.at(-1) : rest;
+  return { rows, meta: pageMeta(query, wanted.length, last?.sk) };
+}
+
 /** One page of a list that is short enough to be read whole. */
 export function pageOf<Row>(all: readonly Row[], query: PageQuery): Page<Row> {
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);

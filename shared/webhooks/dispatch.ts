@@ -1,77 +1,135 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-
-import { epochSeconds, now, secondMs } from "../platform/clock.ts";
+import { dayMs, now } from "../platform/clock.ts";
+import { dueJob } from "../platform/due-jobs.ts";
 import { log } from "../platform/log.ts";
-import { enqueueAll } from "../platform/queue.ts";
-import type { WebhookJob } from "./announce.ts";
-import { readWebhook, readWebhooks, type WebhookRecord } from "./endpoints.ts";
-import { serviceSignature, standardSignature } from "./signature.ts";
-import { guardedLookup, isPublicHost } from "./target.ts";
+import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
+import { putItem } from "../platform/table.ts";
+import { attemptJob, laneQueues, type WebhookJob } from "./announce.ts";
+import { callEndpoint, type CallResult } from "./call.ts";
+import {
+  claimAttempt,
+  giveUp,
+  newDelivery,
+  putDelivery,
+  releaseAttempt,
+  settleAttempt,
+  type DeliveryRecord,
+} from "./delivery.ts";
+import { disableWebhook, readWebhook, readWebhooks, type WebhookRecord } from "./endpoints.ts";
+import { closeCall, openCall, waitForPlace } from "./open-calls.ts";
+import { retryAt } from "./schedule.ts";
 
-/** How long an endpoint may take in all, from the first packet to the status line. */
-const callTimeoutMs = 10 * secondMs;
+/** An endpoint that has not taken a single call for so long is disabled. */
+const maxFailingMs = 5 * dayMs;
+
+/** The status that asks not to be called again (RFC 9110, 15.5.11). */
+const gone = 410;
 
 type EventJob = Extract<WebhookJob, { kind: "event" }>;
-type DeliveryJob = Extract<WebhookJob, { kind: "delivery" }>;
+type Attempt = Omit<Extract<WebhookJob, { kind: "attempt" }>, "kind">;
 
 /**
- * Hands an event out to the endpoints that subscribe to it, or delivers it to one of them. Each endpoint has
- * a job of its own, so one that is down does not make another get the event again.
- * @throws Error when the endpoint did not answer with a 2xx, so that the job comes again
+ * Hands an event out to the endpoints that subscribe to it, or makes an attempt to deliver it to one of them.
+ * What an endpoint does, or does not, is noted and never an error of the job.
+ * @throws Error when the job has to come again: another dispatcher makes the attempt, or a write failed
  */
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
   if (job.kind === "event") await handOut(job);
-  else await deliver(job);
+  else await makeAttempt(job);
 }
 
-async function handOut(job: EventJob): Promise<void> {
-  const webhooks = await readWebhooks(job.organizationId);
+async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
+  const webhooks = await readWebhooks(organizationId);
   const deliveries = webhooks
-    .filter(({ events }) => events.includes(job.event.event))
-    .map(({ id }): DeliveryJob => ({ ...job, kind: "delivery", webhookId: id }));
-  await enqueueAll(
-    "webhookDeliveries",
-    deliveries.map((body) => ({ group: job.organizationId, body })),
+    .filter(({ events }) => events.includes(event.event))
+    .map((webhook) => ({ webhookId: webhook.id, delivery: newDelivery(webhook, eventId, event) }));
+  await Promise.all(
+    deliveries.map(async ({ webhookId, delivery }) => putItem(putDelivery(webhookId, delivery))),
+  );
+  // An event that comes twice finds its deliveries there, but their jobs may be missing; a job too many is
+  // refused by the claim.
+  const pending = deliveries.filter(({ delivery }) => delivery.state === "pending");
+  await Promise.all(
+    pending.map(async ({ webhookId, delivery: { id: deliveryId } }) =>
+      queueFirstTry({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first", putOff: 0 }),
+    ),
   );
 }
 
-async function deliver(job: DeliveryJob): Promise<void> {
-  const { organizationId, webhookId, eventId } = job;
-  const webhook = await readWebhook(organizationId, webhookId);
-  if (webhook === undefined) return;
-  const status = await call(webhook, job);
-  log.info("webhook.called", { organizationId, webhookId, eventId, status });
-  if (status < 200 || status > 299) throw new Error(`the endpoint answered ${status}`);
+/** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
+async function queueFirstTry(attempt: Attempt): Promise<void> {
+  const waitSeconds = await waitForPlace(attempt.webhookId, attempt.lane);
+  if (waitSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
+  else await putOff(attempt, waitSeconds);
 }
 
-/** Makes one signed call and returns the status. Redirects are not followed and the body is not read. */
-async function call(webhook: WebhookRecord, job: DeliveryJob): Promise<number> {
-  const url = new URL(webhook.url);
-  if (!isPublicHost(url)) throw new Error("the webhook's host is not a public address");
-  const body = JSON.stringify(job.event);
-  const timestampSeconds = epochSeconds(now());
-  const headers = {
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(body),
-    "User-Agent": "sms-gateway-webhooks/1",
-    "X-Service-Event": job.event.event,
-    "X-Service-Signature": serviceSignature(webhook.secret, body),
-    "webhook-id": job.eventId,
-    "webhook-timestamp": String(timestampSeconds),
-    "webhook-signature": standardSignature(webhook.secret, { id: job.eventId, timestampSeconds, body }),
-  };
-  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      url,
-      { method: "POST", headers, lookup: guardedLookup, signal: AbortSignal.timeout(callTimeoutMs) },
-      (response) => {
-        resolve(response.statusCode ?? 0);
-        response.destroy();
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body);
+async function makeAttempt(attempt: Attempt): Promise<void> {
+  const { organizationId, webhookId, deliveryId, lane } = attempt;
+  const waitSeconds = await waitForPlace(webhookId, lane);
+  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
+  const webhook = await readWebhook(organizationId, webhookId);
+  if (webhook === undefined) return;
+  if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
+  const claimed = await claimAttempt(attempt);
+  if (claimed === undefined) return;
+  const open = await openCall(webhookId);
+  if (open === undefined) return giveBack(attempt, claimed);
+  const result = await callEndpoint(webhook, { id: claimed.eventId, payload: claimed.payload });
+  const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");
+  await settle(webhook, claimed, result);
+  if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
+    await disableWebhook(webhook, "failing");
+  }
+}
+
+/** Others took the last places in the meantime. Its job first, so that a crash in between loses nothing. */
+async function giveBack(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
+  await putOff({ ...attempt, attempt: claimed.attempts }, 1);
+  await releaseAttempt(attempt.webhookId, claimed);
+}
+
+/** Lets a job come again on the lane of retries, each time after twice as long. */
+async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
+  const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
+  const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
+  const later = attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 });
+  await enqueue(laneQueues.retry, { ...later, delaySeconds });
+}
+
+function isSuccess(result: CallResult): boolean {
+  return "status" in result && result.status >= 200 && result.status <= 299;
+}
+
+/** Notes what came of an attempt, and sees to the next one. */
+async function settle(webhook: WebhookRecord, claimed: DeliveryRecord, result: CallResult): Promise<void> {
+  const { organizationId, id: webhookId } = webhook;
+  const { eventId, attempts } = claimed;
+  const { status, retryAfter } = "status" in result ? result : {};
+  log.info("webhook.called", { organizationId, webhookId, eventId, attempt: attempts, status });
+  if (isSuccess(result)) {
+    return settleAttempt(webhookId, claimed, { state: "succeeded", lastStatus: status });
+  }
+  const failure = { lastStatus: status, lastError: "error" in result ? result.error : `answered ${status}` };
+  if (status === gone) await disableWebhook(webhook, "gone");
+  const nextAttemptAt = status === gone ? undefined : retryAt({ attempts, at: now(), retryAfter });
+  if (nextAttemptAt === undefined) {
+    return settleAttempt(webhookId, claimed, { state: "failed", ...failure });
+  }
+  // The next job first: a crash in between makes a job too many, which its claim makes harmless.
+  await queueRetry(webhook, claimed, nextAttemptAt);
+  await settleAttempt(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
+}
+
+async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {
+  const { organizationId, id: webhookId } = webhook;
+  const dueAt = at.toISOString();
+  const job = attemptJob({
+    organizationId,
+    webhookId,
+    deliveryId: failed.id,
+    attempt: failed.attempts + 1,
+    lane: "retry",
   });
+  const delaySeconds = secondsUntil(dueAt);
+  if (delaySeconds <= maxDelaySeconds) await enqueue(laneQueues.retry, { ...job, delaySeconds });
+  else await putItem(dueJob({ id: `${webhookId}#${failed.id}`, dueAt, queue: laneQueues.retry }, job));
 }

@@ -4,17 +4,20 @@ import { freePlace, takePlaces } from "../accounts/organization.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import {
+  DisabledReason,
   EventName,
   type CreatedWebhook,
   type CreateWebhookRequest,
+  type UpdateWebhookRequest,
   type Webhook,
 } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/keys.ts";
 import { pageOf } from "../platform/page.ts";
-import { queryItems, readItem, transact } from "../platform/table.ts";
-import { newWebhookSecret } from "./signature.ts";
+import { queryItems, readItem, transact, updateItem } from "../platform/table.ts";
+import { forgetFailures } from "./open-calls.ts";
+import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 const WebhookRecord = z.object({
@@ -24,6 +27,12 @@ const WebhookRecord = z.object({
   url: z.string(),
   events: z.array(EventName),
   secret: z.string(),
+  /** The secret before the last rotation, which signs too until its time is over. */
+  previousSecret: z.string().optional(),
+  previousSecretUntil: z.string().optional(),
+  /** Both are there exactly while the endpoint is disabled. */
+  disabledAt: z.string().optional(),
+  disabledReason: DisabledReason.optional(),
   createdAt: z.string(),
 });
 export type WebhookRecord = z.infer<typeof WebhookRecord>;
@@ -67,6 +76,88 @@ export async function listWebhooks(organizationId: string, query: PageQuery): Pr
 }
 
 /**
+ * One endpoint, without its secret.
+ * @throws ApiError NOT_FOUND, also for an endpoint of another organisation
+ */
+export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
+  return presentWebhook(await requireWebhook(organizationId, webhookId));
+}
+
+/**
+ * Changes what is given of an endpoint and leaves the rest. An endpoint that is enabled, or gets another URL,
+ * begins anew: that it failed before counts no more.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND
+ */
+export async function updateWebhook(
+  organizationId: string,
+  webhookId: string,
+  { url, events, enabled }: UpdateWebhookRequest,
+): Promise<Webhook> {
+  if (url !== undefined) checkWebhookUrl(url);
+  await requireWebhook(organizationId, webhookId);
+  if (enabled === true || url !== undefined) await forgetFailures(webhookId);
+  const set = [
+    "entity = :entity",
+    ...(url === undefined ? [] : ["#url = :url"]),
+    ...(events === undefined ? [] : ["events = :events"]),
+    // An endpoint that is disabled already keeps the reason that it has.
+    ...(enabled === false
+      ? [
+          "disabledAt = if_not_exists(disabledAt, :at)",
+          "disabledReason = if_not_exists(disabledReason, :reason)",
+        ]
+      : []),
+  ];
+  const updated = await updateItem(WebhookRecord, {
+    key: keys.webhook(organizationId, webhookId),
+    update: `SET ${set.join(", ")}${enabled === true ? " REMOVE disabledAt, disabledReason" : ""}`,
+    condition: "attribute_exists(pk)",
+    ...(url === undefined ? {} : { names: { "#url": "url" } }),
+    values: {
+      ":entity": "webhook",
+      ...(url === undefined ? {} : { ":url": url }),
+      ...(events === undefined ? {} : { ":events": events }),
+      ...(enabled === false ? { ":at": now().toISOString(), ":reason": "by_customer" } : {}),
+    },
+  });
+  if (!updated.applied) throw new ApiError("NOT_FOUND");
+  return presentWebhook(updated.item);
+}
+
+/**
+ * Gives an endpoint a new signing secret, which is in the answer and never again. For a day the one before it
+ * signs the Standard Webhooks header too; an even older one signs no more.
+ * @throws ApiError NOT_FOUND
+ */
+export async function rotateWebhookSecret(
+  organizationId: string,
+  webhookId: string,
+): Promise<CreatedWebhook> {
+  const rotated = await updateItem(WebhookRecord, {
+    key: keys.webhook(organizationId, webhookId),
+    update: "SET previousSecret = secret, previousSecretUntil = :until, secret = :secret",
+    condition: "attribute_exists(pk)",
+    values: {
+      ":secret": newWebhookSecret(),
+      ":until": new Date(now().getTime() + secretOverlapMs).toISOString(),
+    },
+  });
+  if (!rotated.applied) throw new ApiError("NOT_FOUND");
+  return { ...presentWebhook(rotated.item), secret: rotated.item.secret };
+}
+
+/** Disables an endpoint for what came of calls to its URL; what the customer changed meanwhile stands. */
+export async function disableWebhook(webhook: WebhookRecord, reason: "failing" | "gone"): Promise<void> {
+  await updateItem(WebhookRecord, {
+    key: keys.webhook(webhook.organizationId, webhook.id),
+    update: "SET disabledAt = :at, disabledReason = :reason",
+    condition: "attribute_exists(pk) AND attribute_not_exists(disabledAt) AND #url = :url",
+    names: { "#url": "url" },
+    values: { ":at": now().toISOString(), ":reason": reason, ":url": webhook.url },
+  });
+}
+
+/**
  * Removes an endpoint.
  * @throws ApiError NOT_FOUND, also for an endpoint of another organisation
  */
@@ -103,6 +194,18 @@ export async function readWebhook(
   return readItem(WebhookRecord, keys.webhook(organizationId, webhookId), { consistent: true });
 }
 
-function presentWebhook({ id, url, events, createdAt }: WebhookRecord): Webhook {
-  return { id, url, events, createdAt };
+/**
+ * One endpoint with its secret.
+ * @throws ApiError NOT_FOUND, also for an endpoint of another organisation
+ */
+export async function requireWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await readWebhook(organizationId, webhookId);
+  if (webhook === undefined) throw new ApiError("NOT_FOUND");
+  return webhook;
+}
+
+function presentWebhook(webhook: WebhookRecord): Webhook {
+  const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
+  const status = disabledAt === undefined ? "enabled" : "disabled";
+  return { id, url, events, status, disabledReason, disabledAt, createdAt };
 }

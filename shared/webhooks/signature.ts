@@ -1,6 +1,20 @@
 import { createHmac, randomBytes } from "node:crypto";
 
+import { dayMs } from "../platform/clock.ts";
+
 const secretPrefix = "whsec_";
+
+interface Secrets {
+  readonly secret: string;
+  readonly previousSecret?: string | undefined;
+  readonly previousSecretUntil?: string | undefined;
+}
+
+interface SignedMessage {
+  readonly id: string;
+  readonly timestampSeconds: number;
+  readonly body: string;
+}
 
 /** A new signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export function newWebhookSecret(): string {
@@ -12,14 +26,26 @@ export function serviceSignature(secret: string, body: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
+/** How long after a rotation calls are also signed with the secret before it. */
+export const secretOverlapMs = dayMs;
+
+/** The `webhook-signature` header of a call: by the secret, and for a day after a rotation by the one before. */
+export function standardSignatures(
+  { secret, previousSecret, previousSecretUntil = "" }: Secrets,
+  at: Date,
+  message: SignedMessage,
+): string {
+  const isOverlap = previousSecret !== undefined && at.toISOString() < previousSecretUntil;
+  return (isOverlap ? [secret, previousSecret] : [secret])
+    .map((each) => standardSignature(each, message))
+    .join(" ");
+}
+
 /**
- * The `webhook-signature` of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed
+ * One signature of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed
  * with the bytes that the secret encodes.
  */
-export function standardSignature(
-  secret: string,
-  message: { id: string; timestampSeconds: number; body: string },
-): string {
+export function standardSignature(secret: string, message: SignedMessage): string {
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
   const signed = `${message.id}.${message.timestampSeconds}.${message.body}`;
   return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;

@@ -7,6 +7,13 @@ import ipaddr from "ipaddr.js";
 import { invalidField } from "../contract/errors.ts";
 import { config } from "../platform/config.ts";
 
+/** A host that must not be dialled. */
+export class RefusedHost extends Error {
+  constructor() {
+    super("the webhook's host is not a public address");
+  }
+}
+
 /**
  * Checks the address of a webhook endpoint. What its host resolves to is checked when it is dialled, because
  * it can change at any time.
@@ -34,7 +41,7 @@ export function isPublicHost(url: URL): boolean {
   if (config.webhookTargets() === "any") return true;
   // The URL parser has already turned every spelling of an IPv4 address, such as 0x7f.1, into the plain one.
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return isIP(host) === 0 || isPublicAddress(host);
+  return isIP(host) === 0 ? !/(^|\.)localhost\.?$/.test(host) : isPublicAddress(host);
 }
 
 /**
@@ -46,12 +53,17 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) return callback(error, []);
     if (config.webhookTargets() !== "any" && !addresses.every(({ address }) => isPublicAddress(address))) {
-      return callback(new Error("the webhook's host is not a public address"), []);
+      return callback(new RefusedHost(), []);
     }
     return callback(null, addresses);
   });
 };
 
+/** Of IPv6 only 2000::/3 is given out; what the library also calls unicast, such as ::7f00:1, leads elsewhere. */
+const givenOut = ipaddr.IPv6.parseCIDR("2000::/3");
+
 function isPublicAddress(address: string): boolean {
-  return ipaddr.process(address).range() === "unicast";
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== "unicast") return false;
+  return parsed instanceof ipaddr.IPv4 || parsed.match(givenOut);
 }

@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type dns from "node:dns";
+import { isIP } from "node:net";
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/contract/errors.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -12,6 +15,27 @@ function problemOf(url: string): string | undefined {
     return error instanceof ApiError ? error.details?.[0]?.message : String(error);
   }
 }
+
+/** What the next look-ups find; without it they look for real. */
+const lookups = vi.hoisted<string[][]>(() => []);
+
+vi.mock("node:dns", async (importActual) => {
+  const actual = await importActual<typeof dns>();
+  return {
+    ...actual,
+    lookup: (host: string, options: dns.LookupAllOptions, callback: LookupCallback) => {
+      const found = lookups.shift();
+      if (found === undefined) actual.lookup(host, options, callback);
+      else
+        callback(
+          null,
+          found.map((address) => ({ address, family: isIP(address) })),
+        );
+    },
+  };
+});
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
 
 async function resolve(hostname: string): Promise<string> {
   return new Promise((done) => {
@@ -39,7 +63,10 @@ describe("outside the local stage", () => {
   it.each([
     ["http://example.com/", "must be https"],
     ["https://example.com:8443/", "must use port 443"],
+    ["https://example.com:80/", "must use port 443"],
     ["https://user:word@example.com/", "must not carry a user name or a password"],
+    ["https://user@example.com/", "must not carry a user name or a password"],
+    ["https://example.com@127.0.0.1/", "must not carry a user name or a password"],
     ["nonsense", "must be a URL"],
   ])("%s is refused: %s", (url, problem) => {
     expect(problemOf(url)).toBe(problem);
@@ -66,8 +93,33 @@ describe("outside the local stage", () => {
     "https://[fd00:ec2::254]/",
     "https://[fe80::1]/",
     "https://[64:ff9b::7f00:1]/",
+    "https://[64:ff9b:1::7f00:1]/",
+    "https://[2002:7f00:1::]/",
+    "https://[2001:0:7f00:1::]/",
+    "https://[::7f00:1]/",
+    "https://[::127.0.0.1]/",
+    "https://[fec0::1]/",
+    "https://192.88.99.1/",
+    "https://198.18.0.1/",
+    "https://localhost/",
+    "https://localhost./",
+    "https://LOCALHOST/",
+    "https://printer.localhost/",
   ])("%s is refused as no public address", (url) => {
     expect(problemOf(url)).toBe("must be a public address");
+  });
+
+  it("a name is refused when it is dialled if any of its addresses is not public", async () => {
+    for (const addresses of [["127.0.0.1"], ["93.184.216.34", "10.0.0.1"], ["::ffff:169.254.169.254"]]) {
+      lookups.push(addresses);
+      expect(await resolve("rebinding.example.com")).toBe("the webhook's host is not a public address");
+    }
+  });
+
+  it("the address that was checked is the one that is dialled, for a name that changes with each look-up", async () => {
+    lookups.push(["93.184.216.34"], ["127.0.0.1"]);
+    expect(await resolve("rebinding.example.com")).toContain("93.184.216.34");
+    expect(await resolve("rebinding.example.com")).toBe("the webhook's host is not a public address");
   });
 
   it("a name that resolves to this machine is refused when it is dialled", async () => {

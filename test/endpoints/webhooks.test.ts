@@ -1,9 +1,16 @@
 import { createHmac } from "node:crypto";
 
-import { afterEach, describe, expect, it } from "vitest";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { CreatedWebhook, WebhookEvent, webhookHeaders } from "../../shared/contract/webhooks.ts";
-import { call, Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
+import {
+  CreatedWebhook,
+  Webhook,
+  WebhookDelivery,
+  WebhookEvent,
+  webhookHeaders,
+} from "../../shared/contract/webhooks.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const receivers: WebhookReceiver[] = [];
@@ -11,8 +18,8 @@ afterEach(async () => {
   await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
 });
 
-async function receiver(): Promise<WebhookReceiver> {
-  const started = await startWebhookReceiver();
+async function receiver(...answer: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
+  const started = await startWebhookReceiver(...answer);
   receivers.push(started);
   return started;
 }
@@ -70,6 +77,228 @@ describe("webhook endpoints", () => {
     });
     expect(response.text).toContain("message.sent");
     expect(response.text).toContain("message.failed");
+  });
+});
+
+/** Asks for a ping, which must be accepted. */
+async function ping(customer: Customer, { id }: { id: string }): Promise<WebhookDelivery> {
+  const response = await customer.call(`/v1/webhooks/${id}/test`, { method: "POST" });
+  expect(response.status).toBe(202);
+  return dataOf(response, WebhookDelivery);
+}
+
+async function deliveries(
+  customer: Customer,
+  { id }: { id: string },
+  query = "",
+): Promise<ReturnType<typeof pageOf<WebhookDelivery>>> {
+  return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries${query}`), WebhookDelivery);
+}
+
+/** Waits until an endpoint's newest deliveries are in these states. */
+async function waitForStates(customer: Customer, webhook: { id: string }, states: string[]): Promise<void> {
+  await vi.waitFor(
+    async () => expect((await deliveries(customer, webhook)).rows.map(({ state }) => state)).toEqual(states),
+    15_000,
+  );
+}
+
+describe("a webhook endpoint", () => {
+  it("is read and changed by its organisation alone", async () => {
+    const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    const { id } = await register(owner, { url: "https://example.com/hook" });
+    const path = `/v1/webhooks/${id}`;
+    const patch = async (json: unknown, customer = owner) => customer.call(path, { method: "PATCH", json });
+
+    expect(dataOf(await owner.call(path), Webhook)).toMatchObject({ id, status: "enabled" });
+    const changed = await patch({ url: "https://example.com/new", events: ["message.failed"] });
+    expect(dataOf(changed, Webhook)).toMatchObject({
+      id,
+      url: "https://example.com/new",
+      events: ["message.failed"],
+      status: "enabled",
+    });
+    expect(changed.text).not.toContain("secret");
+    expect(dataOf(await patch({ enabled: false }), Webhook)).toMatchObject({
+      url: "https://example.com/new",
+      status: "disabled",
+      disabledReason: "by_customer",
+    });
+    expect(pageOf(await owner.call("/v1/webhooks"), Webhook).rows[0]).toMatchObject({
+      status: "disabled",
+      disabledReason: "by_customer",
+    });
+    const enabled = await patch({ enabled: true });
+    expect(dataOf(enabled, Webhook).status).toBe("enabled");
+    expect(enabled.text).not.toContain("disabled");
+
+    for (const json of [
+      {},
+      { url: "ftp://example.com" },
+      { events: ["ping"] },
+      { events: [] },
+      { enabled: 1 },
+    ]) {
+      expect(errorOf(await patch(json)), JSON.stringify(json)).toEqual({
+        status: 400,
+        code: "VALIDATION_ERROR",
+      });
+    }
+    const notFound = { status: 404, code: "NOT_FOUND" };
+    expect(errorOf(await patch({ enabled: false }, stranger))).toEqual(notFound);
+    for (const [method, suffix] of [
+      ["GET", ""],
+      ["POST", "/rotate-secret"],
+      ["POST", "/test"],
+      ["GET", "/deliveries"],
+      ["POST", "/deliveries/dlv_01J00000000000000000000000/retry"],
+    ] as const) {
+      expect(errorOf(await stranger.call(path + suffix, { method })), suffix).toEqual(notFound);
+    }
+    expect(dataOf(await owner.call(path), Webhook)).toMatchObject({ status: "enabled" });
+  });
+
+  it("gets a new secret, and for a day both sign the header that can carry two signatures", async () => {
+    const customer = await Customer.register();
+    const hook = await receiver();
+    const webhook = await register(customer, { url: hook.url });
+    const rotated = await customer.call(`/v1/webhooks/${webhook.id}/rotate-secret`, { method: "POST" });
+    expect(rotated.status).toBe(200);
+    const { secret } = dataOf(rotated, CreatedWebhook);
+    expect(secret).toMatch(/^whsec_/);
+    expect(secret).not.toBe(webhook.secret);
+    expect((await customer.call(`/v1/webhooks/${webhook.id}`)).text).not.toContain("whsec_");
+
+    await ping(customer, webhook);
+    await hook.waitForCalls(1);
+    const { headers = {}, body = "" } = hook.calls[0] ?? {};
+    const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    const [newest = "", previous = "", ...more] = String(sent["webhook-signature"]).split(" ");
+    expect(more).toEqual([]);
+    const verify = (key: string, signature: string) =>
+      new StandardWebhook(key).verify(body, { ...sent, "webhook-signature": signature });
+    expect(() => verify(secret, newest)).not.toThrow();
+    expect(() => verify(webhook.secret, previous)).not.toThrow();
+    expect(sent["x-service-signature"]).toBe(createHmac("sha256", secret).update(body).digest("hex"));
+  });
+
+  it("gets a ping when its customer asks for one, whatever it subscribes to, and no other endpoint does", async () => {
+    const customer = await Customer.register();
+    const [hook, other] = [await receiver(), await receiver()];
+    const webhook = await register(customer, { url: hook.url, events: ["message.failed"] });
+    await register(customer, { url: other.url });
+    const { id, eventId, payload } = await ping(customer, webhook);
+    await hook.waitForCalls(1);
+    expect(hook.calls[0]?.headers).toMatchObject({ "x-service-event": "ping", "webhook-id": eventId });
+    expect(JSON.parse(hook.calls[0]?.body ?? "")).toEqual(payload);
+    expect(payload).toMatchObject({ event: "ping", data: { id: eventId } });
+    await waitForStates(customer, webhook, ["succeeded"]);
+    expect((await deliveries(customer, webhook)).rows).toMatchObject([
+      { id, payload, attempts: 1, lastStatus: 204 },
+    ]);
+    expect(other.calls).toHaveLength(0);
+  });
+
+  it("that is disabled is not called, and what it misses can be seen and sent when it is enabled", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const hook = await receiver();
+    const webhook = await register(customer, { url: hook.url });
+    const patch = async (enabled: boolean) =>
+      customer.call(`/v1/webhooks/${webhook.id}`, { method: "PATCH", json: { enabled } });
+    await patch(false);
+    const { id } = await customer.send();
+    await waitForStates(customer, webhook, ["failed"]);
+    const [missed] = (await deliveries(customer, webhook)).rows;
+    expect(missed).toMatchObject({ attempts: 0, lastError: "the endpoint is disabled" });
+    const retry = async () =>
+      customer.call(`/v1/webhooks/${webhook.id}/deliveries/${String(missed?.id)}/retry`, { method: "POST" });
+    expect(errorOf(await retry())).toEqual({ status: 409, code: "CONFLICT" });
+    const refusedPing = await customer.call(`/v1/webhooks/${webhook.id}/test`, { method: "POST" });
+    expect(errorOf(refusedPing)).toEqual({ status: 409, code: "CONFLICT" });
+    expect(hook.calls).toHaveLength(0);
+
+    await patch(true);
+    expect((await retry()).status).toBe(202);
+    await hook.waitForCalls(1);
+    expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ data: { id } });
+    await waitForStates(customer, webhook, ["succeeded"]);
+  });
+});
+
+describe("webhook deliveries", () => {
+  it("are tried again by themselves, with the same id", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const hook = await receiver((count) => (count === 1 ? 500 : 204));
+    const webhook = await register(customer, { url: hook.url });
+    await customer.send();
+    await waitForStates(customer, webhook, ["pending"]);
+    await waitForStates(customer, webhook, ["succeeded"]);
+    const [first, second, ...more] = hook.calls.map(({ headers }) => headers["webhook-id"]);
+    expect(first).toBe(second);
+    expect(more).toEqual([]);
+  });
+
+  it("are sent again on request, also those that succeeded, but not two at once", async () => {
+    const customer = await Customer.register();
+    let answer: () => void = () => undefined;
+    const hook = await receiver((count) =>
+      count === 1
+        ? 204
+        : (response) => {
+            answer = () => response.writeHead(204).end();
+          },
+    );
+    const webhook = await register(customer, { url: hook.url });
+    const { id } = await ping(customer, webhook);
+    await waitForStates(customer, webhook, ["succeeded"]);
+    const retry = async (deliveryId = id) =>
+      customer.call(`/v1/webhooks/${webhook.id}/deliveries/${deliveryId}/retry`, { method: "POST" });
+
+    const answers = await Promise.all([retry(), retry(), retry()]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409, 409]);
+    await hook.waitForCalls(2);
+    expect(errorOf(await retry())).toEqual({ status: 409, code: "CONFLICT" });
+    answer();
+    await waitForStates(customer, webhook, ["succeeded"]);
+    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ id, attempts: 2 }]);
+    expect(hook.calls).toHaveLength(2);
+    expect(hook.calls[0]?.headers["webhook-id"]).toBe(hook.calls[1]?.headers["webhook-id"]);
+    expect(errorOf(await retry("dlv_01J00000000000000000000000"))).toEqual({
+      status: 404,
+      code: "NOT_FOUND",
+    });
+  });
+
+  it("are listed newest first, by page, by cursor and by state", async () => {
+    const customer = await Customer.register();
+    const hook = await receiver((count) => (count <= 3 ? 204 : 500));
+    const webhook = await register(customer, { url: hook.url });
+    const ids: string[] = [];
+    for (let count = 1; count <= 5; count += 1) {
+      ids.unshift((await ping(customer, webhook)).id);
+      await hook.waitForCalls(count);
+    }
+    await waitForStates(customer, webhook, ["pending", "pending", "succeeded", "succeeded", "succeeded"]);
+    const list = async (query: string) => {
+      const { rows, meta } = await deliveries(customer, webhook, query);
+      return { ids: rows.map(({ id }) => id), meta };
+    };
+    expect(await list("?limit=2&page=2")).toMatchObject({
+      ids: ids.slice(2, 4),
+      meta: { page: 2, limit: 2, total: 5, totalPages: 3 },
+    });
+    const first = await list("?limit=2&state=succeeded");
+    expect(first).toMatchObject({ ids: ids.slice(2, 4), meta: { total: 3, totalPages: 2 } });
+    const second = await list(`?limit=2&state=succeeded&cursor=${String(first.meta.nextCursor)}`);
+    expect(second.ids).toEqual(ids.slice(4));
+    expect(second.meta.nextCursor).toBeUndefined();
+    expect((await list("?state=pending")).ids).toEqual(ids.slice(0, 2));
+    expect((await list("?state=failed")).ids).toEqual([]);
+    expect((await list("?page=9")).ids).toEqual([]);
+    for (const query of ["?state=lost", "?limit=101", "?page=0", "?cursor=%20"]) {
+      const response = await customer.call(`/v1/webhooks/${webhook.id}/deliveries${query}`);
+      expect(errorOf(response), query).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    }
   });
 });
 

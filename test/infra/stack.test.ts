@@ -112,6 +112,17 @@ it("lets what talks to the outside touch no wallet", () => {
     "UpdateItem STATS#*",
   ]);
   expect(tableAccess("DispatchWebhook")).toEqual(["GetItem ORG#*", "Query ORG#*"]);
+  expect(tableAccess("SendMessage")).toEqual(["UpdateItem MESSAGES#*", "UpdateItem SANDBOX#*"]);
+  expect(tableAccess("DispatchWebhook")).toEqual([
+    "GetItem OPENCALLS#*",
+    "GetItem ORG#*",
+    "PutItem DELIVERIES#*",
+    "PutItem DUE#*",
+    "Query ORG#*",
+    "UpdateItem DELIVERIES#*",
+    "UpdateItem OPENCALLS#*",
+    "UpdateItem ORG#*",
+  ]);
 });
 
 it("lets a send debit and record, and no more", () => {
@@ -197,11 +208,17 @@ it("has every queue feed a function that reports its failures one by one", () =>
   const mappings = Object.values(prod.findResources("AWS::Lambda::EventSourceMapping"));
   expect(mappings).toHaveLength(Object.keys(prod.findResources("AWS::SQS::Queue")).length / 2);
   for (const mapping of mappings) {
-    expect(mapping).toMatchObject({
-      Properties: { FunctionResponseTypes: ["ReportBatchItemFailures"], BatchSize: 10 },
-    });
+    expect(mapping).toMatchObject({ Properties: { FunctionResponseTypes: ["ReportBatchItemFailures"] } });
     expect(mapping).toHaveProperty("Properties.ScalingConfig.MaximumConcurrency");
   }
+});
+
+it("lets a webhook call that takes its time hold up no other job of its batch", () => {
+  const feeds = Object.entries(prod.findResources("AWS::Lambda::EventSourceMapping"))
+    .filter(([id]) => id.includes("Webhook"))
+    .map(([, mapping]) => mapping);
+  expect(feeds).toHaveLength(2);
+  for (const feed of feeds) expect(feed).toHaveProperty("Properties.BatchSize", 1);
 });
 
 it("knows its stages by name only", () => {

@@ -20,14 +20,19 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-/** Starts an endpoint that answers every call with the given status. */
+/** What an endpoint does with a call: answers with a status, or whatever it likes. */
+type Answer = number | ((response: ServerResponse) => void);
+
+/** Starts an endpoint that answers the first, second, … call as told. */
 export async function startWebhookReceiver(
-  status: (call: number) => number = () => 204,
+  answer: (call: number) => Answer = () => 204,
 ): Promise<WebhookReceiver> {
   const calls: ReceivedCall[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     calls.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(status(calls.length), { location: "/elsewhere" }).end();
+    const told = answer(calls.length);
+    if (typeof told === "number") response.writeHead(told, { location: "/elsewhere" }).end();
+    else told(response);
   };
   const server = createServer((request, response) => void take(request, response));
   const port = await listenOnLoopback(server);

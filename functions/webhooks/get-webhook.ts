@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { getWebhook } from "../../shared/webhooks/endpoints.ts";
+
+export const handler = endpoint(routes.getWebhook, async ({ actor, params }) =>
+  getWebhook(actor.organizationId, params.id),
+);

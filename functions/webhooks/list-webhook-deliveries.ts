@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { listWebhookDeliveries } from "../../shared/webhooks/deliveries.ts";
+
+export const handler = endpoint(routes.listWebhookDeliveries, async ({ actor, params, query }) =>
+  listWebhookDeliveries(actor.organizationId, params.id, query),
+);

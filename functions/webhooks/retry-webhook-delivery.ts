@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { retryWebhookDelivery } from "../../shared/webhooks/deliveries.ts";
+
+export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) =>
+  retryWebhookDelivery(actor.organizationId, params.id, params.deliveryId),
+);

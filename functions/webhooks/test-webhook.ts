@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { testWebhook } from "../../shared/webhooks/deliveries.ts";
+
+export const handler = endpoint(routes.testWebhook, async ({ actor, params }) =>
+  testWebhook(actor.organizationId, params.id),
+);

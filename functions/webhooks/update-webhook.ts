@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/endpoint.ts";
+import { routes } from "../../shared/routes.ts";
+import { updateWebhook } from "../../shared/webhooks/endpoints.ts";
+
+export const handler = endpoint(routes.updateWebhook, async ({ actor, params, body }) =>
+  updateWebhook(actor.organizationId, params.id, body),
+);

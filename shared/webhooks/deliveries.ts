@@ -1,0 +1,93 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import type { Page } from "../contract/primitives.ts";
+import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
+import { epochSeconds, minuteMs, now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/keys.ts";
+import { readWantedPage } from "../platform/page.ts";
+import { enqueue } from "../platform/queue.ts";
+import { countTry } from "../platform/rate-limit.ts";
+import { putItem } from "../platform/table.ts";
+import { attemptJob, laneQueues } from "./announce.ts";
+import { DeliveryRecord, newDelivery, presentDelivery, putDelivery, repeatNow } from "./delivery.ts";
+import { requireWebhook, type WebhookRecord } from "./endpoints.ts";
+
+/** Calls that a customer may ask for by hand; they cost nothing, and an endpoint may be somebody else's. */
+const handLimit = { what: "webhook-calls", max: 300, windowMs: minuteMs };
+
+/**
+ * A page of an endpoint's deliveries, those of the newest messages first, as long as they are kept.
+ * @throws ApiError NOT_FOUND
+ */
+export async function listWebhookDeliveries(
+  organizationId: string,
+  webhookId: string,
+  query: DeliveriesQuery,
+): Promise<Page<WebhookDelivery>> {
+  await requireWebhook(organizationId, webhookId);
+  const at = epochSeconds(now());
+  const page = await readWantedPage(
+    DeliveryRecord.extend({ sk: z.string() }),
+    { pk: keys.webhookDelivery(webhookId, "").pk, newestFirst: true, consistent: true },
+    query,
+    // DynamoDB deletes expired items days later.
+    ({ state, expiresAt }) => expiresAt > at && (query.state === undefined || state === query.state),
+  );
+  return { rows: page.rows.map(presentDelivery), meta: page.meta };
+}
+
+/**
+ * Queues another attempt of a delivery, also of one that succeeded. If it fails, the schedule goes on.
+ * @throws ApiError NOT_FOUND; CONFLICT when the endpoint is disabled, or an attempt is under way or queued;
+ *   RATE_LIMITED
+ */
+export async function retryWebhookDelivery(
+  organizationId: string,
+  webhookId: string,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  await requireCallable(organizationId, webhookId);
+  const delivery = await repeatNow(webhookId, deliveryId);
+  if (delivery === undefined) throw new ApiError("NOT_FOUND");
+  if (delivery === "busy") {
+    throw new ApiError("CONFLICT", { message: "An attempt of this delivery is under way or queued." });
+  }
+  const job = attemptJob({
+    organizationId,
+    webhookId,
+    deliveryId,
+    attempt: delivery.attempts + 1,
+    lane: "retry",
+  });
+  await enqueue(laneQueues.retry, job);
+  return presentDelivery(delivery);
+}
+
+/**
+ * Sends a `ping` to one endpoint, whatever it subscribes to.
+ * @throws ApiError NOT_FOUND; CONFLICT when the endpoint is disabled; RATE_LIMITED
+ */
+export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
+  const webhook = await requireCallable(organizationId, webhookId);
+  const eventId = newId("evt");
+  const delivery = newDelivery(webhook, eventId, {
+    event: "ping",
+    timestamp: now().toISOString(),
+    data: { id: eventId },
+  });
+  await putItem(putDelivery(webhookId, delivery));
+  const job = attemptJob({ organizationId, webhookId, deliveryId: delivery.id, attempt: 1, lane: "first" });
+  await enqueue(laneQueues.first, job);
+  return presentDelivery(delivery);
+}
+
+async function requireCallable(organizationId: string, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await requireWebhook(organizationId, webhookId);
+  if (webhook.disabledAt !== undefined) {
+    throw new ApiError("CONFLICT", { message: "The endpoint is disabled: enable it first." });
+  }
+  await countTry(handLimit, organizationId);
+  return webhook;
+}

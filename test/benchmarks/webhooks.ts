@@ -1,0 +1,162 @@
+import { createServer } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+
+import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import { localAccountId, localRegion } from "../../infra/local/template.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import type { WebhookJob } from "../../shared/webhooks/announce.ts";
+
+// `npm run bench:webhooks`: how much longer one customer's webhook calls take while another customer's endpoint
+// hangs on every call. The events go straight to the queue, as `announce` puts them there, so that what is
+// measured is the delivery and not the sending of messages.
+
+const eventCount = 500;
+const hangMs = 10_000;
+const waitTimeoutMs = 120_000;
+const pollMs = 20;
+const allowedRatio = 2;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const gateway = await startLocalGateway({
+  ...(await synthesizeLocalStack()),
+  port: 0,
+  log: () => undefined,
+});
+const sqs = new SQSClient({
+  region: localRegion,
+  endpoint: gateway.sqsEndpoint,
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+});
+try {
+  const [hanging, healthy] = [await startReceiver(hangMs), await startReceiver(0)];
+  const [hangingCustomer, healthyCustomer] = [
+    await registerCustomer(hanging.url),
+    await registerCustomer(healthy.url),
+  ];
+  // The first calls start the function's thread.
+  await announceAll([...eventsOf(healthyCustomer, 20)]);
+  await healthy.waitFor(20);
+
+  const aloneMs = await measure(healthy, eventsOf(healthyCustomer, eventCount));
+  print(`${eventCount} events alone: ${aloneMs} ms`);
+  const others = eventsOf(hangingCustomer, eventCount);
+  const besideMs = await measure(
+    healthy,
+    // One of each in turn, as two customers who send at the same time.
+    eventsOf(healthyCustomer, eventCount).flatMap((event, index) => [others[index] ?? event, event]),
+  );
+  print(
+    `${eventCount} events beside ${eventCount} to an endpoint that hangs for ${hangMs} ms: ${besideMs} ms`,
+  );
+  print(`calls that the hanging endpoint had got by then: ${hanging.received()}`);
+  const ratio = besideMs / aloneMs;
+  print(`ratio: ${ratio.toFixed(2)} (at most ${allowedRatio})`);
+  if (ratio > allowedRatio) process.exitCode = 1;
+  hanging.stop();
+  healthy.stop();
+} finally {
+  await gateway.stop();
+}
+
+interface Receiver {
+  readonly url: string;
+  received(): number;
+  waitFor(count: number): Promise<void>;
+  stop(): void;
+}
+
+async function startReceiver(answerAfterMs: number): Promise<Receiver> {
+  const calls: number[] = [];
+  const server = createServer((request, response) => {
+    calls.push(Date.now());
+    request.resume();
+    setTimeout(() => response.writeHead(204).end(), answerAfterMs).unref();
+  });
+  const port = await listenOnLoopback(server);
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    received: () => calls.length,
+    waitFor: async (expected) => {
+      const deadline = Date.now() + waitTimeoutMs;
+      while (calls.length < expected) {
+        if (Date.now() > deadline) throw new Error(`${calls.length} of ${expected} calls came`);
+        await delay(pollMs);
+      }
+    },
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function measure(receiver: Receiver, jobs: readonly WebhookJob[]): Promise<number> {
+  const target = receiver.received() + eventCount;
+  const start = Date.now();
+  await announceAll(jobs);
+  await receiver.waitFor(target);
+  return Date.now() - start;
+}
+
+/** Registers a customer with one webhook. @returns the organisation's id */
+async function registerCustomer(url: string): Promise<string> {
+  const registered = await post("/v1/auth/register", {
+    email: `${newId("usr")}@example.com`,
+    password: "correct horse battery",
+  });
+  const { data } = z
+    .object({ data: z.object({ token: z.string(), organization: z.object({ id: z.string() }) }) })
+    .parse(registered);
+  await post("/v1/webhooks", { url }, data.token);
+  return data.organization.id;
+}
+
+async function post(path: string, json: unknown, token = ""): Promise<unknown> {
+  const response = await fetch(gateway.url + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+    body: JSON.stringify(json),
+  });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  return response.json();
+}
+
+function eventsOf(organizationId: string, count: number): WebhookJob[] {
+  return Array.from({ length: count }, () => {
+    const id = newId("msg");
+    return {
+      kind: "event",
+      organizationId,
+      eventId: id.replace("msg_", "evt_"),
+      event: {
+        event: "message.sent",
+        timestamp: new Date().toISOString(),
+        data: { id, to: "15005550000", status: "sent" },
+      },
+    };
+  });
+}
+
+async function announceAll(jobs: readonly WebhookJob[]): Promise<void> {
+  const queue = gateway.stack.queues.find(({ name }) => /WebhookDeliveries(?!.*Dead)/.test(name));
+  if (queue === undefined) throw new Error("the stack has no queue of webhook deliveries");
+  const QueueUrl = `${gateway.sqsEndpoint}/${localAccountId}/${queue.name}`;
+  for (let start = 0; start < jobs.length; start += 10) {
+    await sqs.send(
+      new SendMessageBatchCommand({
+        QueueUrl,
+        Entries: jobs.slice(start, start + 10).map((job, index) => ({
+          Id: String(index),
+          MessageBody: JSON.stringify(job),
+          MessageGroupId: job.organizationId,
+        })),
+      }),
+    );
+  }
+}

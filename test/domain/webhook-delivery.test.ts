@@ -1,0 +1,274 @@
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { queryItems } from "../../shared/platform/table.ts";
+import { announce, WebhookJob } from "../../shared/webhooks/announce.ts";
+import { claimAttempt } from "../../shared/webhooks/delivery.ts";
+import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { getWebhook, updateWebhook } from "../../shared/webhooks/endpoints.ts";
+import { takeJobs } from "../support/queues.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { attemptOf, deliveryOf, eventJob, openEndpoint } from "../support/webhooks.ts";
+
+const start = new Date("2031-03-01T12:00:00.000Z");
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const receivers: WebhookReceiver[] = [];
+async function receiver(...answer: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
+  const started = await startWebhookReceiver(...answer);
+  receivers.push(started);
+  return started;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
+  await takeJobs("webhookDeliveries");
+  await takeJobs("webhookRetries");
+});
+
+function passMs(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** Registers an endpoint and hands one event out to it. */
+async function handedOut(hook: WebhookReceiver) {
+  const endpoint = await openEndpoint(hook.url);
+  const event = eventJob(endpoint.organizationId);
+  await dispatchWebhook(event);
+  return { endpoint, event };
+}
+
+/** The jobs that wait in the table for one minute. */
+async function dueJobsAt(dueAt: string): Promise<unknown[]> {
+  const buckets = [0, 1, 2, 3].map((shard) => keys.dueJob(`${dueAt.slice(0, 16)}#${shard}`, "", "").pk);
+  const found = await Promise.all(
+    buckets.map(async (pk) => queryItems(z.looseObject({ sk: z.string() }), { pk, limit: 10 })),
+  );
+  return found.flat();
+}
+
+describe("an event", () => {
+  it("is delivered once with the same webhook-id, to an endpoint that fails five times first", async () => {
+    const hook = await receiver((call) => (call <= 5 ? 500 : 200));
+    const { endpoint, event } = await handedOut(hook);
+    const waitsSeconds: number[] = [];
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      await dispatchWebhook(attemptOf(endpoint, event, attempt));
+      const delivery = await deliveryOf(endpoint, event);
+      expect(delivery).toMatchObject({ state: "pending", attempts: attempt, lastError: "answered 500" });
+      const nextAttemptAt = new Date(delivery.nextAttemptAt ?? "");
+      waitsSeconds.push((nextAttemptAt.getTime() - Date.now()) / 1_000);
+      vi.setSystemTime(nextAttemptAt);
+    }
+    await dispatchWebhook(attemptOf(endpoint, event, 6));
+    expect(await deliveryOf(endpoint, event)).toMatchObject({
+      state: "succeeded",
+      attempts: 6,
+      lastStatus: 200,
+      lastAttemptAt: new Date().toISOString(),
+    });
+    for (const [index, seconds] of [5, 60, 300, 1_800, 7_200].entries()) {
+      expect(waitsSeconds[index]).toBeGreaterThanOrEqual(seconds);
+      expect(waitsSeconds[index]).toBeLessThanOrEqual(seconds * 1.2);
+    }
+
+    // Jobs that come again, early or late, call nobody.
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await dispatchWebhook(attemptOf(endpoint, event, attempt));
+    }
+    expect(hook.calls).toHaveLength(6);
+    expect(new Set(hook.calls.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([event.eventId]));
+    expect(new Set(hook.calls.map(({ body }) => body)).size).toBe(1);
+    const timestamps = hook.calls.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(new Set(timestamps).size).toBe(6);
+    expect(timestamps).toEqual(timestamps.toSorted((a, b) => a - b));
+  });
+
+  it("has failed after eight attempts, and then waits for nothing", async () => {
+    const hook = await receiver(() => 500);
+    const { endpoint, event } = await handedOut(hook);
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await dispatchWebhook(attemptOf(endpoint, event, attempt));
+      passMs(dayMs / 8);
+    }
+    const delivery = await deliveryOf(endpoint, event);
+    expect(delivery).toMatchObject({ state: "failed", attempts: 8, lastStatus: 500 });
+    expect(delivery.nextAttemptAt).toBeUndefined();
+    await dispatchWebhook(attemptOf(endpoint, event, 9));
+    expect(hook.calls).toHaveLength(8);
+  });
+
+  it("waits in the table for an attempt that a queue cannot hold until it is due", async () => {
+    const hook = await receiver(() => (response) => response.writeHead(503, { "retry-after": "3600" }).end());
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    const { nextAttemptAt = "" } = await deliveryOf(endpoint, event);
+    expect(nextAttemptAt).toBe(new Date(start.getTime() + 60 * minuteMs).toISOString());
+    expect(await dueJobsAt(nextAttemptAt)).toMatchObject([
+      { queue: "webhookRetries", body: attemptOf(endpoint, event, 2) },
+    ]);
+  });
+
+  it("makes one delivery when it is handed out twice", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(event);
+    const jobs = await takeJobs("webhookDeliveries");
+    expect(jobs).toEqual([attemptOf(endpoint, event, 1, "first"), attemptOf(endpoint, event, 1, "first")]);
+    for (const job of jobs) await dispatchWebhook(WebhookJob.parse(job));
+    await dispatchWebhook(event);
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
+  });
+
+  it("that is announced twice is one event", async () => {
+    const { organizationId, event } = eventJob("org_announcing");
+    await announce({ organizationId, event: WebhookEvent.parse(event) });
+    await announce({ organizationId, event: WebhookEvent.parse(event) });
+    const [one, other, ...more] = await takeJobs("webhookDeliveries");
+    expect(one).toEqual(other);
+    expect(more).toEqual([]);
+  });
+
+  it("is called out once when its job comes five times in parallel", async () => {
+    let answer: () => void = () => undefined;
+    const hook = await receiver(() => (response) => {
+      answer = () => response.writeHead(204).end();
+    });
+    const { endpoint, event } = await handedOut(hook);
+    const first = dispatchWebhook(attemptOf(endpoint, event, 1));
+    await hook.waitForCalls(1);
+    const others = await Promise.allSettled(
+      Array.from({ length: 4 }, async () => dispatchWebhook(attemptOf(endpoint, event, 1, "first"))),
+    );
+    answer();
+    await first;
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
+    // Their job has to come again, in case the dispatcher that makes the call dies.
+    expect(new Set(others.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  });
+
+  it("gets a further attempt when the dispatcher that claimed one is gone", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    await claimAttempt({ webhookId: endpoint.id, deliveryId, attempt: 1 });
+    await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
+      "another dispatcher makes this attempt",
+    );
+    passMs(61_000);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 2 });
+  });
+
+  it("of an endpoint that was removed is dropped", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf({ ...endpoint, id: "whk_gone" }, event, 1));
+    expect(hook.calls).toHaveLength(0);
+  });
+});
+
+describe("a call", () => {
+  it("is signed as Standard Webhooks asks, by the reference implementation's own judgement", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    const { headers = {}, body = "" } = hook.calls[0] ?? {};
+    const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    expect(new StandardWebhook(endpoint.secret).verify(body, sent)).toEqual(event.event);
+    expect(() => new StandardWebhook(endpoint.secret).verify(`${body} `, sent)).toThrow("signature");
+  });
+});
+
+describe("an endpoint", () => {
+  it("that redirects is not followed", async () => {
+    const hook = await receiver(() => 302);
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({
+      state: "pending",
+      lastStatus: 302,
+      lastError: "answered 302",
+    });
+  });
+
+  it("that answers 410 is disabled at once, and what waits for it is given up and can be seen", async () => {
+    const hook = await receiver(() => 410);
+    const { endpoint, event } = await handedOut(hook);
+    const [waiting, later] = [eventJob(endpoint.organizationId), eventJob(endpoint.organizationId)];
+    await dispatchWebhook(waiting);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    expect(await getWebhook(endpoint.organizationId, endpoint.id)).toMatchObject({
+      status: "disabled",
+      disabledReason: "gone",
+      disabledAt: start.toISOString(),
+    });
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "failed", lastStatus: 410 });
+
+    await takeJobs("webhookDeliveries");
+    await dispatchWebhook(attemptOf(endpoint, waiting, 1));
+    await dispatchWebhook(later);
+    expect(await takeJobs("webhookDeliveries")).toEqual([]);
+    for (const each of [waiting, later]) {
+      const delivery = await deliveryOf(endpoint, each);
+      expect(delivery).toMatchObject({ state: "failed", attempts: 0, lastError: "the endpoint is disabled" });
+      expect(delivery.nextAttemptAt).toBeUndefined();
+    }
+    expect(hook.calls).toHaveLength(1);
+  });
+
+  it("that fails for five days without a success is disabled, and called like a new one when it is enabled", async () => {
+    const hook = await receiver((call) => (call === 2 ? 204 : 500));
+    const { endpoint, event } = await handedOut(hook);
+    const status = async () => (await getWebhook(endpoint.organizationId, endpoint.id)).status;
+    const attempt = async (at: number): Promise<void> => {
+      vi.setSystemTime(start.getTime() + at);
+      const other = eventJob(endpoint.organizationId);
+      await dispatchWebhook(other);
+      await dispatchWebhook(attemptOf(endpoint, other, 1));
+    };
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    // The success of the second call begins the count anew.
+    await attempt(dayMs);
+    await attempt(2 * dayMs);
+    await attempt(7 * dayMs - 1);
+    expect(await status()).toBe("enabled");
+    await attempt(7 * dayMs);
+    expect(await status()).toBe("disabled");
+    expect(await getWebhook(endpoint.organizationId, endpoint.id)).toMatchObject({
+      disabledReason: "failing",
+    });
+
+    const enabled = await updateWebhook(endpoint.organizationId, endpoint.id, { enabled: true });
+    expect(enabled).toMatchObject({ status: "enabled", disabledReason: undefined, disabledAt: undefined });
+    await attempt(8 * dayMs);
+    expect(await status()).toBe("enabled");
+    expect(hook.calls).toHaveLength(6);
+  });
+
+  it("keeps the state that its customer gave it while a call was under way", async () => {
+    let answer: () => void = () => undefined;
+    const hook = await receiver(() => (response) => {
+      answer = () => response.writeHead(410).end();
+    });
+    const { endpoint, event } = await handedOut(hook);
+    const attempt = dispatchWebhook(attemptOf(endpoint, event, 1));
+    await hook.waitForCalls(1);
+    await updateWebhook(endpoint.organizationId, endpoint.id, { url: "https://example.com/new" });
+    answer();
+    await attempt;
+    expect((await getWebhook(endpoint.organizationId, endpoint.id)).status).toBe("enabled");
+  });
+});

@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+
+import type { AwsRequest } from "../../infra/local/aws-endpoint.ts";
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
+import { Customer, dataOf, pageOf } from "../support/api.ts";
+import { Faults, type Fault } from "../support/faults.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { attemptOf } from "../support/webhooks.ts";
+
+const faults = new Faults();
+const receivers: WebhookReceiver[] = [];
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    log: () => undefined,
+    interceptor: faults.interceptor,
+  });
+});
+afterAll(async () => gateway.stop());
+
+beforeEach(async () => {
+  customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+});
+afterEach(async () => {
+  faults.clear();
+  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
+});
+
+async function endpointThat(...answer: Parameters<typeof startWebhookReceiver>) {
+  const hook = await startWebhookReceiver(...answer);
+  receivers.push(hook);
+  const { id } = dataOf(await customer.call("/v1/webhooks", { json: { url: hook.url } }), CreatedWebhook);
+  return { hook, id, organizationId: customer.organizationId };
+}
+
+async function ping({ id }: { id: string }): Promise<WebhookDelivery> {
+  return dataOf(await customer.call(`/v1/webhooks/${id}/test`, { method: "POST" }), WebhookDelivery);
+}
+
+async function deliveryTo({ id }: { id: string }): Promise<WebhookDelivery | undefined> {
+  return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries`), WebhookDelivery).rows[0];
+}
+
+function functionNamed(part: string) {
+  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
+  if (found === undefined) throw new Error(`there is no function ${part}`);
+  return found;
+}
+
+/** Ends the dispatcher before or after what it asks for is carried out. */
+function killing(when: "after" | "before", killed: () => void): Fault {
+  return async (request, next) => {
+    if (when === "after") await next(request);
+    await functionNamed("DispatchWebhook").kill();
+    killed();
+    throw new Error("the function is gone");
+  };
+}
+
+function isClaim({ operation, body }: AwsRequest): boolean {
+  return operation === "dynamodb:UpdateItem" && body.includes("attempts = attempts + :one");
+}
+
+function isSettlement({ operation, body }: AwsRequest): boolean {
+  return operation === "dynamodb:UpdateItem" && body.includes("#claimToken = :claim");
+}
+
+/** Brings a job again as the queue does when the function that worked on it did not delete it. */
+async function bringAgain(job: unknown): Promise<void> {
+  gateway.advanceClock(180_000);
+  await functionNamed("DispatchWebhook").invoke({
+    Records: [{ messageId: randomUUID(), body: JSON.stringify(job), attributes: {} }],
+  });
+}
+
+it.each([
+  ["after its claim", isClaim, "after", 204, 1],
+  ["after the endpoint took the call", isSettlement, "before", 204, 2],
+  ["after the endpoint refused the call", isSettlement, "before", 500, 2],
+] as const)(
+  "an event survives a dispatcher that is killed %s",
+  async (_name, matches, when, firstStatus, calls) => {
+    const endpoint = await endpointThat((count) => (count === 1 && calls === 2 ? firstStatus : 204));
+    const killed = vi.fn<() => void>();
+    faults.next(matches, killing(when, killed));
+    const ponged = await ping(endpoint);
+    await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), 15_000);
+    await bringAgain(attemptOf(endpoint, ponged, 1));
+    await vi.waitFor(
+      async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded" }),
+      15_000,
+    );
+    expect(endpoint.hook.calls).toHaveLength(calls);
+    const ids = endpoint.hook.calls.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids)).toEqual(new Set([ponged.eventId]));
+  },
+);
+
+it("an attempt that is due later than a queue can hold is made in its minute", async () => {
+  const endpoint = await endpointThat((count) =>
+    count === 1 ? (response) => response.writeHead(503, { "retry-after": "1800" }).end() : 204,
+  );
+  await ping(endpoint);
+  await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }), 15_000);
+  await functionNamed("ReleaseDue").invoke({});
+  expect(endpoint.hook.calls).toHaveLength(1);
+  gateway.advanceClock(31 * 60_000);
+  await functionNamed("ReleaseDue").invoke({});
+  await endpoint.hook.waitForCalls(2);
+  await vi.waitFor(
+    async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded", attempts: 2 }),
+    15_000,
+  );
+});
+
+it("an endpoint that hangs is called 20 times at once at the most, and another customer's is called meanwhile", async () => {
+  let open = 0;
+  let mostOpen = 0;
+  const hanging = await endpointThat(() => (response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once("close", () => {
+      open -= 1;
+    });
+  });
+  await Promise.all(Array.from({ length: 40 }, async () => ping(hanging)));
+  await hanging.hook.waitForCalls(1);
+  customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const healthy = await endpointThat();
+  await Promise.all(Array.from({ length: 10 }, async () => customer.send()));
+  await healthy.hook.waitForCalls(10);
+  expect(mostOpen).toBeGreaterThan(0);
+  expect(mostOpen).toBeLessThanOrEqual(20);
+});
+
+it("a customer's dead endpoint fails no job, so the operator's alarm stays silent", async () => {
+  const endpoint = await endpointThat(() => 500);
+  await ping(endpoint);
+  await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 500 }), 15_000);
+  const result = await functionNamed("DispatchWebhook").invoke({
+    Records: [
+      {
+        messageId: "again",
+        body: JSON.stringify(attemptOf(endpoint, await ping(endpoint), 1)),
+        attributes: {},
+      },
+    ],
+  });
+  expect(result).toEqual({ batchItemFailures: [] });
+});

@@ -1,0 +1,57 @@
+import type { Account } from "../../shared/contract/accounts.ts";
+import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/keys.ts";
+import { putItem, readItem } from "../../shared/platform/table.ts";
+import { attemptJob, WebhookJob } from "../../shared/webhooks/announce.ts";
+import { DeliveryRecord } from "../../shared/webhooks/delivery.ts";
+import { createWebhook } from "../../shared/webhooks/endpoints.ts";
+import type { Lane } from "../../shared/webhooks/open-calls.ts";
+
+/** An endpoint of a new organisation, registered in the table without an API. */
+export async function openEndpoint(
+  url: string,
+  organizationId: string = newId("org"),
+): Promise<CreatedWebhook & { organizationId: string }> {
+  const organization: Account["organization"] = { id: organizationId, name: "Acme", createdAt: "2026-01-01" };
+  await putItem({
+    put: { ...keys.organization(organizationId), entity: "organization", ...organization },
+    condition: "attribute_not_exists(pk)",
+  });
+  const webhook = await createWebhook(organizationId, { url, events: ["message.sent", "message.failed"] });
+  return { ...webhook, organizationId };
+}
+
+/** The job that hands out that a message was sent. */
+export function eventJob(organizationId: string): WebhookJob & { kind: "event" } {
+  const id = newId("msg");
+  const event: WebhookEvent = {
+    event: "message.sent",
+    timestamp: new Date().toISOString(),
+    data: { id, to: "15005550000", status: "sent" },
+  };
+  return { kind: "event", organizationId, eventId: id.replace("msg_", "evt_"), event };
+}
+
+/** The job of an attempt to deliver an event to an endpoint. */
+export function attemptOf(
+  endpoint: { readonly organizationId: string; readonly id: string },
+  { eventId }: { readonly eventId: string },
+  attempt: number,
+  lane: Lane = "retry",
+): WebhookJob {
+  const { organizationId, id: webhookId } = endpoint;
+  const deliveryId = eventId.replace("evt_", "dlv_");
+  return WebhookJob.parse(attemptJob({ organizationId, webhookId, deliveryId, attempt, lane }).body);
+}
+
+/** What the table has of a delivery. */
+export async function deliveryOf(
+  endpoint: { readonly id: string },
+  { eventId }: { readonly eventId: string },
+): Promise<DeliveryRecord> {
+  const key = keys.webhookDelivery(endpoint.id, eventId.replace("evt_", "dlv_"));
+  const delivery = await readItem(DeliveryRecord, key, { consistent: true });
+  if (delivery === undefined) throw new Error("there is no such delivery");
+  return delivery;
+}
