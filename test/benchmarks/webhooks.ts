@@ -16,6 +16,7 @@ import type { WebhookJob } from "../../shared/webhooks/announce.ts";
 // measured is the delivery and not the sending of messages.
 
 const eventCount = 500;
+const rounds = 3;
 const hangMs = 10_000;
 const waitTimeoutMs = 120_000;
 const pollMs = 20;
@@ -34,31 +35,39 @@ const sqs = new SQSClient({
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
 });
 try {
-  const [hanging, healthy] = [await startReceiver(hangMs), await startReceiver(0)];
-  const [hangingCustomer, healthyCustomer] = [
-    await registerCustomer(hanging.url),
-    await registerCustomer(healthy.url),
-  ];
+  const healthy = await startReceiver(0);
+  const customer = await registerCustomer(healthy.url);
   // The first calls start the function's thread.
-  await announceAll([...eventsOf(healthyCustomer, 20)]);
-  await healthy.waitFor(20);
+  await announceAll(eventsOf(customer.organizationId, 50));
+  await healthy.waitFor(50);
 
-  const aloneMs = await measure(healthy, eventsOf(healthyCustomer, eventCount));
-  print(`${eventCount} events alone: ${aloneMs} ms`);
-  const others = eventsOf(hangingCustomer, eventCount);
-  const besideMs = await measure(
-    healthy,
-    // One of each in turn, as two customers who send at the same time.
-    eventsOf(healthyCustomer, eventCount).flatMap((event, index) => [others[index] ?? event, event]),
-  );
-  print(
-    `${eventCount} events beside ${eventCount} to an endpoint that hangs for ${hangMs} ms: ${besideMs} ms`,
-  );
-  print(`calls that the hanging endpoint had got by then: ${hanging.received()}`);
-  const ratio = besideMs / aloneMs;
+  const total = { aloneMs: 0, besideMs: 0 };
+  // Several rounds, so that what else the machine has to do meets both sides.
+  for (let round = 1; round <= rounds; round += 1) {
+    const aloneMs = await measure(healthy, eventsOf(customer.organizationId, eventCount));
+    const hanging = await startReceiver(hangMs);
+    const other = await registerCustomer(hanging.url);
+    const others = eventsOf(other.organizationId, eventCount);
+    const besideMs = await measure(
+      healthy,
+      // One of each in turn, as two customers who send at the same time.
+      eventsOf(customer.organizationId, eventCount).flatMap((event, index) => [
+        ...others.slice(index, index + 1),
+        event,
+      ]),
+    );
+    print(
+      `${eventCount} events alone: ${aloneMs} ms; beside ${eventCount} to an endpoint that hangs for ` +
+        `${hangMs} ms: ${besideMs} ms (it was called ${hanging.received()} times)`,
+    );
+    await other.removeWebhook();
+    hanging.stop();
+    total.aloneMs += aloneMs;
+    total.besideMs += besideMs;
+  }
+  const ratio = total.besideMs / total.aloneMs;
   print(`ratio: ${ratio.toFixed(2)} (at most ${allowedRatio})`);
   if (ratio > allowedRatio) process.exitCode = 1;
-  hanging.stop();
   healthy.stop();
 } finally {
   await gateway.stop();
@@ -104,27 +113,41 @@ async function measure(receiver: Receiver, jobs: readonly WebhookJob[]): Promise
   return Date.now() - start;
 }
 
-/** Registers a customer with one webhook. @returns the organisation's id */
-async function registerCustomer(url: string): Promise<string> {
-  const registered = await post("/v1/auth/register", {
-    email: `${newId("usr")}@example.com`,
-    password: "correct horse battery",
-  });
-  const { data } = z
-    .object({ data: z.object({ token: z.string(), organization: z.object({ id: z.string() }) }) })
-    .parse(registered);
-  await post("/v1/webhooks", { url }, data.token);
-  return data.organization.id;
+interface Subscriber {
+  readonly organizationId: string;
+  removeWebhook(): Promise<void>;
 }
 
-async function post(path: string, json: unknown, token = ""): Promise<unknown> {
+/** Registers a customer with one webhook. */
+async function registerCustomer(url: string): Promise<Subscriber> {
+  const { token, organization } = await call(
+    "POST",
+    "/v1/auth/register",
+    z.object({ token: z.string(), organization: z.object({ id: z.string() }) }),
+    { json: { email: `${newId("usr")}@example.com`, password: "correct horse battery" } },
+  );
+  const { id } = await call("POST", "/v1/webhooks", z.object({ id: z.string() }), { token, json: { url } });
+  return {
+    organizationId: organization.id,
+    removeWebhook: async () => {
+      await call("DELETE", `/v1/webhooks/${id}`, z.unknown(), { token });
+    },
+  };
+}
+
+async function call<Data>(
+  method: string,
+  path: string,
+  schema: z.ZodType<Data>,
+  { token = "", json }: { token?: string; json?: unknown },
+): Promise<Data> {
   const response = await fetch(gateway.url + path, {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
-    body: JSON.stringify(json),
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
   });
   if (!response.ok) throw new Error(`${path} answered ${response.status}`);
-  return response.json();
+  return z.object({ data: schema }).parse(await response.json()).data;
 }
 
 function eventsOf(organizationId: string, count: number): WebhookJob[] {
