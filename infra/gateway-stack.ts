@@ -127,9 +127,9 @@ export class GatewayStack extends Stack {
           DUE_CAMPAIGNS: ["DeleteItem"],
           CONTACTS: ["GetItem", "Query"],
           WALLET: ["GetItem", "UpdateItem"],
-          LEDGER: ["PutItem"],
+          LEDGER: ["GetItem", "PutItem"],
           MESSAGES: ["PutItem", "Query"],
-          STATS: ["GetItem", "Query", "UpdateItem"],
+          STATS: ["Query", "UpdateItem"],
         },
         queues: ["campaigns", "marketingSends"],
       },
@@ -183,7 +183,7 @@ export class GatewayStack extends Stack {
       access: {
         table: {
           WALLETS: ["Query"],
-          RECONCILER: ["GetItem", "UpdateItem"],
+          ROUND: ["GetItem", "UpdateItem"],
           WALLET: ["GetItem", "UpdateItem"],
           LEDGER: ["GetItem", "PutItem", "Query"],
           MESSAGES: ["GetItem"],
@@ -202,7 +202,12 @@ export class GatewayStack extends Stack {
     const closeDays = new GatewayFunction(this, "CloseDays", backend, {
       handlerFile: "workers/close-days",
       access: {
-        table: { WALLETS: ["Query"], MESSAGES: ["Query"], STATS: ["GetItem", "Query", "UpdateItem"] },
+        table: {
+          WALLETS: ["Query"],
+          ROUND: ["GetItem", "UpdateItem"],
+          MESSAGES: ["Query"],
+          STATS: ["Query", "UpdateItem"],
+        },
       },
       timeoutSeconds: 300,
       memoryMegabytes: 512,

@@ -89,7 +89,7 @@ const acceptsMessages = {
   table: {
     ORG: ["GetItem"],
     WALLET: ["GetItem", "UpdateItem"],
-    LEDGER: ["PutItem"],
+    LEDGER: ["GetItem", "PutItem"],
     MESSAGES: ["PutItem"],
     DUE: ["PutItem"],
     STATS: ["UpdateItem"],

@@ -142,15 +142,22 @@ export function launch(record: CampaignRecord, at: Date): Write[] {
   ];
 }
 
-/** draft, scheduled or sending → cancelled. */
+/** draft, scheduled, sending or failed → cancelled. */
 export function cancel(record: CampaignRecord, at: Date): Write[] {
+  // It must still be due since the same moment, or the item that is removed with it would be another launch's.
+  const due = record.dueAt === undefined ? "attribute_not_exists(dueAt)" : "dueAt = :dueAt";
   return [
     {
       key: keyOf(record),
-      update: "SET #status = :cancelled, endedAt = :at REMOVE dueAt",
-      condition: "#status = :status",
+      update: "SET #status = :cancelled, endedAt = :at REMOVE dueAt, errorCode",
+      condition: `#status = :status AND ${due}`,
       names,
-      values: { ":cancelled": "cancelled", ":at": at.toISOString(), ":status": record.status },
+      values: {
+        ":cancelled": "cancelled",
+        ":at": at.toISOString(),
+        ":status": record.status,
+        ...(record.dueAt === undefined ? {} : { ":dueAt": record.dueAt }),
+      },
     },
     ...noDueItem(record),
   ];
@@ -223,13 +230,16 @@ export function acceptedAll(held: CampaignRecord, at: Date): Update {
   };
 }
 
-/** held → sending, held by nobody, but not to be taken up again before a moment. */
-export function releaseRun(held: CampaignRecord, until: Date): Update {
+/** held → sending, held by nobody; with a moment, not to be taken up again before it. */
+export function releaseRun(held: CampaignRecord, until?: Date): Update {
   return {
     key: keyOf(held),
-    update: "SET runUntil = :until REMOVE runToken",
+    update: until === undefined ? "REMOVE runToken, runUntil" : "SET runUntil = :until REMOVE runToken",
     condition: "runToken = :token",
-    values: { ":until": until.toISOString(), ":token": held.runToken },
+    values: {
+      ...(until === undefined ? {} : { ":until": until.toISOString() }),
+      ":token": held.runToken,
+    },
   };
 }
 

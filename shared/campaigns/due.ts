@@ -54,7 +54,8 @@ async function askWhereLost(
 ): Promise<boolean> {
   const key = keys.campaign(organizationId, campaignId);
   const campaign = await readItem(CampaignRecord, key, { consistent: true });
-  const lastRunAt = campaign?.lastRunAt;
+  if (campaign?.dueAt !== dueAt) return false;
+  const { lastRunAt } = campaign;
   if (lastRunAt !== undefined && at - Date.parse(lastRunAt) < lostAfterMs) return false;
   await askForRun({ organizationId, campaignId }, secondsUntil(dueAt));
   return true;

@@ -139,16 +139,16 @@ export async function launchCampaign(organizationId: string, campaignId: string)
 }
 
 /**
- * Cancels a campaign that is not finished. Messages that have been accepted go their way; no more are.
+ * Cancels a campaign that is not completed. Messages that have been accepted go their way; no more are.
  * Cancelling it again changes nothing.
- * @throws ApiError NOT_FOUND, CONFLICT when it is finished
+ * @throws ApiError NOT_FOUND, CONFLICT when it is completed
  */
 export async function cancelCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   await change(organizationId, campaignId, {
     to: "cancelled",
-    from: ["draft", "scheduled", "sending"],
+    from: ["draft", "scheduled", "sending", "failed"],
     writes: (record) => cancel(record, now()),
-    refusal: "The campaign is finished.",
+    refusal: "The campaign is completed.",
   });
   return getCampaign(organizationId, campaignId);
 }

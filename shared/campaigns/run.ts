@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
-import { readCampaignCounts, recount } from "../messages/counts.ts";
+import { readCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import type { MessageJob } from "../messages/message-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
@@ -24,6 +24,9 @@ import { nextTurns, type Turn } from "./recipients.ts";
 
 /** Longer than a worker can run, so that a run lapses only when its worker is surely gone. */
 const runLeaseMs = minuteMs;
+
+/** How much the clocks of two workers may differ. */
+const clockToleranceMs = 500;
 
 /** How much of a campaign one run does; the next run goes on. */
 export interface RunLimits {
@@ -66,13 +69,13 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
     if (passed === undefined) return;
     campaign = passed;
   }
-  await updateItem(CampaignRecord, releaseRun(campaign, now()));
+  await updateItem(CampaignRecord, releaseRun(campaign));
   await askForRun(job);
 }
 
 interface Held {
   readonly campaign: CampaignRecord;
-  /** Whether the run before this one never let it go: its worker has died. */
+  /** Whether the run before this one never let it go: its worker has died, or gave up. */
   readonly isTakenOver: boolean;
 }
 
@@ -91,7 +94,15 @@ async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held |
   if (claimed.applied) return { campaign: claimed.item, isTakenOver };
   // The SDK repeats a claim whose answer was lost, and then meets its own.
   const found = CampaignRecord.parse(claimed.found);
-  return found.runToken === token ? { campaign: found, isTakenOver } : undefined;
+  if (found.runToken === token) return { campaign: found, isTakenOver };
+  if (isFreeSoon(found, at)) await askForRun({ organizationId, campaignId }, 1);
+  return undefined;
+}
+
+/** Whether a campaign that nobody holds is only a moment away from its time: clocks differ a little. */
+function isFreeSoon({ runToken, dueAt = "", runUntil = "" }: CampaignRecord, at: Date): boolean {
+  const freeAt = Date.parse(runUntil > dueAt ? runUntil : dueAt);
+  return runToken === undefined && freeAt - at.getTime() < clockToleranceMs;
 }
 
 /** Queues messages that were recorded just before their worker died; a job too many does nothing. */
@@ -110,12 +121,10 @@ async function nextBlock(campaign: CampaignRecord, blockSize: number): Promise<C
   const at = now();
   const turns = await nextTurns(campaign, blockSize, at);
   if (turns.length === 0) return update(acceptedAll(campaign, at));
-  const affordable = await accept(campaign, turns);
-  if (affordable === "WALLET_MISSING" || affordable === "INSUFFICIENT_BALANCE") {
-    await transact(fail(campaign, now(), affordable));
-    return undefined;
-  }
-  return readHeld(campaign);
+  const refusal = await accept(campaign, turns);
+  if (refusal === undefined) return readHeld(campaign);
+  await transact(fail(campaign, now(), refusal));
+  return undefined;
 }
 
 /** Accepts the messages of a block, or of as much of it as the balance covers. */
@@ -137,7 +146,9 @@ async function accept(
     if (error.code === "WALLET_MISSING") return error.code;
     if (error.code !== "INSUFFICIENT_BALANCE") throw error;
     const covered = await coveredTurns(campaign.organizationId, turns);
-    if (covered.length === 0 || covered.length === turns.length) return error.code;
+    if (covered.length === 0) return error.code;
+    // Money came in the meantime, which covers the block; it is tried again.
+    if (covered.length === turns.length) return undefined;
     return accept(campaign, covered);
   }
 }
@@ -181,28 +192,27 @@ async function update(change: ReturnType<typeof acceptedAll>): Promise<CampaignR
 async function settle(campaign: CampaignRecord): Promise<void> {
   const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
   const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
-  if ((await isAtItsEnd(campaign, waitedMs)) || waitedMs > patienceMs) {
+  const look = waitedMs > patienceMs ? "closed" : await lookAtMessages(campaign, waitedMs);
+  if (look === "closed") {
     await transact(complete(campaign, now()));
     return;
   }
-  const waitSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
+  const patientSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
+  const waitSeconds = look === "unfinished" ? 1 : patientSeconds;
   // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
   const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
   await updateItem(CampaignRecord, releaseRun(campaign, until));
   await askForRun({ organizationId, campaignId }, waitSeconds);
 }
 
-/**
- * Whether all messages of a campaign have come to their end, by the messages themselves: the counters only say
- * when to look.
- */
-async function isAtItsEnd(campaign: CampaignRecord, waitedMs: number): Promise<boolean> {
+/** Whether all messages of a campaign have come to their end; the counters only say when to look. */
+async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
   const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
   const [counts] = await readCampaignCounts(organizationId, { from: id, to: id, limit: 1 });
   const ended = (counts?.sent ?? 0) + (counts?.failed ?? 0);
-  const countedAt = Date.parse(counts?.countedAt ?? acceptedAllAt);
-  const isOverdue = now().getTime() - countedAt > Math.max(minLookIntervalMs, waitedMs / 2);
-  if (ended < accepted && !isOverdue) return false;
+  const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
+  const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);
+  if (ended < accepted && counts?.unfinished === undefined && !isOverdue) return "open";
   return recount({
     organizationId,
     key: keys.campaignCounts(organizationId, id),

@@ -1,8 +1,8 @@
-import { dayOf, readDayCounts, recount, type CountsRecord } from "../messages/counts.ts";
+import { dayOf, readDayCounts, recount, type CountsRecord, type Look } from "../messages/counts.ts";
 import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { listWallets } from "../wallet/wallet.ts";
+import { goThroughWallets } from "../wallet/rounds.ts";
 
 /** A day is counted when it has been over for so long: by then its last messages have come to their end. */
 const graceMs = hourMs;
@@ -18,20 +18,34 @@ const runTimeMs = 4 * minuteMs + 30 * secondMs;
 
 /**
  * Counts the messages of the days that are over, and closes those whose messages have all come to their end:
- * from then on what the dashboard shows of them is exact.
+ * from then on what the dashboard shows of them is exact. A run that is out of time is followed by one that goes
+ * on where it ended.
  * @returns how many days it closed
  */
 export async function closeDays(): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
+  const isTimeLeft = (): boolean => now().getTime() < deadline;
   let closed = 0;
-  for await (const organizationId of listWallets()) {
+  await goThroughWallets({
+    name: "close-days",
+    isTimeLeft,
+    visit: async (organizationId) => {
+      closed += await closeDaysSafely(organizationId, isTimeLeft);
+    },
+  });
+  return closed;
+}
+
+/** An organisation whose days cannot be counted now must not keep the others from having theirs closed. */
+async function closeDaysSafely(organizationId: string, isTimeLeft: () => boolean): Promise<number> {
+  let closed = 0;
+  try {
     for (const { sk } of await openDays(organizationId)) {
-      if (now().getTime() > deadline) {
-        log.warn("days.not_all_closed", { count: closed });
-        return closed;
-      }
-      if (await closeDaySafely(organizationId, sk.slice("DAY#".length))) closed += 1;
+      const look = await lookAtDay(organizationId, sk.slice("DAY#".length), isTimeLeft);
+      if (look === "closed") closed += 1;
     }
+  } catch (error) {
+    log.error("days.not_closed", { organizationId, error });
   }
   return closed;
 }
@@ -44,28 +58,24 @@ async function openDays(organizationId: string): Promise<CountsRecord[]> {
     limit: maxDaysBack,
   });
   return counts.filter(
-    ({ closedAt, countedAt }) =>
-      closedAt === undefined && (countedAt === undefined || at - Date.parse(countedAt) > recountIntervalMs),
+    ({ closedAt, lookedAt, unfinished }) =>
+      closedAt === undefined &&
+      (lookedAt === undefined || unfinished !== undefined || at - Date.parse(lookedAt) > recountIntervalMs),
   );
 }
 
-/** A day that cannot be counted now must not keep the others from being closed. */
-async function closeDaySafely(organizationId: string, day: string): Promise<boolean> {
-  try {
-    return await closeDay(organizationId, day);
-  } catch (error) {
-    log.error("day.not_closed", { organizationId, error });
-    return false;
-  }
-}
-
-async function closeDay(organizationId: string, day: string): Promise<boolean> {
+/** Counts a day's messages, in as many looks as it takes and as there is time for. */
+async function lookAtDay(organizationId: string, day: string, isTimeLeft: () => boolean): Promise<Look> {
   const from = new Date(`${day}T00:00:00.000Z`);
-  return recount({
-    organizationId,
-    key: keys.dayCounts(organizationId, day),
-    from,
-    to: new Date(from.getTime() + dayMs),
-    takes: ({ queuedAt }) => dayOf(queuedAt) === day,
-  });
+  let look: Look = "unfinished";
+  while (look === "unfinished" && isTimeLeft()) {
+    look = await recount({
+      organizationId,
+      key: keys.dayCounts(organizationId, day),
+      from,
+      to: new Date(from.getTime() + dayMs),
+      takes: ({ queuedAt }) => dayOf(queuedAt) === day,
+    });
+  }
+  return look;
 }

@@ -1,14 +1,10 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
-import { dayOf, readDayCounts, type CountsRecord } from "../messages/counts.ts";
+import { dayOf, emptyTally, readDayCounts, sumOf, type Tally } from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/wallet.ts";
 
 const shownDays = 30;
-
-type Counts = Pick<CountsRecord, "accepted" | "cancelled" | "failed" | "sent" | "spentMicros">;
-
-const noMessages: Counts = { accepted: 0, cancelled: 0, failed: 0, sent: 0, spentMicros: 0 };
 
 /**
  * Where an organisation stands: its balance and its messages of today and the last 30 days. It reads the wallet
@@ -24,14 +20,14 @@ export async function readDashboardStats(organizationId: string): Promise<Dashbo
   ]);
   const rows = days.map((date) => ({
     date,
-    ...present(counts.find((each) => each.sk.endsWith(date)) ?? noMessages),
+    ...present(counts.find((each) => each.sk.endsWith(date)) ?? emptyTally),
   }));
-  const [today = { date: to, ...present(noMessages) }] = rows;
+  const [today = { date: to, ...present(emptyTally) }] = rows;
   return {
     balance: amountOf(wallet.balanceMicros),
     currency,
     today,
-    last30Days: present(counts.reduce(sum, noMessages)),
+    last30Days: present(counts.reduce<Tally>(sumOf, emptyTally)),
     days: rows,
   };
 }
@@ -43,26 +39,16 @@ function lastDays(at: Date): string[] {
   );
 }
 
-function sum(one: Counts, other: Counts): Counts {
-  return {
-    accepted: one.accepted + other.accepted,
-    cancelled: one.cancelled + other.cancelled,
-    failed: one.failed + other.failed,
-    sent: one.sent + other.sent,
-    spentMicros: one.spentMicros + other.spentMicros,
-  };
-}
-
-function present({ accepted, cancelled, failed, sent, spentMicros }: Counts): MessageCounts {
+function present({ accepted, cancelled, failed, sent, spentMicros }: Tally): MessageCounts {
   const ended = sent + failed;
   return {
     accepted,
-    // A counter that lost a count may be off by one until its day is closed; a negative number helps nobody.
+    // A counter that lost a count is off by it until its day is closed; a negative number helps nobody.
     queued: Math.max(0, accepted - sent - failed - cancelled),
     sent,
     failed,
     cancelled,
     deliveryRate: ended === 0 ? null : Math.round((sent / ended) * 10_000) / 10_000,
-    spend: amountOf(spentMicros),
+    spend: amountOf(Math.max(0, spentMicros)),
   };
 }

@@ -2,9 +2,10 @@ import { ApiError } from "../contract/errors.ts";
 import type { SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { enqueueAll, secondsUntil } from "../platform/queue.ts";
-import { putItem, transact, type Write } from "../platform/table.ts";
+import { readItem, transact, type Write } from "../platform/table.ts";
 import { ledgerEntry, LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
 import { debitWallet, type Debit } from "../wallet/wallet.ts";
 import { countAccepted } from "./counts.ts";
@@ -110,22 +111,25 @@ function entryOf(message: MessageRecord, debit: Debit): NewLedgerEntry {
 
 /**
  * Whether the transaction landed although its answer was lost. If it did not, its first seq is taken by a void
- * entry, so that it cannot land after the caller was told that it did not; the reconciler refunds it all.
+ * entry, so that it cannot land after the caller was told that it did not; the reconciler refunds it all. The
+ * seal is a transaction too, for it has to wait for the one that may still be running.
  */
 async function isRecordedAfterAll([first]: readonly NewLedgerEntry[]): Promise<boolean> {
   if (first === undefined) return false;
   const { organizationId, messageId, ...entry } = first;
   log.warn("message.record_ambiguous", { organizationId, messageId });
-  const sealed = await putItem(
-    ledgerEntry({
-      ...entry,
-      id: newId("txn"),
-      organizationId,
-      type: "void",
-      createdAt: now().toISOString(),
-    }),
-  ).catch(() => undefined);
-  return sealed?.applied === false && LedgerEntryRecord.parse(sealed.found).id === first.id;
+  const seal = ledgerEntry({
+    ...entry,
+    id: newId("txn"),
+    organizationId,
+    type: "void",
+    createdAt: now().toISOString(),
+  });
+  const sealed = await transact([seal]).catch(() => undefined);
+  if (sealed?.committed === true) return false;
+  const key = keys.ledgerEntry(organizationId, entry.seq);
+  const found = await readItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
+  return found?.id === first.id;
 }
 
 /** Queues recorded messages. A queue that is down costs a delay, not a message: they have been accepted. */

@@ -4,13 +4,14 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { queryItems, readItem, updateItem } from "../platform/table.ts";
+import { queryItems, updateItem } from "../platform/table.ts";
 import { MessageRecord } from "./message.ts";
 
 /*
  * How many messages came to what end: counters for each day and each campaign, so that reading them costs the
  * same however many messages there are. A function that dies between a change and its count leaves a counter
- * wrong by one; when all has come to its end the messages themselves are counted, and the counter is closed.
+ * wrong by what it did not count; when all has come to its end the messages themselves are counted, and the
+ * counter is closed.
  */
 
 const Tally = z.object({
@@ -21,22 +22,31 @@ const Tally = z.object({
   /** The prices of the messages, less those that were or are being returned. */
   spentMicros: z.int().default(0),
 });
-type Tally = z.infer<typeof Tally>;
+export type Tally = z.infer<typeof Tally>;
+
+export const emptyTally: Tally = Tally.parse({});
 
 export const CountsRecord = Tally.extend({
   entity: z.literal("messageCounts"),
   sk: z.string(),
   /** Grows with each change, so that a count of the messages themselves notices what came in between. */
   changes: z.int().default(0),
-  /** When the messages themselves were counted last. */
-  countedAt: z.string().optional(),
+  /** When somebody last began to count the messages themselves. */
+  lookedAt: z.string().optional(),
+  /** How far a count of the messages has come that takes more than one look, and what the counter said then. */
+  unfinished: Tally.extend({ after: z.string(), changes: z.int() }).optional(),
   /** Since when the counts are exact and final. */
   closedAt: z.string().optional(),
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
-/** Messages that are read at once when they are counted. */
-const batchSize = 500;
+/** How many messages one look takes: so many batches, each read at once. */
+export interface LookLimits {
+  readonly batches: number;
+  readonly batchSize: number;
+}
+
+const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
 
 /** An id is made a moment after the time that the message says it was queued at. */
 const idDelayMs = minuteMs;
@@ -129,50 +139,84 @@ export interface Recount {
 }
 
 /**
- * Counts the messages themselves and puts what it found in the place of the counter. When all have come to
- * their end the counter is closed; a change that comes after that has been counted already and is refused.
- * @returns whether the counter is exact and closed
+ * What a look at the messages found: the counter is exact and closed; some messages have not come to their end;
+ * or there are more messages than one look takes, so that another one has to go on.
  */
-export async function recount({ organizationId, key, from, to, takes }: Recount): Promise<boolean> {
-  const before = await readItem(CountsRecord, key, { consistent: true });
-  if (before?.closedAt !== undefined) return true;
-  const tally = Tally.parse({});
+export type Look = "closed" | "open" | "unfinished";
+
+/**
+ * Counts the messages themselves and puts what it found in the place of the counter. When all have come to
+ * their end the counter is closed; a change that comes after that has been counted already and is refused. A
+ * change in between makes a count begin anew, for it may have passed the message.
+ */
+export async function recount(
+  { organizationId, key, from, to, takes }: Recount,
+  limits = defaultLimits,
+): Promise<Look> {
+  const counter = await noteLook(key);
+  if (counter === undefined) return "closed";
+  const { changes, unfinished } = counter;
+  const goesOn = unfinished !== undefined && unfinished.changes === changes;
+  let tally = goesOn ? Tally.parse(unfinished) : emptyTally;
+  let after = goesOn ? unfinished.after : undefined;
   const range = {
     pk: keys.message(organizationId, "").pk,
     from: firstIdAt("msg", from),
     to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
-    limit: batchSize,
+    limit: limits.batchSize,
     consistent: true,
   };
-  let after: string | undefined;
-  do {
+  for (let batches = 0; batches < limits.batches; batches += 1) {
     const batch = await queryItems(MessageRecord, { ...range, after });
-    add(tally, tallyOf(batch.filter((message) => takes(message))));
-    after = batch.length < batchSize ? undefined : batch.at(-1)?.id;
-  } while (after !== undefined);
+    tally = sumOf(tally, tallyOf(batch.filter((message) => takes(message))));
+    if (batch.length < limits.batchSize) return replaceCounts(key, changes, tally);
+    after = batch.at(-1)?.id;
+  }
+  await updateItem(CountsRecord, {
+    key,
+    update: "SET unfinished = :unfinished",
+    condition: untouched,
+    values: { ":unfinished": { ...tally, after, changes }, ":changes": changes },
+  });
+  return "unfinished";
+}
+
+/** Notes that the messages are looked at. @returns the counter, or undefined when it is closed */
+async function noteLook(key: Key): Promise<CountsRecord | undefined> {
+  const noted = await updateItem(CountsRecord, {
+    key,
+    update: "SET entity = :entity, lookedAt = :at ADD changes :none",
+    condition: "attribute_not_exists(closedAt)",
+    values: { ":entity": "messageCounts", ":at": now().toISOString(), ":none": 0 },
+  });
+  return noted.applied ? noted.item : undefined;
+}
+
+const untouched = "changes = :changes AND attribute_not_exists(closedAt)";
+
+async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
   const isAtItsEnd = tally.accepted === tally.sent + tally.failed + tally.cancelled;
   const replaced = await updateItem(CountsRecord, {
     key,
     update:
-      "SET entity = :entity, accepted = :accepted, sent = :sent, failed = :failed, cancelled = :cancelled, " +
-      `spentMicros = :spentMicros, changes = :changes, countedAt = :at${isAtItsEnd ? ", closedAt = :at" : ""}`,
-    condition: before === undefined ? "attribute_not_exists(pk)" : "changes = :changes",
+      "SET accepted = :accepted, sent = :sent, failed = :failed, cancelled = :cancelled, " +
+      `spentMicros = :spentMicros${isAtItsEnd ? ", closedAt = :at" : ""} REMOVE unfinished`,
+    condition: untouched,
     values: {
-      ":entity": "messageCounts",
       ":accepted": tally.accepted,
       ":sent": tally.sent,
       ":failed": tally.failed,
       ":cancelled": tally.cancelled,
       ":spentMicros": tally.spentMicros,
-      ":changes": before?.changes ?? 0,
-      ":at": now().toISOString(),
+      ":changes": changes,
+      ...(isAtItsEnd ? { ":at": now().toISOString() } : {}),
     },
   });
-  return replaced.applied && isAtItsEnd;
+  return replaced.applied && isAtItsEnd ? "closed" : "open";
 }
 
 function tallyOf(messages: readonly MessageRecord[]): Tally {
-  const tally = Tally.parse({});
+  const tally = { ...emptyTally };
   for (const { status, refund, totalMicros } of messages) {
     tally.accepted += 1;
     if (status !== "queued") tally[status] += 1;
@@ -181,10 +225,13 @@ function tallyOf(messages: readonly MessageRecord[]): Tally {
   return tally;
 }
 
-function add(total: Tally, more: Tally): void {
-  total.accepted += more.accepted;
-  total.sent += more.sent;
-  total.failed += more.failed;
-  total.cancelled += more.cancelled;
-  total.spentMicros += more.spentMicros;
+/** Two tallies as one. */
+export function sumOf(one: Tally, other: Tally): Tally {
+  return {
+    accepted: one.accepted + other.accepted,
+    sent: one.sent + other.sent,
+    failed: one.failed + other.failed,
+    cancelled: one.cancelled + other.cancelled,
+    spentMicros: one.spentMicros + other.spentMicros,
+  };
 }

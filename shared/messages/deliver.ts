@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { DeliveryErrorCode } from "../contract/sms.ts";
-import { minuteMs, now, secondMs } from "../platform/clock.ts";
+import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { enqueue, secondsUntil } from "../platform/queue.ts";
@@ -22,10 +22,18 @@ const claimLeaseMs = minuteMs;
 /** A provider that says nothing for so long is given up; half of a sender's time-out. */
 const providerTimeoutMs = 10 * secondMs;
 
-/** Waits before the next attempt when the provider asks to come back; when they are used up the message failed. */
+/** Waits before the next attempts when the provider asks to come back; the last one is kept to. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
+const longestRetryDelaySeconds = 120;
 
-const maxAttempts = retryDelaysSeconds.length + 1;
+/**
+ * A message that the provider puts off for so long has failed. Being put off says nothing against a message: a
+ * campaign that is larger than what the carrier takes in a minute waits for its turn.
+ */
+const maxPutOffMs = 6 * hourMs;
+
+/** How often the provider is asked when it does not say anything that can be relied on. */
+const maxAttempts = 5;
 
 /**
  * Hands one message to the provider, at most once however often its job arrives, and brings it to its end:
@@ -73,9 +81,10 @@ async function handOff(message: MessageRecord, provider: Provider): Promise<void
       }
       return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
     case "tryLater": {
-      const retryDelaySeconds = retryDelaysSeconds[message.attempts - 1];
-      if (retryDelaySeconds === undefined) return fail(message, "MESSAGE_PROVIDER_ERROR");
-      return comeBack(message, retryDelaySeconds);
+      const dueAt = message.scheduledAt ?? message.queuedAt;
+      const isTooOld = now().getTime() - Date.parse(dueAt) > maxPutOffMs;
+      if (isTooOld) return fail(message, "MESSAGE_PROVIDER_ERROR");
+      return comeBack(message, retryDelaysSeconds[message.attempts - 1] ?? longestRetryDelaySeconds);
     }
   }
 }
@@ -131,6 +140,9 @@ async function comeBack(message: MessageRecord, delaySeconds: number): Promise<v
 async function settle(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<MessageRecord> {
   const settled = await updateItem(MessageRecord, transition);
   if (settled.applied) return settled.item;
+  // The SDK repeats a transition whose answer was lost, and then meets its own: nobody claimed it since, and it is free.
+  const found = MessageRecord.parse(settled.found);
+  if (found.attempts === held.attempts && found.claimToken === undefined) return found;
   throw new Error(`the claim on message ${held.id} lapsed before its outcome was recorded`);
 }
 

@@ -13,7 +13,7 @@
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
- * | how far the reconciler has come around           | RECONCILER#progress | RECONCILER    |
+ * | how far a round through all wallets has come     | ROUND#<name>        | ROUND         |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
  * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
@@ -55,9 +55,9 @@ export const keyFamilies = [
   "MESSAGES",
   "OPENCALLS",
   "ORG",
-  "RECONCILER",
   "RELEASE",
   "REVIEWS",
+  "ROUND",
   "SANDBOX",
   "STATS",
   "TEMPLATES",
@@ -93,7 +93,7 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
-  reconciler: (): Key => ({ pk: "RECONCILER#progress", sk: "RECONCILER" }),
+  walletRound: (name: string): Key => ({ pk: `ROUND#${name}`, sk: "ROUND" }),
   ledgerEntry: (organizationId: string, seq: number): Key => ({
     pk: `LEDGER#${organizationId}`,
     sk: ledgerSortKey(seq),

@@ -17,7 +17,7 @@ import { postToWallet, readWallet, settleWallet, type WalletRecord } from "../wa
 
 /**
  * Nothing younger is touched. The function that made an entry, or left a gap, has ended long before: they run
- * for 15 seconds at the most. Writes that arrive even later are refused by the seal.
+ * for half a minute at the most. Writes that arrive even later are refused by the seal.
  */
 export const graceMs = 10 * minuteMs;
 

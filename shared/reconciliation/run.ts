@@ -1,25 +1,12 @@
-import * as z from "zod";
-
 import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
-import { readItem, updateItem } from "../platform/table.ts";
-import { listWalletsOfShard, walletListShards } from "../wallet/wallet.ts";
+import { goThroughWallets } from "../wallet/rounds.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
 /** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
 const runTimeMs = 40 * secondMs;
-
-/** Wallets that are worked on side by side. */
-const concurrency = 10;
-
-const ProgressRecord = z.object({
-  entity: z.literal("reconcilerProgress"),
-  listShard: z.int(),
-  lastWallet: z.string(),
-});
 
 /**
  * Goes through the wallets, from where the last run ended, until all have had their turn or its time is over.
@@ -29,32 +16,18 @@ export async function reconcileWallets(): Promise<Done & { readonly wallets: num
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
-  const progress = await readItem(ProgressRecord, keys.reconciler(), { consistent: true });
-  let shard = progress?.listShard ?? 0;
-  let after = progress?.lastWallet ?? "";
-  for (let shardsDone = 0; shardsDone <= walletListShards && isTimeLeft();) {
-    const batch = await listWalletsOfShard(shard, {
-      after: after === "" ? undefined : after,
-      limit: concurrency,
-    });
-    const results = await Promise.all(batch.map(async (id) => reconcileSafely(id, isTimeLeft)));
-    for (const result of results) {
+  await goThroughWallets({
+    name: "reconcile",
+    isTimeLeft,
+    visit: async (organizationId) => {
+      const result = await reconcileSafely(organizationId, isTimeLeft);
       total.wallets += 1;
       total.failed += result === undefined ? 1 : 0;
       total.sealed += result?.sealed ?? 0;
       total.refundedMicros += result?.refundedMicros ?? 0;
       total.requeued += result?.requeued ?? 0;
-    }
-    if (batch.length === concurrency) {
-      after = batch.at(-1) ?? "";
-    } else {
-      shard = (shard + 1) % walletListShards;
-      after = "";
-      shardsDone += 1;
-    }
-    // Noted after each few wallets, so that a run that is cut off does not begin with the same ones again.
-    await rememberProgress(shard, after);
-  }
+    },
+  });
   const { wallets, sealed, refundedMicros, requeued, failed } = total;
   countMetrics({
     ReconciledWallets: wallets,
@@ -94,12 +67,4 @@ async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean
     });
   }
   return done;
-}
-
-async function rememberProgress(shard: number, after: string): Promise<void> {
-  await updateItem(ProgressRecord, {
-    key: keys.reconciler(),
-    update: "SET entity = :entity, listShard = :shard, lastWallet = :after",
-    values: { ":entity": "reconcilerProgress", ":shard": shard, ":after": after },
-  });
 }

@@ -13,6 +13,7 @@ import { keys } from "../../shared/platform/keys.ts";
 import { queryItems, readItem } from "../../shared/platform/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { areSendersIdle } from "../support/idle-senders.ts";
 
 // `npm run bench:campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
 // long the campaign takes, and fails when money is not exact or a contact was not reached exactly once.
@@ -84,6 +85,7 @@ for (;;) {
   if (kills < 3 && progress.accepted > ((kills + 1) * contactCount) / 4) {
     kills += 1;
     await functionNamed("RunCampaign").kill();
+    while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
     // What happens by itself when minutes have gone by.
     gateway.advanceClock(2 * minuteMs + 1_000);
     await functionNamed("AskForCampaigns").invoke({});

@@ -76,8 +76,8 @@ it("what fell due during an outage of many hours is released when it is over, ov
 it("more jobs in one minute than one batch holds are all released", async () => {
   await releaseDueJobs();
   const jobs = Array.from({ length: 450 }, () => ({ organizationId: "org_x", messageId: newId("msg") }));
-  for (let start = 0; start < jobs.length; start += 90) {
-    const batch = jobs.slice(start, start + 90).map((body) => {
+  for (let first = 0; first < jobs.length; first += 90) {
+    const batch = jobs.slice(first, first + 90).map((body) => {
       const due = { id: body.messageId, dueAt: "2030-06-01T13:00:00Z", queue: "transactionalSends" } as const;
       return dueJob(due, { group: body.organizationId, body });
     });

@@ -12,6 +12,7 @@ import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { Faults, isBy } from "../support/faults.ts";
+import { areSendersIdle } from "../support/idle-senders.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
@@ -71,6 +72,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
   await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
   await vi.waitFor(
     async () => {
+      expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       // What the schedules do when minutes have gone by.
       gateway.advanceClock(2 * minuteMs + 1_000);
       await functionNamed("AskForCampaigns").invoke({});
@@ -82,6 +84,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
 
   await vi.waitFor(
     async () => {
+      expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       gateway.advanceClock(graceMs + minuteMs);
       await functionNamed("ReconcileWallets").invoke({});
       await functionNamed("AskForCampaigns").invoke({});

@@ -3,6 +3,7 @@ import * as z from "zod";
 
 import { errorResponse, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/keys.ts";
 import { deleteItem, readItem, updateItem } from "../../shared/platform/table.ts";
@@ -12,6 +13,7 @@ import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/
 import {
   answer500,
   answerAfter,
+  collision,
   conflict,
   dropAnswer,
   Faults,
@@ -94,6 +96,11 @@ const SandboxRecord = z.object({ calls: z.number() });
 /** How often the sandbox carrier was called for a message. */
 async function providerCalls(messageId: string): Promise<number> {
   return (await readItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
+}
+
+/** The transaction that takes the place of a record, so that it cannot land any more. */
+function isSeal(request: AwsRequest): boolean {
+  return isRecord(request) && request.body.includes('"void"');
 }
 
 /** What the queue does with a message's job when it was not deleted. */
@@ -194,6 +201,14 @@ it("a record whose answer was lost is found, and the message is accepted once", 
   await expectBooksInOrder(1);
 });
 
+it("a record whose answer was lost is found though it is still at work when its place is to be sealed", async () => {
+  faults.next(isRecord, dropAnswer, 3);
+  // What DynamoDB says of a write to an item that is in a running transaction.
+  faults.next(isSeal, collision, 2);
+  expect((await send()).status).toBe(202);
+  await expectBooksInOrder(1);
+});
+
 describe("the reconciler", () => {
   it("refunds once though it is killed after each of its calls in turn", async () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
@@ -249,6 +264,19 @@ describe("a message that was recorded", () => {
     faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), dropAnswer);
     const { id } = await customer.send();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    expect(await providerCalls(id)).toBe(1);
+  });
+
+  it("is sent and counted at once though the answer to its outcome was lost", async () => {
+    const isOutcome = (request: AwsRequest): boolean =>
+      isBy("SendMessage", "dynamodb:UpdateItem")(request) && request.body.includes("sentAt");
+    faults.next(isOutcome, dropAnswer);
+    const { id } = await customer.send();
+    await vi.waitFor(async () => {
+      const { today } = dataOf(await customer.call("/v1/dashboard/stats"), DashboardStats);
+      expect(today).toMatchObject({ accepted: 1, sent: 1 });
+    }, 15_000);
+    expect((await customer.message(id)).status).toBe("sent");
     expect(await providerCalls(id)).toBe(1);
   });
 

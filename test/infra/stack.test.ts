@@ -128,6 +128,7 @@ it("lets a send debit and record, and no more", () => {
     "DeleteItem IDEMPOTENCY#*",
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
+    "GetItem LEDGER#*",
     "GetItem ORG#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",
