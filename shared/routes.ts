@@ -249,7 +249,7 @@ export const routes = {
     params: z.object({ id: idSchema("msg") }),
     status: 200,
     data: Message,
-    errors: ["CONFLICT", "WALLET_MISSING"],
+    errors: ["CONFLICT", "WALLET_MISSING", "UNAVAILABLE"],
     access: {
       table: {
         MESSAGES: ["GetItem", "UpdateItem"],
@@ -282,7 +282,7 @@ export const routes = {
     status: 201,
     data: Campaign,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "CONFLICT"],
+    errors: ["MISSING_SENDER_ID", "CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         ORG: ["GetItem", "UpdateItem"],
@@ -314,7 +314,7 @@ export const routes = {
     params: z.object({ id: idSchema("cmp") }),
     status: 200,
     data: Campaign,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -333,7 +333,7 @@ export const routes = {
     params: z.object({ id: idSchema("cmp") }),
     status: 200,
     data: Campaign,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -447,7 +447,7 @@ export const routes = {
     body: SubmitKycRequest,
     status: 201,
     data: KycSubmission,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
   },
   listSenderIds: {
@@ -472,7 +472,7 @@ export const routes = {
     body: CreateSenderIdRequest,
     status: 201,
     data: SenderIdRequest,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "PutItem", "UpdateItem"], REVIEWS: ["PutItem"] } },
   },
   setDefaultSenderId: {
@@ -484,7 +484,7 @@ export const routes = {
     params: z.object({ id: idSchema("sid") }),
     status: 200,
     data: SenderIdRequest,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "Query", "UpdateItem"] } },
   },
   listContacts: {
@@ -509,7 +509,7 @@ export const routes = {
     body: CreateContactRequest,
     status: 201,
     data: Contact,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   importContacts: {
@@ -522,7 +522,7 @@ export const routes = {
     maxBodyKilobytes: 1_024,
     status: 200,
     data: ImportedContacts,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   getContact: {
@@ -547,7 +547,7 @@ export const routes = {
     body: UpdateContactRequest,
     status: 200,
     data: Contact,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { CONTACTS: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] } },
   },
   deleteContact: {
@@ -559,7 +559,7 @@ export const routes = {
     params: z.object({ id: idSchema("con") }),
     status: 200,
     data: DeletedContact,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
   },
   listTemplates: {
@@ -584,7 +584,7 @@ export const routes = {
     body: CreateTemplateRequest,
     status: 201,
     data: Template,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   getTemplate: {
@@ -609,7 +609,7 @@ export const routes = {
     body: UpdateTemplateRequest,
     status: 200,
     data: Template,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
   },
   deleteTemplate: {
@@ -621,7 +621,7 @@ export const routes = {
     params: z.object({ id: idSchema("tpl") }),
     status: 200,
     data: DeletedTemplate,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
   },
   sendTemplate: {
@@ -635,7 +635,7 @@ export const routes = {
     status: 202,
     data: AcceptedMessage,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE", "UNAVAILABLE"],
     access: { ...acceptsMessages, table: { ...acceptsMessages.table, TEMPLATES: ["GetItem"] } },
   },
   getOpenApi: {
