@@ -257,7 +257,7 @@ export const routes = {
     params: z.object({ id: idSchema("msg") }),
     status: 200,
     data: Message,
-    errors: ["CONFLICT", "WALLET_MISSING"],
+    errors: ["CONFLICT", "WALLET_MISSING", "UNAVAILABLE"],
     access: {
       table: {
         MESSAGES: ["GetItem", "UpdateItem"],
@@ -290,7 +290,7 @@ export const routes = {
     status: 201,
     data: Campaign,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "CONFLICT"],
+    errors: ["MISSING_SENDER_ID", "CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         ORG: ["GetItem", "UpdateItem"],
@@ -322,7 +322,7 @@ export const routes = {
     params: z.object({ id: idSchema("cmp") }),
     status: 200,
     data: Campaign,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -341,7 +341,7 @@ export const routes = {
     params: z.object({ id: idSchema("cmp") }),
     status: 200,
     data: Campaign,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -536,7 +536,7 @@ export const routes = {
     body: SubmitKycRequest,
     status: 201,
     data: KycSubmission,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
   },
   listSenderIds: {
@@ -561,7 +561,7 @@ export const routes = {
     body: CreateSenderIdRequest,
     status: 201,
     data: SenderIdRequest,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "PutItem", "UpdateItem"], REVIEWS: ["PutItem"] } },
   },
   setDefaultSenderId: {
@@ -573,7 +573,7 @@ export const routes = {
     params: z.object({ id: idSchema("sid") }),
     status: 200,
     data: SenderIdRequest,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { ORG: ["GetItem", "Query", "UpdateItem"] } },
   },
   listContacts: {
@@ -598,7 +598,7 @@ export const routes = {
     body: CreateContactRequest,
     status: 201,
     data: Contact,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   importContacts: {
@@ -611,7 +611,7 @@ export const routes = {
     maxBodyKilobytes: 1_024,
     status: 200,
     data: ImportedContacts,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   getContact: {
@@ -636,7 +636,7 @@ export const routes = {
     body: UpdateContactRequest,
     status: 200,
     data: Contact,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { CONTACTS: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] } },
   },
   deleteContact: {
@@ -648,7 +648,7 @@ export const routes = {
     params: z.object({ id: idSchema("con") }),
     status: 200,
     data: DeletedContact,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
   },
   listTemplates: {
@@ -673,7 +673,7 @@ export const routes = {
     body: CreateTemplateRequest,
     status: 201,
     data: Template,
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "UNAVAILABLE"],
     access: { table: { TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] } },
   },
   getTemplate: {
@@ -698,7 +698,7 @@ export const routes = {
     body: UpdateTemplateRequest,
     status: 200,
     data: Template,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
   },
   deleteTemplate: {
@@ -710,7 +710,7 @@ export const routes = {
     params: z.object({ id: idSchema("tpl") }),
     status: 200,
     data: DeletedTemplate,
-    errors: [],
+    errors: ["UNAVAILABLE"],
     access: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
   },
   sendTemplate: {
@@ -724,7 +724,7 @@ export const routes = {
     status: 202,
     data: AcceptedMessage,
     idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE", "UNAVAILABLE"],
     access: { ...acceptsMessages, table: { ...acceptsMessages.table, TEMPLATES: ["GetItem"] } },
   },
   getOpenApi: {

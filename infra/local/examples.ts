@@ -1,7 +1,14 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
 import * as z from "zod";
 
 import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
 import { routes, type Route } from "../../shared/routes.ts";
+import { projectRoot } from "../bundle.ts";
 import { startLocalGateway } from "./gateway.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 import { startReceiver, waitFor } from "./webhook-receiver.ts";
@@ -26,26 +33,58 @@ const exampleWebhookUrl = "https://shop.example/sms-events";
  * @throws Error when an operation never succeeds
  */
 export async function recordExamples(): Promise<Examples> {
+  const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   const gateway = await startLocalGateway({
     ...(await synthesizeLocalStack()),
     port: 0,
+    dataFolder,
     log: () => undefined,
   });
   const receiver = await startReceiver();
   try {
-    const recorder = new Recorder(gateway.url, receiver.url);
-    await recorder.play(({ method }) => method !== "DELETE");
+    const recorder = new Recorder(gateway.url, receiver.url, async () => approvePending(dataFolder));
+    await recorder.play((route) => !isEnding(route));
     const sent = await receiver.next();
     await recorder.callOperation("sendSms", { to: "15005550002" });
-    const failed = await receiver.next();
+    let failed = await receiver.next();
+    while (failed.event !== "message.failed") failed = await receiver.next();
     await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
     await recorder.play(({ method }) => method === "GET");
-    await recorder.play(({ method }) => method === "DELETE");
+    // What is sent or finished cannot be cancelled.
+    await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
+    await recorder.renew("createCampaign");
+    await recorder.play(isEnding);
     const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
     return steady({ operations: recorder.examples, webhooks: Object.fromEntries(webhooks) }, receiver.url);
   } finally {
     receiver.close();
     await gateway.stop();
+    await rm(dataFolder, { recursive: true });
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
+function isEnding(route: Route): boolean {
+  return route.method === "DELETE" || route.path.endsWith("/cancel");
+}
+
+const Pending = z.object({ organizationId: z.string(), id: z.string() });
+
+/** Lets the operator approve whatever waits for a decision. */
+async function approvePending(dataFolder: string): Promise<void> {
+  const operator = async (...args: readonly string[]): Promise<string> => {
+    const env = { ...process.env, DATA_DIR: dataFolder };
+    const file = path.join(projectRoot, "infra/operator/main.ts");
+    return (await promisify(execFile)(process.execPath, [file, ...args], { env })).stdout;
+  };
+  for (const kind of ["kyc", "sender-ids"]) {
+    const pending = (await operator(kind, "list", "--json")).split("\n").filter((line) => line !== "");
+    for (const line of pending) {
+      const { organizationId, id } = Pending.parse(JSON.parse(line));
+      await operator(kind, "approve", organizationId, id);
+    }
   }
 }
 
@@ -58,29 +97,37 @@ class Recorder {
   readonly examples: Record<string, unknown> = {};
   readonly #baseUrl: string;
   readonly #webhookUrl: string;
+  readonly #approveAll: () => Promise<void>;
   readonly #operations: ReadonlyMap<string, PlayedOperation>;
   /** The first id of each prefix that came in an answer. */
   readonly #ids = new Map<string, string>();
   #token = "";
 
-  constructor(baseUrl: string, webhookUrl: string) {
+  constructor(baseUrl: string, webhookUrl: string, approveAll: () => Promise<void>) {
     this.#baseUrl = baseUrl;
     this.#webhookUrl = webhookUrl;
+    this.#approveAll = approveAll;
     this.#operations = new Map(
-      Object.entries(openApiDocument().paths).flatMap(([path, methods]) =>
+      Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
         Object.entries(methods).map(([method, operation]) => [
           operation.operationId,
-          { ...operation, method: method.toUpperCase(), path },
+          { ...operation, method: method.toUpperCase(), path: template },
         ]),
       ),
     );
   }
 
-  /** Calls each of these operations until it succeeds. */
+  /**
+   * Calls each of these operations until it succeeds; those that make something come before those that need its
+   * id. Between two rounds the operator approves what has been asked for.
+   */
   async play(isPlayed: (route: Route) => boolean): Promise<void> {
-    let waiting = Object.entries<Route>(routes)
-      .filter(([, route]) => route.raw === undefined && isPlayed(route))
-      .map(([operation]) => operation);
+    const played = Object.entries<Route>(routes).filter(
+      ([, route]) => route.raw === undefined && isPlayed(route),
+    );
+    const making = played.filter(([, { params }]) => params === undefined);
+    const needing = played.filter(([, { params }]) => params !== undefined);
+    let waiting = [...making, ...needing].map(([operation]) => operation);
     let answers: string[] = [];
     for (let round = 0; round < maxRounds && waiting.length > 0; round += 1) {
       const failed: string[] = [];
@@ -89,14 +136,29 @@ class Recorder {
         const answer = await this.callOperation(operation);
         if (answer.ok) {
           this.examples[operation] = JSON.parse(answer.text);
+          if (isUnderWay(answer.text)) await this.#settle();
           continue;
         }
         failed.push(operation);
         answers.push(`${operation}: ${answer.text}`);
       }
       waiting = failed;
+      if (waiting.length > 0) await this.#approveAll();
     }
     if (waiting.length > 0) throw new Error(`these operations never succeed:\n${answers.join("\n")}`);
+  }
+
+  /** Waits for what goes on by itself, so that times come in the same order in each recording. */
+  async #settle(): Promise<void> {
+    await waitFor("the end of what was begun", async () => {
+      return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
+    });
+  }
+
+  /** Makes something once more; from then on its id is the one that is filled in. */
+  async renew(operation: string, changes: object = {}): Promise<void> {
+    const { text } = await this.callOperation(operation, changes);
+    for (const [id, prefix = ""] of text.matchAll(idPattern)) this.#ids.set(prefix, id);
   }
 
   async read(operation: string): Promise<string> {
@@ -107,10 +169,10 @@ class Recorder {
   async callOperation(operation: string, changes: object = {}): Promise<{ ok: boolean; text: string }> {
     const played = this.#operations.get(operation);
     if (played === undefined) throw new Error(`there is no operation ${operation}`);
-    const { method, path, parameters = [], requestBody, security } = played;
+    const { method, parameters = [], requestBody, security } = played;
     const example = requestBody?.content["application/json"]?.example;
     const body = requestBody === undefined ? undefined : JSON.stringify({ ...toObject(example), ...changes });
-    const filledPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const filledPath = played.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const pattern = parameters.find((each) => each.name === name)?.schema.pattern ?? "";
       return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? "none-yet";
     });
@@ -142,6 +204,11 @@ class Recorder {
   }
 }
 
+/** Whether an answer speaks of a message or a campaign that has not come to its end. */
+function isUnderWay(answer: string): boolean {
+  return /"status":"(queued|sending)"/.test(answer);
+}
+
 function toObject(example: unknown): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).catch({}).parse(example);
 }
@@ -157,7 +224,7 @@ function steady(examples: Examples, webhookUrl: string): Examples {
       /\bwhsec_[^"]+/g,
       `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`,
     );
-  return JSON.parse(steadyTimes(steadyIds(text)));
+  return JSON.parse(steadyDays(steadyTimes(steadyIds(text))));
 }
 
 /** Ids are numbered kind by kind, in the order in which they were made. */
@@ -184,4 +251,14 @@ function steadyTimes(text: string): string {
     steadyOf.set(time, new Date(at).toISOString());
   }
   return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
+}
+
+/** Days keep their distance from the newest one. */
+function steadyDays(text: string): string {
+  const pattern = /(?<=")\d{4}-\d\d-\d\d(?=")/g;
+  const newest = text.match(pattern)?.toSorted().at(-1) ?? "";
+  const shiftMs = Date.parse("2026-01-05") - Date.parse(newest);
+  return text.replaceAll(pattern, (day) =>
+    new Date(Date.parse(day) + shiftMs).toISOString().slice(0, "yyyy-mm-dd".length),
+  );
 }

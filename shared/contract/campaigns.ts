@@ -4,91 +4,132 @@ import { Tag } from "./contacts.ts";
 import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
 import { Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
 
-/** Whom a campaign goes to. Contacts that have opted out are left out in any case. */
 const Audience = z
   .object({
-    /** These contacts, each once. */
-    contactIds: z.array(idSchema("con")).min(1).max(1_000).optional(),
-    /** The contacts that have at least one of these tags. */
-    tags: z.array(Tag).min(1).max(20).optional(),
-    /** All contacts. */
-    all: z.literal(true).optional(),
+    contactIds: z
+      .array(idSchema("con"))
+      .min(1)
+      .max(1_000)
+      .optional()
+      .meta({ description: "These contacts, each once." }),
+    tags: z
+      .array(Tag)
+      .min(1)
+      .max(20)
+      .optional()
+      .meta({ description: "The contacts that have at least one of these tags." }),
+    all: z.literal(true).optional().meta({ description: "All contacts." }),
   })
   .refine(
     ({ contactIds, tags, all }) => [contactIds, tags, all].filter((each) => each !== undefined).length === 1,
     "must have exactly one of contactIds, tags and all",
-  );
+  )
+  .meta({
+    description: "Whom it goes to, said in one way. Contacts that have opted out are left out in any case.",
+    oneOf: [{ required: ["contactIds"] }, { required: ["tags"] }, { required: ["all"] }],
+  });
 export type Audience = z.infer<typeof Audience>;
 
 export const CreateCampaignRequest = z
   .object({
     name: text(100).min(1, "must not be empty"),
-    /** The text, which may have placeholders like a template. Either this or `templateId`. */
-    message: SendSmsRequest.shape.message.optional(),
-    /** A template whose text is taken as it is now. */
-    templateId: idSchema("tpl").optional(),
+    message: SendSmsRequest.shape.message.optional().meta({
+      description:
+        "The text, up to 1,600 characters, which may have placeholders like a template. Either this or `templateId`.",
+    }),
+    templateId: idSchema("tpl")
+      .optional()
+      .meta({ description: "A template whose text is taken as it is now." }),
     audience: Audience,
-    senderId: SenderId.optional(),
+    senderId: SendSmsRequest.shape.senderId,
     language: Language.default("English"),
     messageType: MessageType.default("marketing"),
-    /** Without a time the campaign is a draft until it is launched. */
-    scheduledAt: SendSmsRequest.shape.scheduledAt,
+    scheduledAt: SendSmsRequest.shape.scheduledAt.meta({
+      description:
+        "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
+    }),
   })
   .refine(({ message, templateId }) => (message === undefined) !== (templateId === undefined), {
     path: ["message"],
     error: "must be given, or else templateId, and not both",
+  })
+  .meta({
+    id: "CreateCampaignRequest",
+    oneOf: [{ required: ["message"] }, { required: ["templateId"] }],
+    examples: [
+      {
+        name: "Autumn sale",
+        message: "Hello {{firstName}}, the sale begins tomorrow.",
+        audience: { tags: ["customers"] },
+        senderId: "ADASHOP",
+      },
+    ],
   });
 export type CreateCampaignRequest = z.infer<typeof CreateCampaignRequest>;
 
-/**
- * `draft` until it is launched, `scheduled` until its time; `sending` until all its messages have come to their
- * end, then `completed`. `cancelled` and `failed` campaigns accept no more messages, and those that were accepted
- * before go their way.
- */
-export const CampaignStatus = z.enum(["draft", "scheduled", "sending", "completed", "cancelled", "failed"]);
+export const CampaignStatus = z
+  .enum(["draft", "scheduled", "sending", "completed", "cancelled", "failed"])
+  .meta({
+    id: "CampaignStatus",
+    description:
+      "`draft` until it is launched, `scheduled` until its time; `sending` until all its messages have come to " +
+      "their end, then `completed`. `cancelled` and `failed` campaigns accept no more messages, and those that " +
+      "were accepted before go their way.",
+  });
 
-/** Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached. */
-export const CampaignErrorCode = z.enum(["INSUFFICIENT_BALANCE", "WALLET_MISSING"]);
+export const CampaignErrorCode = z.enum(["INSUFFICIENT_BALANCE", "WALLET_MISSING"]).meta({
+  id: "CampaignErrorCode",
+  description:
+    "Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached.",
+});
 export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
-const CampaignProgress = z.object({
-  /** Messages that were accepted and paid so far; the other counts are of these. */
-  accepted: z.int(),
-  queued: z.int(),
-  sent: z.int(),
-  failed: z.int(),
-  /** Contacts that got no message. */
-  skipped: z.object({
-    optedOut: z.int(),
-    /** A placeholder of the text has no value for them, or their text became too long. */
-    unrenderable: z.int(),
-    /** Of `contactIds`: there is no such contact. */
-    unknown: z.int(),
-  }),
-  /** The prices of the accepted messages. What is returned for those that failed is not taken off. */
-  charged: z.number(),
-  currency: Currency,
-});
+const CampaignProgress = z
+  .object({
+    accepted: z.int().meta({
+      description: "Messages that were accepted and paid so far; the other counts of messages are of these.",
+    }),
+    queued: z.int(),
+    sent: z.int(),
+    failed: z.int(),
+    skipped: z
+      .object({
+        optedOut: z.int(),
+        unrenderable: z.int().meta({
+          description: "A placeholder of the text has no value for them, or their text became too long.",
+        }),
+        unknown: z.int().meta({ description: "Of `contactIds`: there is no such contact." }),
+      })
+      .meta({ description: "Contacts that got no message." }),
+    charged: z.number().meta({
+      description:
+        "The prices of the accepted messages. What is returned for those that failed is not taken off.",
+    }),
+    currency: Currency,
+  })
+  .meta({ id: "CampaignProgress" });
 
-export const Campaign = z.object({
-  id: idSchema("cmp"),
-  name: z.string(),
-  status: CampaignStatus,
-  errorCode: CampaignErrorCode.optional(),
-  message: z.string(),
-  templateId: idSchema("tpl").optional(),
-  audience: z.object({
-    contactIds: z.array(idSchema("con")).optional(),
-    tags: z.array(z.string()).optional(),
-    all: z.literal(true).optional(),
-  }),
-  senderId: z.string(),
-  language: Language,
-  messageType: MessageType,
-  progress: CampaignProgress,
-  createdAt: Timestamp,
-  scheduledAt: Timestamp.optional(),
-  startedAt: Timestamp.optional(),
-  endedAt: Timestamp.optional(),
-});
+export const Campaign = z
+  .object({
+    id: idSchema("cmp"),
+    name: z.string(),
+    status: CampaignStatus,
+    errorCode: CampaignErrorCode.optional(),
+    message: z.string(),
+    templateId: idSchema("tpl").optional(),
+    audience: z.object({
+      contactIds: z.array(idSchema("con")).optional(),
+      tags: z.array(z.string()).optional(),
+      all: z.literal(true).optional(),
+    }),
+    senderId: SenderId,
+    language: Language,
+    messageType: MessageType,
+    progress: CampaignProgress,
+    createdAt: Timestamp,
+    scheduledAt: Timestamp.optional(),
+    startedAt: Timestamp.optional(),
+    endedAt: Timestamp.optional(),
+  })
+  .meta({ id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;

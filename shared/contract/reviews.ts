@@ -1,4 +1,5 @@
 import * as z from "zod";
 
-/** How far something has come that an operator decides on. */
-export const ReviewStatus = z.enum(["pending", "approved", "rejected"]);
+export const ReviewStatus = z
+  .enum(["pending", "approved", "rejected"])
+  .meta({ id: "ReviewStatus", description: "`pending` until the operator has decided." });

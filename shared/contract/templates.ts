@@ -4,35 +4,58 @@ import { idSchema, text, Timestamp } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
 const Name = text(100).min(1, "must not be empty");
-const Body = text(1_600).min(1, "must not be empty");
+const Body = text(1_600).min(1, "must not be empty").meta({
+  description:
+    "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
+});
 
-export const CreateTemplateRequest = z.object({ name: Name, body: Body });
+export const CreateTemplateRequest = z.object({ name: Name, body: Body }).meta({
+  id: "CreateTemplateRequest",
+  examples: [{ name: "greeting", body: "Hello {{firstName}}, your order is on its way." }],
+});
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
-/** Fields that are not there stay as they are. */
-export const UpdateTemplateRequest = z.object({ name: Name.optional(), body: Body.optional() });
+export const UpdateTemplateRequest = z.object({ name: Name.optional(), body: Body.optional() }).meta({
+  id: "UpdateTemplateRequest",
+  description: "Fields that are not there stay as they are.",
+  examples: [{ name: "order sent" }],
+});
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>;
 
-export const Template = z.object({
-  id: idSchema("tpl"),
-  name: z.string(),
-  body: z.string(),
-  /** What a message must be given values for, in the order of their first appearance. */
-  placeholders: z.array(z.string()),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const Template = z
+  .object({
+    id: idSchema("tpl"),
+    name: z.string(),
+    body: z.string(),
+    placeholders: z.array(z.string()).meta({
+      description: "What a message must be given values for, in the order of their first appearance.",
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: "Template" });
 export type Template = z.infer<typeof Template>;
 
-export const DeletedTemplate = z.object({ id: idSchema("tpl"), deleted: z.literal(true) });
+export const DeletedTemplate = z
+  .object({ id: idSchema("tpl"), deleted: z.literal(true) })
+  .meta({ id: "DeletedTemplate" });
 
 const maxValues = 50;
 
 /** A send whose message is the template's, with a value for each of its placeholders. */
-export const SendTemplateRequest = SendSmsRequest.omit({ message: true }).extend({
-  values: z
-    .record(z.string(), text(1_600))
-    .refine((values) => Object.keys(values).length <= maxValues, `must have at most ${maxValues} entries`)
-    .default({}),
-});
+export const SendTemplateRequest = SendSmsRequest.omit({ message: true })
+  .extend({
+    values: z
+      .record(z.string(), text(1_600))
+      .refine((values) => Object.keys(values).length <= maxValues, `must have at most ${maxValues} entries`)
+      .meta({
+        maxProperties: maxValues,
+        description: "A value for each placeholder of the template, by its name.",
+      })
+      .default({}),
+  })
+  .meta({
+    id: "SendTemplateRequest",
+    examples: [{ to: "15005550000", senderId: "ADASHOP", values: { firstName: "Grace" } }],
+  });
 export type SendTemplateRequest = z.infer<typeof SendTemplateRequest>;
