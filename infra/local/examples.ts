@@ -97,16 +97,16 @@ class Recorder {
   readonly examples: Record<string, unknown> = {};
   readonly #baseUrl: string;
   readonly #webhookUrl: string;
-  readonly #approveAll: () => Promise<void>;
+  readonly #approvePending: () => Promise<void>;
   readonly #operations: ReadonlyMap<string, PlayedOperation>;
   /** The first id of each prefix that came in an answer. */
   readonly #ids = new Map<string, string>();
   #token = "";
 
-  constructor(baseUrl: string, webhookUrl: string, approveAll: () => Promise<void>) {
+  constructor(baseUrl: string, webhookUrl: string, approve: () => Promise<void>) {
     this.#baseUrl = baseUrl;
     this.#webhookUrl = webhookUrl;
-    this.#approveAll = approveAll;
+    this.#approvePending = approve;
     this.#operations = new Map(
       Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
         Object.entries(methods).map(([method, operation]) => [
@@ -143,7 +143,7 @@ class Recorder {
         answers.push(`${operation}: ${answer.text}`);
       }
       waiting = failed;
-      if (waiting.length > 0) await this.#approveAll();
+      if (waiting.length > 0) await this.#approvePending();
     }
     if (waiting.length > 0) throw new Error(`these operations never succeed:\n${answers.join("\n")}`);
   }

@@ -53,6 +53,13 @@ describe("a KYC submission", () => {
     expect(await pendingIds(customer)).toEqual([submission.id]);
   });
 
+  it("may have a website under a domain in letters of any script", async () => {
+    const website = "https://пример.рф/магазин";
+    expect(await submitted(await Customer.register(), { ...particulars, website })).toMatchObject({
+      website,
+    });
+  });
+
   it("is replaced while it is pending, and waits for its decision once", async () => {
     const customer = await Customer.register();
     const first = await submitted(customer);
