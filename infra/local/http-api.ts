@@ -50,7 +50,7 @@ export class HttpApi {
   }
 
   /**
-   * Takes the port; requests get a 404 until there are routes.
+   * Takes the port; requests get a 503 until there are routes.
    * @throws Error when the port is taken
    */
   static async start(port: number): Promise<HttpApi> {
@@ -85,6 +85,9 @@ export class HttpApi {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
+      if (this.#fallback === undefined && this.#routes.length === 0) {
+        return answer(response, 503, "Service Unavailable");
+      }
       const body = await readBody(request);
       if (body === undefined) return answer(response, 413, "Request Entity Too Large");
       const url = new URL(request.url ?? "/", "http://localhost");
