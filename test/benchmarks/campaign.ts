@@ -13,6 +13,7 @@ import { keys } from "../../shared/platform/keys.ts";
 import { queryItems, readItem } from "../../shared/platform/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { functionNamed } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 
 // `npm run bench:campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
@@ -39,12 +40,6 @@ process.env["AWS_ACCESS_KEY_ID"] = "benchmark";
 process.env["AWS_SECRET_ACCESS_KEY"] = "local";
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
 process.env[environmentNames.tableName] = gateway.stack.table.name;
-
-function functionNamed(part: string) {
-  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
-  if (found === undefined) throw new Error(`there is no function ${part}`);
-  return found;
-}
 
 let credential = "";
 async function call<Data>(schema: z.ZodType<Data>, path: string, json?: unknown): Promise<Data> {
@@ -84,11 +79,11 @@ for (;;) {
   }
   if (kills < 3 && progress.accepted > ((kills + 1) * contactCount) / 4) {
     kills += 1;
-    await functionNamed("RunCampaign").kill();
+    await functionNamed(gateway, "RunCampaign").kill();
     while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
     // What happens by itself when minutes have gone by.
     gateway.advanceClock(2 * minuteMs + 1_000);
-    await functionNamed("AskForCampaigns").invoke({});
+    await functionNamed(gateway, "AskForCampaigns").invoke({});
     print(`the worker was ended at ${progress.accepted} accepted`);
   }
   if (status === "completed" || status === "failed") {
@@ -100,7 +95,7 @@ for (;;) {
 
 // A debit that an ended worker left behind is returned when the grace is over.
 gateway.advanceClock(graceMs + minuteMs);
-for (let pass = 0; pass < 3; pass += 1) await functionNamed("ReconcileWallets").invoke({});
+for (let pass = 0; pass < 3; pass += 1) await functionNamed(gateway, "ReconcileWallets").invoke({});
 const { balanceMicros, findings } = await auditWallet(organization.id);
 const Row = z.object({ id: z.string(), to: z.string() });
 const { pk } = keys.message(organization.id, "");

@@ -12,6 +12,7 @@ import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { Faults, isBy } from "../support/faults.ts";
+import { functionNamed } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 
 const faults = new Faults();
@@ -27,12 +28,6 @@ beforeAll(async () => {
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
 });
 afterAll(async () => gateway.stop());
-
-function functionNamed(part: string) {
-  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
-  if (found === undefined) throw new Error(`there is no function ${part}`);
-  return found;
-}
 
 const SandboxRecord = z.object({ calls: z.number() });
 
@@ -64,7 +59,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     async (request, next) => {
       kills += 1;
       if (kills % 2 === 0) await next(request);
-      await functionNamed("RunCampaign").kill();
+      await functionNamed(gateway, "RunCampaign").kill();
       throw new Error("the worker is gone");
     },
     Number.POSITIVE_INFINITY,
@@ -75,7 +70,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       // What the schedules do when minutes have gone by.
       gateway.advanceClock(2 * minuteMs + 1_000);
-      await functionNamed("AskForCampaigns").invoke({});
+      await functionNamed(gateway, "AskForCampaigns").invoke({});
       expect((await read()).progress.accepted).toBe(contactCount);
     },
     { timeout: 60_000, interval: 200 },
@@ -86,8 +81,8 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     async () => {
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       gateway.advanceClock(graceMs + minuteMs);
-      await functionNamed("ReconcileWallets").invoke({});
-      await functionNamed("AskForCampaigns").invoke({});
+      await functionNamed(gateway, "ReconcileWallets").invoke({});
+      await functionNamed(gateway, "AskForCampaigns").invoke({});
       expect((await read()).status).toBe("completed");
       expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
     },

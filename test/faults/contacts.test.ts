@@ -12,6 +12,7 @@ import {
   loseRequest,
   type Fault,
 } from "../support/faults.ts";
+import { functionNamed } from "../support/functions.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
@@ -89,9 +90,7 @@ it.each(["before", "after"])(
     const importAll = async () => customer.call("/v1/contacts/import", { json: { contacts } });
     const kill: Fault = async (request, next) => {
       if (when === "after") await next(request);
-      const [, importer] =
-        [...gateway.functions].find(([name]) => name.startsWith("ApiImportContacts")) ?? [];
-      await importer?.kill();
+      await functionNamed(gateway, "ApiImportContacts").kill();
       throw new Error("the function is gone");
     };
     let chunks = 0;

@@ -25,6 +25,7 @@ import {
   throttle,
   type Fault,
 } from "../support/faults.ts";
+import { functionNamed } from "../support/functions.ts";
 
 const faults = new Faults();
 const log: string[] = [];
@@ -51,17 +52,11 @@ afterEach(() => {
   log.length = 0;
 });
 
-function functionNamed(part: string) {
-  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
-  if (found === undefined) throw new Error(`there is no function ${part}`);
-  return found;
-}
-
 /** Ends the function that makes the request: before it arrives, or after it was carried out. */
 function killing(part: string, when: "after" | "before"): Fault {
   return async (request, next) => {
     if (when === "after") await next(request);
-    await functionNamed(part).kill();
+    await functionNamed(gateway, part).kill();
     throw new Error("the function is gone");
   };
 }
@@ -69,7 +64,7 @@ function killing(part: string, when: "after" | "before"): Fault {
 /** Lets the reconciler work as it does when the grace is over. */
 async function reconcile(): Promise<void> {
   gateway.advanceClock(graceMs + 60_000);
-  await functionNamed("ReconcileWallets").invoke({});
+  await functionNamed(gateway, "ReconcileWallets").invoke({});
 }
 
 async function send(key?: string): Promise<ApiResponse> {
@@ -107,7 +102,7 @@ function isSeal(request: AwsRequest): boolean {
 async function deliverAgain(messageId: string): Promise<unknown> {
   const body = JSON.stringify({ organizationId: customer.organizationId, messageId });
   const record = { messageId: "1", body, attributes: { ApproximateReceiveCount: "2" } };
-  return functionNamed("SendMessage").invoke({ Records: [record] });
+  return functionNamed(gateway, "SendMessage").invoke({ Records: [record] });
 }
 
 describe("a debit that was applied, and whose answer", () => {
@@ -156,7 +151,7 @@ it("a debit whose function is killed behind it is refunded once, and the wallet 
   faults.next(isDebit, killing("ApiSendSms", "after"));
   expect((await send()).status).toBe(500);
   expect(await customer.balance()).toBe(0.9921);
-  await functionNamed("ReconcileWallets").invoke({});
+  await functionNamed(gateway, "ReconcileWallets").invoke({});
   // Too young: its function might still be working.
   expect(await customer.balance()).toBe(0.9921);
   await reconcile();
@@ -226,7 +221,7 @@ describe("the reconciler", () => {
           return killing("ReconcileWallets", "after")(request, next);
         },
       );
-      await functionNamed("ReconcileWallets")
+      await functionNamed(gateway, "ReconcileWallets")
         .invoke({})
         .catch(() => undefined);
       if (!killed) break;
@@ -242,7 +237,9 @@ describe("the reconciler", () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
     await send();
     gateway.advanceClock(graceMs + 60_000);
-    await Promise.all(Array.from({ length: 5 }, async () => functionNamed("ReconcileWallets").invoke({})));
+    await Promise.all(
+      Array.from({ length: 5 }, async () => functionNamed(gateway, "ReconcileWallets").invoke({})),
+    );
     await expectBooksInOrder(0);
     expect((await customer.ledger()).filter(({ type }) => type === "refund")).toHaveLength(1);
   });
@@ -310,7 +307,7 @@ describe("a message that was recorded", () => {
         attributes: { ApproximateReceiveCount: "2" },
       };
       await vi.waitFor(async () => {
-        const result = await functionNamed("SendMessage").invoke({ Records: [job] });
+        const result = await functionNamed(gateway, "SendMessage").invoke({ Records: [job] });
         expect(result).toEqual({ batchItemFailures: [] });
       }, 15_000);
       expect((await customer.message(id)).status).toBe("sent");

@@ -7,6 +7,7 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { Faults, type Fault } from "../support/faults.ts";
+import { functionNamed } from "../support/functions.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf } from "../support/webhooks.ts";
 
@@ -48,17 +49,11 @@ async function deliveryTo({ id }: { id: string }): Promise<WebhookDelivery | und
   return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries`), WebhookDelivery).rows[0];
 }
 
-function functionNamed(part: string) {
-  const found = [...gateway.functions].find(([name]) => name.startsWith(part))?.[1];
-  if (found === undefined) throw new Error(`there is no function ${part}`);
-  return found;
-}
-
 /** Ends the dispatcher before or after what it asks for is carried out. */
 function killing(when: "after" | "before", killed: () => void): Fault {
   return async (request, next) => {
     if (when === "after") await next(request);
-    await functionNamed("DispatchWebhook").kill();
+    await functionNamed(gateway, "DispatchWebhook").kill();
     killed();
     throw new Error("the function is gone");
   };
@@ -75,7 +70,7 @@ function isSettlement({ operation, body }: AwsRequest): boolean {
 /** Brings a job again as the queue does when the function that worked on it did not delete it. */
 async function bringAgain(job: unknown): Promise<void> {
   gateway.advanceClock(180_000);
-  await functionNamed("DispatchWebhook").invoke({
+  await functionNamed(gateway, "DispatchWebhook").invoke({
     Records: [{ messageId: randomUUID(), body: JSON.stringify(job), attributes: {} }],
   });
 }
@@ -109,10 +104,10 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
   );
   await ping(endpoint);
   await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }), 15_000);
-  await functionNamed("ReleaseDue").invoke({});
+  await functionNamed(gateway, "ReleaseDue").invoke({});
   expect(endpoint.hook.calls).toHaveLength(1);
   gateway.advanceClock(31 * 60_000);
-  await functionNamed("ReleaseDue").invoke({});
+  await functionNamed(gateway, "ReleaseDue").invoke({});
   await endpoint.hook.waitForCalls(2);
   await vi.waitFor(
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded", attempts: 2 }),
@@ -144,7 +139,7 @@ it("a customer's dead endpoint fails no job, so the operator's alarm stays silen
   const endpoint = await endpointThat(() => 500);
   await ping(endpoint);
   await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 500 }), 15_000);
-  const result = await functionNamed("DispatchWebhook").invoke({
+  const result = await functionNamed(gateway, "DispatchWebhook").invoke({
     Records: [
       {
         messageId: "again",

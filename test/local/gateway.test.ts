@@ -7,6 +7,7 @@ import * as z from "zod";
 
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { Customer, errorOf } from "../support/api.ts";
+import { functionNamed } from "../support/functions.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 let dataFolder: string;
@@ -31,12 +32,6 @@ async function start(options: Partial<LocalGatewayOptions> = {}): Promise<LocalG
   });
   running.push(gateway);
   return gateway;
-}
-
-function functionNamed(gateway: LocalGateway, part: string) {
-  const found = [...gateway.functions].find(([name]) => name.includes(part))?.[1];
-  if (found === undefined) throw new Error(`there is no function ${part}`);
-  return found;
 }
 
 it("a restart keeps accounts, keys, tokens, money and messages", async () => {
