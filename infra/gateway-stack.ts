@@ -129,7 +129,7 @@ export class GatewayStack extends Stack {
           WALLET: ["GetItem", "UpdateItem"],
           LEDGER: ["GetItem", "PutItem"],
           MESSAGES: ["PutItem", "Query"],
-          STATS: ["Query", "UpdateItem"],
+          STATS: ["GetItem", "UpdateItem"],
         },
         queues: ["campaigns", "marketingSends"],
       },

@@ -311,7 +311,7 @@ export const routes = {
     status: 200,
     data: Campaign,
     errors: [],
-    access: { table: { CAMPAIGNS: ["GetItem"], STATS: ["Query"] } },
+    access: { table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] } },
   },
   launchCampaign: {
     method: "POST",
@@ -327,7 +327,7 @@ export const routes = {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         DUE_CAMPAIGNS: ["PutItem"],
-        STATS: ["Query"],
+        STATS: ["GetItem"],
       },
       queues: ["campaigns"],
     },
@@ -346,7 +346,7 @@ export const routes = {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         DUE_CAMPAIGNS: ["DeleteItem"],
-        STATS: ["Query"],
+        STATS: ["GetItem"],
       },
     },
   },

@@ -4,7 +4,7 @@ import { countPlaces, takePlaces } from "../accounts/organization.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { readCampaignCounts } from "../messages/counts.ts";
+import { readCampaignCounts, readCounts } from "../messages/counts.ts";
 import { parseSchedule, usableSenderId } from "../messages/send.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/idempotency.ts";
@@ -89,9 +89,9 @@ async function textOf(organizationId: string, request: CreateCampaignRequest): P
  * @throws ApiError NOT_FOUND, also for a campaign of another organisation
  */
 export async function getCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
-  const [record, [counts]] = await Promise.all([
+  const [record, counts] = await Promise.all([
     readCampaign(organizationId, campaignId),
-    readCampaignCounts(organizationId, { from: campaignId, to: campaignId, limit: 1 }),
+    readCampaignCounts(organizationId, campaignId),
   ]);
   return presentCampaign(record, counts);
 }
@@ -106,9 +106,9 @@ export async function listCampaigns(organizationId: string, query: PageQuery): P
   );
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (newest === undefined || oldest === undefined) return { rows: [], meta };
-  const counts = await readCampaignCounts(organizationId, {
-    from: oldest.id,
-    to: newest.id,
+  const counts = await readCounts({
+    from: keys.campaignCounts(organizationId, oldest.id),
+    to: keys.campaignCounts(organizationId, newest.id),
     limit: rows.length,
   });
   return {

@@ -208,7 +208,7 @@ async function settle(campaign: CampaignRecord): Promise<void> {
 /** Whether all messages of a campaign have come to their end; the counters only say when to look. */
 async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
   const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
-  const [counts] = await readCampaignCounts(organizationId, { from: id, to: id, limit: 1 });
+  const counts = await readCampaignCounts(organizationId, id);
   const ended = (counts?.sent ?? 0) + (counts?.failed ?? 0);
   const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
   const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);

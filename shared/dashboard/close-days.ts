@@ -1,6 +1,6 @@
-import { dayOf, readDayCounts, recount, type CountsRecord, type Look } from "../messages/counts.ts";
+import { dayOf, readCounts, recount, type CountsRecord, type Look } from "../messages/counts.ts";
 import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
+import { keys, type Key } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
 import { goThroughWallets } from "../wallet/rounds.ts";
 
@@ -52,9 +52,11 @@ async function closeDaysSafely(organizationId: string, isTimeLeft: () => boolean
 
 async function openDays(organizationId: string): Promise<CountsRecord[]> {
   const at = now().getTime();
-  const counts = await readDayCounts(organizationId, {
-    from: dayOf(new Date(at - maxDaysBack * dayMs).toISOString()),
-    to: dayOf(new Date(at - graceMs - dayMs).toISOString()),
+  const dayKey = (timeMs: number): Key =>
+    keys.dayCounts(organizationId, dayOf(new Date(timeMs).toISOString()));
+  const counts = await readCounts({
+    from: dayKey(at - maxDaysBack * dayMs),
+    to: dayKey(at - graceMs - dayMs),
     limit: maxDaysBack,
   });
   return counts.filter(

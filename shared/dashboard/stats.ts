@@ -1,6 +1,7 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
-import { dayOf, emptyTally, readDayCounts, sumOf, type Tally } from "../messages/counts.ts";
+import { dayOf, emptyTally, readCounts, sumOf, type Tally } from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
+import { keys } from "../platform/keys.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/wallet.ts";
 
@@ -16,7 +17,11 @@ export async function readDashboardStats(organizationId: string): Promise<Dashbo
   const [from = "", to = ""] = [days.at(-1), days[0]];
   const [wallet, counts] = await Promise.all([
     readWallet(organizationId),
-    readDayCounts(organizationId, { from, to, limit: shownDays }),
+    readCounts({
+      from: keys.dayCounts(organizationId, from),
+      to: keys.dayCounts(organizationId, to),
+      limit: shownDays,
+    }),
   ]);
   const rows = days.map((date) => ({
     date,

@@ -4,7 +4,7 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { queryItems, updateItem } from "../platform/table.ts";
+import { queryItems, readItem, updateItem } from "../platform/table.ts";
 import { MessageRecord } from "./message.ts";
 
 /*
@@ -103,30 +103,22 @@ async function count(key: Key, change: Partial<Tally>): Promise<void> {
   }
 }
 
-/** The counts of an organisation's days from one to another, oldest first; days without a message have none. */
-export async function readDayCounts(
-  organizationId: string,
-  days: { readonly from: string; readonly to: string; readonly limit: number },
-): Promise<CountsRecord[]> {
-  return queryItems(CountsRecord, {
-    pk: keys.dayCounts(organizationId, days.from).pk,
-    from: keys.dayCounts(organizationId, days.from).sk,
-    to: keys.dayCounts(organizationId, days.to).sk,
-    limit: days.limit,
-  });
+/** The counters of one organisation between two keys, in order; where nothing was counted there is none. */
+export async function readCounts(range: {
+  readonly from: Key;
+  readonly to: Key;
+  readonly limit: number;
+}): Promise<CountsRecord[]> {
+  const { from, to, limit } = range;
+  return queryItems(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit });
 }
 
-/** The counts of an organisation's campaigns from one id to another; those without an outcome yet have none. */
+/** What is counted of one campaign; undefined while nothing has come to its end. */
 export async function readCampaignCounts(
   organizationId: string,
-  campaignIds: { readonly from: string; readonly to: string; readonly limit: number },
-): Promise<CountsRecord[]> {
-  return queryItems(CountsRecord, {
-    pk: keys.campaignCounts(organizationId, campaignIds.from).pk,
-    from: keys.campaignCounts(organizationId, campaignIds.from).sk,
-    to: keys.campaignCounts(organizationId, campaignIds.to).sk,
-    limit: campaignIds.limit,
-  });
+  campaignId: string,
+): Promise<CountsRecord | undefined> {
+  return readItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
 }
 
 /** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */

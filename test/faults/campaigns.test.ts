@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Campaign } from "../../shared/contract/campaigns.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -14,18 +14,13 @@ import { importContacts, numberOf } from "../support/contacts.ts";
 import { Faults, isBy } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    log: () => undefined,
-    interceptor: faults.interceptor,
-  });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  gateway = await startOwnGateway(faults);
 });
 afterAll(async () => gateway.stop());
 

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import {
@@ -13,18 +13,14 @@ import {
   type Fault,
 } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
 let customer: Customer;
 
 beforeAll(async () => {
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    log: () => undefined,
-    interceptor: faults.interceptor,
-  });
+  gateway = await startOwnGateway(faults);
 });
 afterAll(async () => gateway.stop());
 

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { errorResponse, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/keys.ts";
@@ -26,6 +26,7 @@ import {
   type Fault,
 } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
 
 const faults = new Faults();
 const log: string[] = [];
@@ -33,14 +34,7 @@ let gateway: LocalGateway;
 let customer: Customer;
 
 beforeAll(async () => {
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    log: (line) => log.push(line),
-    interceptor: faults.interceptor,
-  });
-  // The audit reads this gateway's table and not the shared one.
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  gateway = await startOwnGateway(faults, (line) => log.push(line));
 });
 afterAll(async () => gateway.stop());
 

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 
 import type { AwsRequest } from "../../infra/local/aws-endpoint.ts";
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { Faults, type Fault } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf } from "../support/webhooks.ts";
 
@@ -17,12 +18,7 @@ let gateway: LocalGateway;
 let customer: Customer;
 
 beforeAll(async () => {
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    log: () => undefined,
-    interceptor: faults.interceptor,
-  });
+  gateway = await startOwnGateway(faults);
 });
 afterAll(async () => gateway.stop());
 
