@@ -1,11 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Message } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { readItem } from "../platform/table.ts";
 import { postToWallet } from "../wallet/wallet.ts";
 import { countOutcome } from "./counts.ts";
-import { markCancelled, MessageRecord, presentMessage } from "./message.ts";
+import { requireMessage } from "./list.ts";
+import { markCancelled, presentMessage } from "./message.ts";
 
 /**
  * Cancels a scheduled message that is still waiting for its time, and returns its price in the same write.
@@ -13,7 +12,7 @@ import { markCancelled, MessageRecord, presentMessage } from "./message.ts";
  * @throws ApiError NOT_FOUND, CONFLICT when it is not scheduled or its time has come; WALLET_MISSING
  */
 export async function cancelMessage(organizationId: string, messageId: string): Promise<Message> {
-  const message = await readMessage(organizationId, messageId);
+  const message = await requireMessage(organizationId, messageId);
   if (message.status === "cancelled") return presentMessage(message);
   const at = now();
   if (message.status !== "queued" || message.scheduledAt === undefined) throw tooLate();
@@ -25,17 +24,10 @@ export async function cancelMessage(organizationId: string, messageId: string): 
     messageId,
     together: () => markCancelled(message, at),
   });
-  const found = await readMessage(organizationId, messageId);
+  const found = await requireMessage(organizationId, messageId);
   if (found.status !== "cancelled") throw tooLate();
   if (refunded !== undefined) await countOutcome(found);
   return presentMessage(found);
-}
-
-async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
-  const key = keys.message(organizationId, messageId);
-  const message = await readItem(MessageRecord, key, { consistent: true });
-  if (message === undefined) throw new ApiError("NOT_FOUND");
-  return message;
 }
 
 function tooLate(): ApiError {

@@ -13,10 +13,18 @@ import { MessageRecord, presentMessage } from "./message.ts";
  * One message of an organisation, as it is now.
  * @throws ApiError NOT_FOUND, also for a message of another organisation
  */
-export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
+export async function requireMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
   const record = await readItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
   if (record === undefined) throw new ApiError("NOT_FOUND");
-  return presentMessage(record);
+  return record;
+}
+
+/**
+ * One message as its customer sees it.
+ * @throws ApiError NOT_FOUND, also for a message of another organisation
+ */
+export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
+  return presentMessage(await requireMessage(organizationId, messageId));
 }
 
 /** A page of an organisation's messages, newest first. */
