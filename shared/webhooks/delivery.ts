@@ -202,7 +202,11 @@ export async function repeatNow(
     },
   });
   if (repeated.applied) return repeated.item;
-  return repeated.found === undefined ? undefined : "busy";
+  if (repeated.found === undefined) return undefined;
+  const found = DeliveryRecord.parse(repeated.found);
+  // The SDK repeats an update whose answer was lost, and then meets its own; a job too many is refused by the claim.
+  const isOwn = found.nextAttemptAt === at.toISOString() && found.leaseUntil === undefined;
+  return isOwn ? found : "busy";
 }
 
 export function presentDelivery(record: DeliveryRecord): WebhookDelivery {

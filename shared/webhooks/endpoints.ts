@@ -133,17 +133,20 @@ export async function rotateWebhookSecret(
   organizationId: string,
   webhookId: string,
 ): Promise<CreatedWebhook> {
+  const secret = newWebhookSecret();
   const rotated = await updateItem(WebhookRecord, {
     key: keys.webhook(organizationId, webhookId),
     update: "SET previousSecret = secret, previousSecretUntil = :until, secret = :secret",
-    condition: "attribute_exists(pk)",
+    // The SDK repeats a rotation whose answer was lost, which would take the new secret for the one before.
+    condition: "attribute_exists(pk) AND secret <> :secret",
     values: {
-      ":secret": newWebhookSecret(),
+      ":secret": secret,
       ":until": new Date(now().getTime() + secretOverlapMs).toISOString(),
     },
   });
-  if (!rotated.applied) throw new ApiError("NOT_FOUND");
-  return { ...presentWebhook(rotated.item), secret: rotated.item.secret };
+  if (rotated.applied) return { ...presentWebhook(rotated.item), secret };
+  if (rotated.found === undefined) throw new ApiError("NOT_FOUND");
+  return { ...presentWebhook(WebhookRecord.parse(rotated.found)), secret };
 }
 
 /** Disables an endpoint for what came of calls to its URL; what the customer changed meanwhile stands. */

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import type { AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
+import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
-import { Faults, type Fault } from "../support/faults.ts";
+import { dropAnswer, Faults, isBy, type Fault } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -33,8 +34,9 @@ afterEach(async () => {
 async function endpointThat(...answer: Parameters<typeof startWebhookReceiver>) {
   const hook = await startWebhookReceiver(...answer);
   receivers.push(hook);
-  const { id } = dataOf(await customer.call("/v1/webhooks", { json: { url: hook.url } }), CreatedWebhook);
-  return { hook, id, organizationId: customer.organizationId };
+  const created = await customer.call("/v1/webhooks", { json: { url: hook.url } });
+  const { id, secret } = dataOf(created, CreatedWebhook);
+  return { hook, id, secret, organizationId: customer.organizationId };
 }
 
 async function ping({ id }: { id: string }): Promise<WebhookDelivery> {
@@ -145,4 +147,39 @@ it("a customer's dead endpoint fails no job, so the operator's alarm stays silen
     ],
   });
   expect(result).toEqual({ batchItemFailures: [] });
+});
+
+it("a rotation whose answer was lost keeps the secret before it signing, beside the one that is shown", async () => {
+  const endpoint = await endpointThat();
+  faults.next(isBy("RotateWebhookSecret", "dynamodb:UpdateItem"), dropAnswer);
+  const rotated = await customer.call(`/v1/webhooks/${endpoint.id}/rotate-secret`, { method: "POST" });
+  const { secret } = dataOf(rotated, CreatedWebhook);
+  expect(secret).not.toBe(endpoint.secret);
+  await ping(endpoint);
+  await endpoint.hook.waitForCalls(1);
+  const [received] = endpoint.hook.calls;
+  const message = {
+    id: String(received?.headers["webhook-id"]),
+    timestampSeconds: Number(received?.headers["webhook-timestamp"]),
+    body: received?.body ?? "",
+  };
+  const signatures = [secret, endpoint.secret].map((each) => standardSignature(each, message));
+  expect(received?.headers["webhook-signature"]).toBe(signatures.join(" "));
+});
+
+it("a repeat that was asked for by hand is made though the answer to its note was lost", async () => {
+  const endpoint = await endpointThat();
+  const { id } = await ping(endpoint);
+  await vi.waitFor(
+    async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded" }),
+    15_000,
+  );
+  faults.next(
+    (request) =>
+      isBy("RetryWebhookDelivery", "dynamodb:UpdateItem")(request) && request.body.includes("DELIVERIES#"),
+    dropAnswer,
+  );
+  const path = `/v1/webhooks/${endpoint.id}/deliveries/${id}/retry`;
+  expect((await customer.call(path, { method: "POST" })).status).toBe(202);
+  await endpoint.hook.waitForCalls(2);
 });
