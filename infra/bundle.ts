@@ -1,14 +1,12 @@
 import { glob, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
 
 import { DocsFile } from "../shared/contract/docs.ts";
-
-export const projectRoot = fileURLToPath(new URL("..", import.meta.url));
+import { projectRoot } from "./project-root.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
 
@@ -46,7 +44,7 @@ export async function bundleFunctions(): Promise<Map<string, number>> {
     banner: { js: requireBanner },
     // Lambda always hands a function its credentials in the environment. The SDK's default chain also knows
     // profiles, SSO, web identity and instance metadata: a quarter of each bundle, never used.
-    alias: { "@aws-sdk/credential-provider-node": "./shared/platform/lambda-credentials.ts" },
+    alias: { "@aws-sdk/credential-provider-node": "./infra/lambda-credentials.ts" },
     metafile: true,
     logLevel: "warning",
   });

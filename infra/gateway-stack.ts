@@ -10,7 +10,7 @@ import { GatewayApi } from "./constructs/gateway-api.ts";
 import { GatewayFunction, type Backend } from "./constructs/gateway-function.ts";
 import { GatewayTable } from "./constructs/gateway-table.ts";
 import { JobQueue } from "./constructs/job-queue.ts";
-import { outputNames } from "./stack-outputs.ts";
+import { outputNames } from "./constructs/stack-outputs.ts";
 import type { Stage } from "./stages.ts";
 
 /** Batches that one queue may have in work at once. */
@@ -110,7 +110,7 @@ export class GatewayStack extends Stack {
       timeoutSeconds: sendTimeoutSeconds,
       memoryMegabytes: 512,
     });
-    if (stage.provider === "aws-sms") {
+    if (stage.carrier === "aws") {
       for (const origin of ["phone-number", "pool", "sender-id"]) {
         const resource = this.formatArn({ service: "sms-voice", resource: origin, resourceName: "*" });
         sendMessage.allow(["sms-voice:SendTextMessage"], resource);
@@ -193,8 +193,8 @@ export class GatewayStack extends Stack {
       timeoutSeconds: 50,
       memoryMegabytes: 512,
     });
-    const askForCampaigns = new GatewayFunction(this, "AskForCampaigns", backend, {
-      handlerFile: "workers/ask-for-campaigns",
+    const wakeCampaigns = new GatewayFunction(this, "WakeCampaigns", backend, {
+      handlerFile: "workers/wake-campaigns",
       access: { table: { DUE_CAMPAIGNS: ["Query"], CAMPAIGNS: ["GetItem"] }, queues: ["campaigns"] },
       timeoutSeconds: 50,
       memoryMegabytes: 512,
@@ -218,7 +218,7 @@ export class GatewayStack extends Stack {
     });
     new Rule(this, "EveryMinute", {
       schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [releaseDue, reconcileWallets, askForCampaigns].map(
+      targets: [releaseDue, reconcileWallets, wakeCampaigns].map(
         ({ lambda }) => new LambdaFunction(lambda, { retryAttempts: 0 }),
       ),
     });
@@ -231,7 +231,7 @@ export class GatewayStack extends Stack {
         "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
       ],
       [reconcileWallets, 2, "Wallets are not reconciled: lost debits are not refunded."],
-      [askForCampaigns, 2, "Scheduled campaigns may not start, and interrupted ones not go on."],
+      [wakeCampaigns, 2, "Scheduled campaigns may not start, and interrupted ones not go on."],
       [closeDays, 1, "Days are not closed: the dashboard's numbers of past days may be off by a few."],
     ] as const;
     for (const [worker, evaluationPeriods, meaning] of scheduled) {

@@ -4,8 +4,8 @@ export interface Stage {
   readonly topUpEnabled: boolean;
   /** Which addresses a webhook may have: see `config.webhookTargets`. */
   readonly webhookTargets: "any" | "public";
-  /** Who carries the messages: see `shared/providers`. */
-  readonly provider: "aws-sms" | "sandbox";
+  /** Who carries the messages: see `shared/carriers`. */
+  readonly carrier: "aws" | "sandbox";
   /** Whether the table outlives the stack and cannot be deleted by mistake. */
   readonly keepData: boolean;
   readonly logRetentionDays: 7 | 90;
@@ -17,7 +17,7 @@ const local: Stage = {
   name: "local",
   topUpEnabled: true,
   webhookTargets: "any",
-  provider: "sandbox",
+  carrier: "sandbox",
   keepData: false,
   logRetentionDays: 7,
   throttle: { rateLimit: 1_000, burstLimit: 1_000 },
@@ -28,7 +28,7 @@ const dev: Stage = { ...local, name: "dev", webhookTargets: "public" };
 const prod: Stage = {
   ...dev,
   name: "prod",
-  provider: "aws-sms",
+  carrier: "aws",
   topUpEnabled: false,
   keepData: true,
   logRetentionDays: 90,

@@ -1,5 +1,5 @@
-import { readAccount } from "../../shared/accounts/users.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { getAccount } from "../../shared/accounts/users.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
-export const handler = endpoint(routes.getMe, async ({ actor }) => readAccount(actor));
+export const handler = endpoint(routes.getMe, async ({ actor }) => getAccount(actor));

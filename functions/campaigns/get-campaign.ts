@@ -1,5 +1,5 @@
 import { getCampaign } from "../../shared/campaigns/manage.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.getCampaign, async ({ actor, params }) =>

@@ -1,5 +1,5 @@
 import { listCampaigns } from "../../shared/campaigns/manage.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.listCampaigns, async ({ actor, query }) =>

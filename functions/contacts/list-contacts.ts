@@ -1,5 +1,5 @@
 import { listContacts } from "../../shared/contacts/contacts.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.listContacts, async ({ actor, query }) =>

@@ -1,5 +1,5 @@
 import { readDashboardStats } from "../../shared/dashboard/stats.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.getDashboardStats, async ({ actor }) =>

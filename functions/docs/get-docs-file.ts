@@ -1,5 +1,5 @@
 import { docsFile } from "../../shared/docs/files.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.getDocsFile, async ({ params, headers }) =>

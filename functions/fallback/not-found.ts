@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/contract/errors.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { fallbackRoute, methodsOf } from "../../shared/routes.ts";
 
 export const handler = endpoint(fallbackRoute, async ({ path }) => {

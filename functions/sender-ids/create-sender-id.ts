@@ -1,4 +1,4 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
 

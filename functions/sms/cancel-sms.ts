@@ -1,5 +1,5 @@
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.cancelSms, async ({ actor, params }) =>

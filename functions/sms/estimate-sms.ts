@@ -1,5 +1,5 @@
 import { estimateMessage } from "../../shared/messages/estimate.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.estimateSms, async ({ actor, body }) =>

@@ -1,5 +1,5 @@
-import { getMessage } from "../../shared/messages/list.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.getSms, async ({ actor, params }) =>

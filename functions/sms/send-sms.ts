@@ -1,5 +1,5 @@
-import { acceptMessage } from "../../shared/messages/send.ts";
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 
 export const handler = endpoint(routes.sendSms, async ({ actor, body, attempt }) =>

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { presentWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
 
 export const handler = endpoint(routes.getWallet, async ({ actor }) =>
   presentWallet(await readWallet(actor.organizationId)),

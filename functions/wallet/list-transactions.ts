@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
 import { listLedger } from "../../shared/wallet/ledger.ts";
-import { readWallet } from "../../shared/wallet/wallet.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 
 export const handler = endpoint(routes.listTransactions, async ({ actor, query }) => {
   const { seq } = await readWallet(actor.organizationId);

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { createWebhook } from "../../shared/webhooks/endpoints.ts";
+import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>
   createWebhook(actor.organizationId, body),

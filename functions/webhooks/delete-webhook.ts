@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { deleteWebhook } from "../../shared/webhooks/endpoints.ts";
+import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.deleteWebhook, async ({ actor, params }) =>
   deleteWebhook(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { getWebhook } from "../../shared/webhooks/endpoints.ts";
+import { getWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.getWebhook, async ({ actor, params }) =>
   getWebhook(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { listWebhooks } from "../../shared/webhooks/endpoints.ts";
+import { listWebhooks } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.listWebhooks, async ({ actor, query }) =>
   listWebhooks(actor.organizationId, query),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { rotateWebhookSecret } from "../../shared/webhooks/endpoints.ts";
+import { rotateWebhookSecret } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.rotateWebhookSecret, async ({ actor, params }) =>
   rotateWebhookSecret(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/platform/endpoint.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes.ts";
-import { updateWebhook } from "../../shared/webhooks/endpoints.ts";
+import { updateWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.updateWebhook, async ({ actor, params, body }) =>
   updateWebhook(actor.organizationId, params.id, body),

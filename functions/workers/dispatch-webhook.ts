@@ -1,4 +1,4 @@
-import { worker } from "../../shared/platform/worker.ts";
+import { worker } from "../../shared/platform/jobs/worker.ts";
 import { WebhookJob } from "../../shared/webhooks/announce.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 

@@ -1,5 +1,5 @@
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
-import { worker } from "../../shared/platform/worker.ts";
+import { worker } from "../../shared/platform/jobs/worker.ts";
 
 export const handler = worker(MessageJob, refundMessage);

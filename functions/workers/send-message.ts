@@ -1,8 +1,8 @@
-import { deliverMessage } from "../../shared/messages/deliver.ts";
+import { configuredCarrier } from "../../shared/carriers/configured.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
-import { worker } from "../../shared/platform/worker.ts";
-import { configuredProvider } from "../../shared/providers/configured.ts";
+import { worker } from "../../shared/platform/jobs/worker.ts";
 
-const provider = configuredProvider();
+const carrier = configuredCarrier();
 
-export const handler = worker(MessageJob, async (job) => deliverMessage(job, provider));
+export const handler = worker(MessageJob, async (job) => handToCarrier(job, carrier));

@@ -9,7 +9,7 @@ import { Construct } from "constructs";
 
 import { tableActions, type Access, type QueueName } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { keyFamilies } from "../../shared/platform/keys.ts";
+import { keyFamilies } from "../../shared/platform/table/keys.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages.ts";
 
@@ -91,7 +91,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,
-    [environmentNames.provider]: stage.provider,
+    [environmentNames.carrier]: stage.carrier,
     ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queueUrl]),

@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 
 import type { Stage } from "../stages.ts";
 
-/** The one table. Its keys are described in `shared/platform/keys.ts`. */
+/** The one table. Its keys are described in `shared/platform/table/keys.ts`. */
 export class GatewayTable extends Table {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {

@@ -6,8 +6,8 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import { outputNames } from "../stack-outputs.ts";
 import type { GatewayFunction } from "./gateway-function.ts";
+import { outputNames } from "./stack-outputs.ts";
 
 /** How often a job is tried before it is parked. */
 const maxReceiveCount = 5;

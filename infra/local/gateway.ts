@@ -6,12 +6,12 @@ import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from "@aws
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-import { AwsEndpoint, type AwsEndpointOptions } from "./aws-endpoint.ts";
+import { writeConnections } from "./connections.ts";
 import { startDynamoDb, startSqs } from "./emulators.ts";
-import { writeEndpoints } from "./endpoints.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
+import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
 import { localRegion, readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -24,7 +24,7 @@ export interface LocalGatewayOptions {
   readonly dataFolder?: string;
   /** Takes each line that a function, or the gateway itself, writes. */
   readonly log: (line: string) => void;
-  readonly interceptor?: AwsEndpointOptions["interceptor"];
+  readonly interceptor?: LocalAwsOptions["interceptor"];
 }
 
 /** A running gateway. */
@@ -62,7 +62,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const dynamodb = started(await startDynamoDb(dataFolder));
     const sqs = started(await startSqs(dataFolder));
     const aws = started(
-      await AwsEndpoint.start({
+      await LocalAws.start({
         dynamodbEndpoint: dynamodb.endpoint,
         sqsEndpoint: sqs.endpoint,
         ...(options.interceptor === undefined ? {} : { interceptor: options.interceptor }),
@@ -103,7 +103,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
 
     if (dataFolder !== undefined) {
       const { outputs } = stack;
-      await writeEndpoints(dataFolder, { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, outputs });
+      await writeConnections(dataFolder, { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, outputs });
     }
     // It is the first to stop, so that the answers under way are still given.
     started(api).serve(

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { projectRoot } from "../bundle.ts";
+import { projectRoot } from "../project-root.ts";
 import { startLocalGateway } from "./gateway.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 

@@ -2,8 +2,9 @@ import path from "node:path";
 
 import { App } from "aws-cdk-lib";
 
-import { bundleFunctions, projectRoot } from "../bundle.ts";
+import { bundleFunctions } from "../bundle.ts";
 import { GatewayStack } from "../gateway-stack.ts";
+import { projectRoot } from "../project-root.ts";
 import { stageNamed } from "../stages.ts";
 
 /**

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import * as z from "zod";
 
-import type { StackOutput } from "../stack-outputs.ts";
+import type { StackOutput } from "../constructs/stack-outputs.ts";
 
 /*
  * Reads a synthesized stack as CloudFormation would: fills in references and takes out the resources that the

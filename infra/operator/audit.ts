@@ -2,9 +2,9 @@ import * as z from "zod";
 
 import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
-import { listWallets } from "../../shared/wallet/wallet.ts";
+import { listWallets } from "../../shared/wallet/record.ts";
 import { command } from "./command.ts";
-import { findOrganization } from "./organizations.ts";
+import { readOrganization } from "./organizations.ts";
 
 const audit = command({
   name: "audit",
@@ -39,7 +39,7 @@ const audit = command({
 });
 
 async function* idsOf(organizations: readonly string[]): AsyncGenerator<string> {
-  for (const each of organizations) yield (await findOrganization(each)).id;
+  for (const each of organizations) yield (await readOrganization(each)).id;
 }
 
 function describe({ organizationId, balanceMicros, entries, findings, pending }: Audit): string {

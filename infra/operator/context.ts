@@ -4,10 +4,10 @@ import { createInterface } from "node:readline/promises";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
 import { environmentNames } from "../../shared/platform/config.ts";
-import { projectRoot } from "../bundle.ts";
-import { readEndpoints } from "../local/endpoints.ts";
+import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
+import { readConnections } from "../local/connections.ts";
 import { localRegion } from "../local/template.ts";
-import { outputNames, type StackOutput } from "../stack-outputs.ts";
+import { projectRoot } from "../project-root.ts";
 import type { Stage } from "../stages.ts";
 import { printable, type Output } from "./output.ts";
 
@@ -36,7 +36,7 @@ export async function connect(stage: Stage | undefined): Promise<Context["stackO
 
 async function outputsOfLocalGateway(): Promise<readonly StackOutput[]> {
   const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-  const { dynamodb, sqs, outputs } = await readEndpoints(dataFolder);
+  const { dynamodb, sqs, outputs } = await readConnections(dataFolder);
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
   process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
   process.env["AWS_REGION"] = localRegion;

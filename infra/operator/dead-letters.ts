@@ -10,7 +10,7 @@ import {
 import * as z from "zod";
 
 import { queueNames, type QueueName } from "../../shared/platform/access.ts";
-import { outputNames } from "../stack-outputs.ts";
+import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, count } from "./command.ts";
 import type { Context } from "./context.ts";
 

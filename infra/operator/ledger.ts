@@ -1,6 +1,6 @@
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
-import type { WalletRecord } from "../../shared/wallet/wallet.ts";
+import type { WalletRecord } from "../../shared/wallet/record.ts";
 import { count } from "./command.ts";
 import type { Column } from "./output.ts";
 

@@ -1,11 +1,11 @@
 import * as z from "zod";
 
-import { readOrganization, type OrganizationRecord } from "../../shared/accounts/organization.ts";
-import { organizationIdOfEmail, readUser } from "../../shared/accounts/users.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findOrganizationIdOfEmail, findUser } from "../../shared/accounts/users.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
-import { readKyc } from "../../shared/kyc/review.ts";
+import { findKyc } from "../../shared/kyc/review.ts";
 import { listSenderIdRecords, type SenderIdRecord } from "../../shared/sender-ids/review.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/wallet.ts";
+import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
 import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
@@ -14,9 +14,9 @@ import { listOf, tableOf } from "./output.ts";
  * The organisation with an id, or that of the user who owns an email.
  * @throws Error when there is none
  */
-export async function findOrganization(idOrEmail: string): Promise<OrganizationRecord> {
-  const id = idOrEmail.includes("@") ? await organizationIdOfEmail(idOrEmail) : idOrEmail;
-  const organization = id === undefined ? undefined : await readOrganization(id, { consistent: true });
+export async function readOrganization(idOrEmail: string): Promise<OrganizationRecord> {
+  const id = idOrEmail.includes("@") ? await findOrganizationIdOfEmail(idOrEmail) : idOrEmail;
+  const organization = id === undefined ? undefined : await findOrganization(id, { consistent: true });
   if (organization === undefined) throw new Error(`There is no organisation ${idOrEmail}.`);
   return organization;
 }
@@ -29,12 +29,12 @@ const show = command({
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 100 --stage prod"],
   input: z.object({ organization: RequiredText, limit: ledgerLimit }),
   run: async (input, { output }) => {
-    const organization = await findOrganization(input.organization);
+    const organization = await readOrganization(input.organization);
     const { id, ownerId, defaultSenderId } = organization;
     const [user, wallet, kyc, senderIds] = await Promise.all([
-      ownerId === undefined ? undefined : readUser(ownerId),
+      ownerId === undefined ? undefined : findUser(ownerId),
       findWallet(id),
-      readKyc(id),
+      findKyc(id),
       listSenderIdRecords(id),
     ]);
     const ledger = wallet === undefined ? [] : await readNewestEntries(wallet, input.limit);

@@ -1,12 +1,12 @@
 import * as z from "zod";
 
 import { ApiError } from "../../shared/contract/errors.ts";
-import { decideKyc, listPendingKyc, readKyc, type KycRecord } from "../../shared/kyc/review.ts";
-import type { Decision } from "../../shared/reviews/reviews.ts";
+import { decideKyc, listPendingKyc, findKyc, type KycRecord } from "../../shared/kyc/review.ts";
+import type { Decision } from "../../shared/reviews/record.ts";
 import { decideSenderId, listPendingSenderIds, readSenderId } from "../../shared/sender-ids/review.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
-import { findOrganization } from "./organizations.ts";
+import { readOrganization } from "./organizations.ts";
 import { listOf, type Column, type Output } from "./output.ts";
 
 /*
@@ -52,7 +52,7 @@ const kycShow = command({
   examples: ["ada@example.com"],
   input: Organization,
   run: async ({ organization }, { output }) => {
-    const submission = await submissionOf((await findOrganization(organization)).id);
+    const submission = await submissionOf((await readOrganization(organization)).id);
     output.result(submission, submissionText(submission));
   },
 });
@@ -133,7 +133,7 @@ async function listRequests<Request extends object>(
 }
 
 async function submissionOf(organizationId: string): Promise<KycRecord> {
-  const submission = await readKyc(organizationId);
+  const submission = await findKyc(organizationId);
   if (submission === undefined) throw new Error(`${organizationId} has submitted nothing.`);
   return submission;
 }
@@ -143,7 +143,7 @@ async function decideOnKyc(
   decision: Decision,
   context: Context,
 ): Promise<void> {
-  const { id } = await findOrganization(organization);
+  const { id } = await readOrganization(organization);
   const submission = await submissionOf(id);
   await context.confirm(`${verbOf(decision)} this submission:\n${submissionText(submission)}`, id);
   const decided = await decideKyc(id, submissionId, decision);
@@ -155,7 +155,7 @@ async function decideOnSenderId(
   decision: Decision,
   context: Context,
 ): Promise<void> {
-  const { id, name } = await findOrganization(organization);
+  const { id, name } = await readOrganization(organization);
   const { record } = await readSenderId(id, senderIdId).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });

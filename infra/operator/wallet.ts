@@ -5,11 +5,11 @@ import * as z from "zod";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
-import { readWallet } from "../../shared/wallet/wallet.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { command, organizationParameter, RequiredText, type Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
-import { findOrganization } from "./organizations.ts";
+import { readOrganization } from "./organizations.ts";
 
 const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
 const Amount = z
@@ -54,7 +54,7 @@ async function adjust(
   input: Omit<z.infer<typeof Adjustment>, "amount"> & { readonly amountMicros: number },
   { output, confirm }: Context,
 ): Promise<void> {
-  const { id: organizationId, name } = await findOrganization(input.organization);
+  const { id: organizationId, name } = await readOrganization(input.organization);
   const { amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
   await confirm(
@@ -97,7 +97,7 @@ const close = command({
   asksFirst: true,
   input: z.object({ organization: RequiredText, reason: RequiredText }),
   run: async ({ organization, reason }, { output, confirm }) => {
-    const { id, name } = await findOrganization(organization);
+    const { id, name } = await readOrganization(organization);
     await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id);
     const wallet = await closeWallet(id, reason);
     output.result(wallet, `${id}: ${walletText(wallet)}`);
@@ -112,7 +112,7 @@ const reopen = command({
   asksFirst: true,
   input: z.object({ organization: RequiredText }),
   run: async ({ organization }, { output, confirm }) => {
-    const { id, name } = await findOrganization(organization);
+    const { id, name } = await readOrganization(organization);
     await confirm(`reopen the wallet of ${name} (${id})`, id);
     const wallet = await reopenWallet(id);
     output.result(wallet, `${id}: ${walletText(wallet)}`);
@@ -127,7 +127,7 @@ const ledger = command({
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 1000 --json --stage prod"],
   input: z.object({ organization: RequiredText, limit: ledgerLimit }),
   run: async ({ organization, limit }, { output }) => {
-    const wallet = await readWallet((await findOrganization(organization)).id);
+    const wallet = await readWallet((await readOrganization(organization)).id);
     output.table(await readNewestEntries(wallet, limit), ledgerColumns);
     output.note(`${wallet.seq} entries in all; ${walletText(wallet)}`);
   },

@@ -3,14 +3,14 @@ import * as z from "zod";
 import type { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/api-key-secret.ts";
-import type { Actor, CredentialRecord } from "../platform/authenticate.ts";
+import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/auth/api-key-secret.ts";
+import type { Actor, CredentialRecord } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { pageOf } from "../platform/page.ts";
-import { queryItems, readItem, transact } from "../platform/table.ts";
-import { takePlaces } from "./organization.ts";
+import { keys } from "../platform/table/keys.ts";
+import { pageOf } from "../platform/table/page.ts";
+import { queryItems, readItem, transact } from "../platform/table/table.ts";
+import { takeQuota } from "./organization-record.ts";
 
 /** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
 const ApiKeyRecord = z.object({
@@ -50,7 +50,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
     userId: actor.userId,
   };
   const created = await transact([
-    takePlaces(actor.organizationId, "apiKeyCount", maxApiKeys),
+    takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     {
       put: { ...keys.apiKeyOfOrganization(actor.organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",

@@ -2,15 +2,15 @@ import * as z from "zod";
 
 import type { Account, LoginRequest, RegisterRequest, Session, User } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Actor } from "../platform/authenticate.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { issueSessionToken } from "../platform/auth/session-token.ts";
 import { minuteMs, now } from "../platform/clock.ts";
+import { countTry, forgetTry, type Limit } from "../platform/http/rate-limit.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { countTry, forgetTry, type Limit } from "../platform/rate-limit.ts";
-import { issueSessionToken } from "../platform/session-token.ts";
-import { readItem, transact } from "../platform/table.ts";
-import { newWallet } from "../wallet/wallet.ts";
-import { presentOrganization, readOrganization, type OrganizationRecord } from "./organization.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, transact } from "../platform/table/table.ts";
+import { newWallet } from "../wallet/record.ts";
+import { presentOrganization, findOrganization, type OrganizationRecord } from "./organization-record.ts";
 import { hashPassword, passwordMatches } from "./passwords.ts";
 
 const UserRecord = z.object({
@@ -81,12 +81,12 @@ export async function register(request: RegisterRequest): Promise<Session> {
 export async function login(request: LoginRequest, sourceIp: string): Promise<Session> {
   // The try is counted before the password is looked at: parallel guesses cannot slip past the limit.
   await Promise.all([countTry(failuresPerAccount, request.email), countTry(failuresPerAddress, sourceIp)]);
-  const user = await userOfEmail(request.email);
+  const user = await findUserByEmail(request.email);
   if (!(await passwordMatches(request.password, user?.passwordHash)) || user === undefined) {
     throw new ApiError("INVALID_CREDENTIALS");
   }
   const [organization] = await Promise.all([
-    readOrganization(user.organizationId),
+    findOrganization(user.organizationId),
     forgetTry(failuresPerAccount, request.email),
     forgetTry(failuresPerAddress, sourceIp),
   ]);
@@ -98,27 +98,27 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
  * The user and organisation behind a credential.
  * @throws ApiError UNAUTHORIZED when they no longer exist
  */
-export async function readAccount(actor: Actor): Promise<Account> {
+export async function getAccount(actor: Actor): Promise<Account> {
   const [user, organization] = await Promise.all([
-    readUser(actor.userId),
-    readOrganization(actor.organizationId),
+    findUser(actor.userId),
+    findOrganization(actor.organizationId),
   ]);
   if (user === undefined || organization === undefined) throw new ApiError("UNAUTHORIZED");
   return { user, organization: presentOrganization(organization) };
 }
 
 /** A user as customers see them. */
-export async function readUser(userId: string): Promise<User | undefined> {
+export async function findUser(userId: string): Promise<User | undefined> {
   const user = await readItem(UserRecord, keys.user(userId));
   return user === undefined ? undefined : presentUser(user);
 }
 
 /** The organisation of the user who owns an email. */
-export async function organizationIdOfEmail(email: string): Promise<string | undefined> {
-  return (await userOfEmail(email.toLowerCase()))?.organizationId;
+export async function findOrganizationIdOfEmail(email: string): Promise<string | undefined> {
+  return (await findUserByEmail(email.toLowerCase()))?.organizationId;
 }
 
-async function userOfEmail(email: string): Promise<UserRecord | undefined> {
+async function findUserByEmail(email: string): Promise<UserRecord | undefined> {
   const owner = await readItem(EmailRecord, keys.email(email), { consistent: true });
   // An unknown email costs a read too, or the time would tell it apart.
   return readItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });

@@ -1,14 +1,14 @@
 import * as z from "zod";
 
+import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { enqueue } from "../platform/queue.ts";
 
 /** What the queue of campaigns carries: the campaign itself stays in the table. */
 export const CampaignJob = z.object({ organizationId: z.string(), campaignId: z.string() });
 export type CampaignJob = z.infer<typeof CampaignJob>;
 
 /** Asks for a run of a campaign. Where the queue is down, the next look for due campaigns asks again. */
-export async function askForRun(job: CampaignJob, delaySeconds = 0): Promise<void> {
+export async function wakeCampaign(job: CampaignJob, delaySeconds = 0): Promise<void> {
   try {
     await enqueue("campaigns", { group: job.organizationId, body: job, delaySeconds });
   } catch (error) {

@@ -1,22 +1,22 @@
 import * as z from "zod";
 
-import { countPlaces, takePlaces } from "../accounts/organization.ts";
+import { usedQuota, takeQuota } from "../accounts/organization-record.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
+import { parseSchedule, usableSenderId } from "../messages/accept-one.ts";
 import { readCampaignCounts, readCounts } from "../messages/counts.ts";
-import { parseSchedule, usableSenderId } from "../messages/send.ts";
 import { now } from "../platform/clock.ts";
-import type { Attempt } from "../platform/idempotency.ts";
+import type { Attempt } from "../platform/http/idempotency.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { readPage } from "../platform/page.ts";
-import { maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
-import { readItem, transact, type Write } from "../platform/table.ts";
+import { maxDelaySeconds, secondsUntil } from "../platform/jobs/queue.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { readItem, transact, type Write } from "../platform/table/table.ts";
 import { problemOf } from "../templates/render.ts";
-import { readTemplate } from "../templates/templates.ts";
-import { askForRun } from "./campaign-job.ts";
-import { cancel, CampaignRecord, create, launch, presentCampaign } from "./campaign.ts";
+import { findTemplate } from "../templates/templates.ts";
+import { wakeCampaign } from "./campaign-job.ts";
+import { cancel, CampaignRecord, create, launch, presentCampaign } from "./record.ts";
 
 const maxCampaigns = 100_000;
 
@@ -57,7 +57,7 @@ export async function createCampaign(
   };
   const campaign = presentCampaign(record, undefined);
   const created = await transact([
-    takePlaces(organizationId, "campaignCount", maxCampaigns),
+    takeQuota(organizationId, "campaignCount", maxCampaigns),
     ...create(record),
     ...(attempt === undefined ? [] : [attempt.complete(campaign)]),
   ]);
@@ -67,7 +67,7 @@ export async function createCampaign(
   }
   const delaySeconds = secondsUntil(scheduledAt);
   if (scheduledAt !== undefined && delaySeconds <= maxDelaySeconds) {
-    await askForRun({ organizationId, campaignId: record.id }, delaySeconds);
+    await wakeCampaign({ organizationId, campaignId: record.id }, delaySeconds);
   }
   return campaign;
 }
@@ -79,7 +79,7 @@ async function textOf(organizationId: string, request: CreateCampaignRequest): P
     if (problem !== undefined) throw invalidField("message", problem);
     return message;
   }
-  const template = templateId === undefined ? undefined : await readTemplate(organizationId, templateId);
+  const template = templateId === undefined ? undefined : await findTemplate(organizationId, templateId);
   if (template === undefined) throw invalidField("templateId", "there is no such template");
   return template.body;
 }
@@ -102,7 +102,7 @@ export async function listCampaigns(organizationId: string, query: PageQuery): P
     CampaignRecord.extend({ sk: z.string() }),
     { pk: keys.campaign(organizationId, "").pk, newestFirst: true, consistent: true },
     query,
-    await countPlaces(organizationId, "campaignCount"),
+    await usedQuota(organizationId, "campaignCount"),
   );
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (newest === undefined || oldest === undefined) return { rows: [], meta };
@@ -134,7 +134,7 @@ export async function launchCampaign(organizationId: string, campaignId: string)
     writes: (record) => launch(record, now()),
     refusal: "Only a draft, or a campaign that failed, can be launched.",
   });
-  await askForRun({ organizationId, campaignId });
+  await wakeCampaign({ organizationId, campaignId });
   return getCampaign(organizationId, campaignId);
 }
 

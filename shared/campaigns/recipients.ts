@@ -1,9 +1,9 @@
-import { readContact, readContacts, type ContactRecord } from "../contacts/contacts.ts";
+import { findContact, readContacts, type ContactRecord } from "../contacts/contacts.ts";
 import { SendSmsRequest } from "../contract/sms.ts";
 import { newMessage } from "../messages/accept.ts";
-import type { MessageRecord } from "../messages/message.ts";
+import type { MessageRecord } from "../messages/record.ts";
 import { renderTemplate } from "../templates/render.ts";
-import type { CampaignRecord } from "./campaign.ts";
+import type { CampaignRecord } from "./record.ts";
 
 /** What becomes of one contact of the audience, and where the campaign stands behind it. */
 export type Turn = { readonly position: string } & (
@@ -29,7 +29,7 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, at: Dat
   }
   const start = Number(position);
   const ids = [...new Set(contactIds)].slice(start, start + limit);
-  const contacts = await Promise.all(ids.map(async (id) => readContact(organizationId, id)));
+  const contacts = await Promise.all(ids.map(async (id) => findContact(organizationId, id)));
   return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), at));
 }
 

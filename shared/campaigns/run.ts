@@ -5,11 +5,12 @@ import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { readCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import type { MessageJob } from "../messages/message-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { enqueueAll, type QueuedJob } from "../platform/queue.ts";
-import { readItem, transact, updateItem } from "../platform/table.ts";
-import { readWallet } from "../wallet/wallet.ts";
-import { askForRun, type CampaignJob } from "./campaign-job.ts";
+import { enqueueAll, type QueuedJob } from "../platform/jobs/queue.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, transact, updateItem } from "../platform/table/table.ts";
+import { readWallet } from "../wallet/record.ts";
+import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
+import { nextTurns, type Turn } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
@@ -19,8 +20,7 @@ import {
   passBlock,
   releaseRun,
   type Block,
-} from "./campaign.ts";
-import { nextTurns, type Turn } from "./recipients.ts";
+} from "./record.ts";
 
 /** Longer than a worker can run, so that a run lapses only when its worker is surely gone. */
 const runLeaseMs = minuteMs;
@@ -70,7 +70,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
     campaign = passed;
   }
   await updateItem(CampaignRecord, releaseRun(campaign));
-  await askForRun(job);
+  await wakeCampaign(job);
 }
 
 interface Held {
@@ -95,7 +95,7 @@ async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held |
   // The SDK repeats a claim whose answer was lost, and then meets its own.
   const found = CampaignRecord.parse(claimed.found);
   if (found.runToken === token) return { campaign: found, isTakenOver };
-  if (isFreeSoon(found, at)) await askForRun({ organizationId, campaignId }, 1);
+  if (isFreeSoon(found, at)) await wakeCampaign({ organizationId, campaignId }, 1);
   return undefined;
 }
 
@@ -202,7 +202,7 @@ async function settle(campaign: CampaignRecord): Promise<void> {
   // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
   const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
   await updateItem(CampaignRecord, releaseRun(campaign, until));
-  await askForRun({ organizationId, campaignId }, waitSeconds);
+  await wakeCampaign({ organizationId, campaignId }, waitSeconds);
 }
 
 /** Whether all messages of a campaign have come to their end; the counters only say when to look. */

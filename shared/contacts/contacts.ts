@@ -1,15 +1,15 @@
 import * as z from "zod";
 
-import { countPlaces, freePlace, takePlaces } from "../accounts/organization.ts";
+import { usedQuota, releaseQuota, takeQuota } from "../accounts/organization-record.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { readPage } from "../platform/page.ts";
-import { patch } from "../platform/patch.ts";
-import { queryItems, readItem, transact, type Put, type Write } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { patch } from "../platform/table/patch.ts";
+import { queryItems, readItem, transact, type Put, type Write } from "../platform/table/table.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),
@@ -41,7 +41,7 @@ const contactIds = { from: "con_", to: "con_~" };
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
   const record = newContact(organizationId, request);
   const created = await transact([
-    takePlaces(organizationId, "contactCount", maxContacts),
+    takeQuota(organizationId, "contactCount", maxContacts),
     ...contactPuts(record),
   ]);
   if (created.committed) return presentContact(record);
@@ -94,7 +94,7 @@ export async function listContacts(organizationId: string, query: PageQuery): Pr
     ContactRecord.extend({ sk: z.string() }),
     { pk, ...contactIds, newestFirst: true, consistent: true },
     query,
-    await countPlaces(organizationId, "contactCount"),
+    await usedQuota(organizationId, "contactCount"),
   );
   return { rows: page.rows.map(presentContact), meta: page.meta };
 }
@@ -109,7 +109,7 @@ export async function readContacts(
 }
 
 /** One contact as it is now, or undefined where there is none. */
-export async function readContact(
+export async function findContact(
   organizationId: string,
   contactId: string,
 ): Promise<ContactRecord | undefined> {
@@ -121,7 +121,7 @@ export async function readContact(
  * @throws ApiError NOT_FOUND, also for a contact of another organisation
  */
 export async function getContact(organizationId: string, contactId: string): Promise<Contact> {
-  const record = await readContact(organizationId, contactId);
+  const record = await findContact(organizationId, contactId);
   if (record === undefined) throw new ApiError("NOT_FOUND");
   return presentContact(record);
 }
@@ -137,7 +137,7 @@ export async function updateContact(
   request: UpdateContactRequest,
 ): Promise<Contact> {
   for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
-    const seen = await readContact(organizationId, contactId);
+    const seen = await findContact(organizationId, contactId);
     if (seen === undefined) throw new ApiError("NOT_FOUND");
     if (Object.values(request).every((value) => value === undefined)) return presentContact(seen);
     const updated = await transact(updateWrites(seen, request));
@@ -184,7 +184,7 @@ export async function deleteContact(
   contactId: string,
 ): Promise<{ id: string; deleted: true }> {
   for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
-    const seen = await readContact(organizationId, contactId);
+    const seen = await findContact(organizationId, contactId);
     if (seen === undefined) throw new ApiError("NOT_FOUND");
     const deleted = await transact([
       {
@@ -193,7 +193,7 @@ export async function deleteContact(
         values: { ":seenNumber": seen.phoneNumber },
       },
       { delete: keys.contactOfNumber(organizationId, seen.phoneNumber) },
-      freePlace(organizationId, "contactCount"),
+      releaseQuota(organizationId, "contactCount"),
     ]);
     if (deleted.committed) return { id: contactId, deleted: true };
   }

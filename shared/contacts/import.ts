@@ -1,4 +1,4 @@
-import { OrganizationRecord, takePlaces } from "../accounts/organization.ts";
+import { OrganizationRecord, takeQuota } from "../accounts/organization-record.ts";
 import {
   CreateContactRequest,
   type ImportContactsRequest,
@@ -6,7 +6,7 @@ import {
   type ImportedContacts,
 } from "../contract/contacts.ts";
 import { ApiError, detailsOf } from "../contract/errors.ts";
-import { transact } from "../platform/table.ts";
+import { transact } from "../platform/table/table.ts";
 import { contactPuts, maxContacts, newContact, tooManyContacts, type ContactRecord } from "./contacts.ts";
 
 /** Contacts that are written together: two writes each, and one for their places, of the 100 of a transaction. */
@@ -63,7 +63,7 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
   for (let attempt = 1; attempt <= chunkAttempts; attempt += 1) {
     if (rows.length === 0) return results;
     const written = await transact([
-      takePlaces(organizationId, "contactCount", maxContacts, rows.length),
+      takeQuota(organizationId, "contactCount", maxContacts, rows.length),
       ...rows.flatMap(({ record }) => contactPuts(record)),
     ]);
     if (written.committed) return [...results, ...rows.map(created)];

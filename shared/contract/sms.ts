@@ -49,8 +49,8 @@ export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).m
   description: "`sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled.",
 });
 
-/** Why a message failed, in words that name no provider. */
-export const DeliveryErrorCode = z
+/** Why a message failed, in words that name no carrier. */
+export const MessageErrorCode = z
   .enum([
     "MESSAGE_INVALID_DESTINATION",
     "MESSAGE_UNROUTABLE",
@@ -58,14 +58,14 @@ export const DeliveryErrorCode = z
     "MESSAGE_OUTCOME_UNKNOWN",
   ])
   .meta({
-    id: "DeliveryErrorCode",
+    id: "MessageErrorCode",
     description:
       "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
       "`MESSAGE_UNROUTABLE`: no carrier takes messages for it. " +
       "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
       "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again.",
   });
-export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
+export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
 const Pricing = z
   .object({
@@ -109,7 +109,7 @@ export const Message = z
     sentAt: Timestamp.optional(),
     failedAt: Timestamp.optional(),
     cancelledAt: Timestamp.optional(),
-    errorCode: DeliveryErrorCode.optional(),
+    errorCode: MessageErrorCode.optional(),
   })
   .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;

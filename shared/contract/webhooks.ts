@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
-import { DeliveryErrorCode } from "./sms.ts";
+import { MessageErrorCode } from "./sms.ts";
 
 export const EventName = z.enum(["message.sent", "message.failed"]);
 export type EventName = z.infer<typeof EventName>;
@@ -76,7 +76,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.failed"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode }),
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
     })
     .meta({ id: "MessageFailedEvent", description: "A message failed for good" }),
 ]);

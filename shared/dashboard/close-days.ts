@@ -1,8 +1,8 @@
 import { dayOf, readCounts, recount, type CountsRecord, type Look } from "../messages/counts.ts";
 import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { keys, type Key } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { goThroughWallets } from "../wallet/rounds.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { sweepWallets } from "../wallet/sweep.ts";
 
 /** A day is counted when it has been over for so long: by then its last messages have come to their end. */
 const graceMs = hourMs;
@@ -26,7 +26,7 @@ export async function closeDays(): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   let closed = 0;
-  await goThroughWallets({
+  await sweepWallets({
     name: "close-days",
     isTimeLeft,
     visit: async (organizationId) => {

@@ -1,9 +1,9 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
 import { dayOf, emptyTally, readCounts, sumOf, type Tally } from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
+import { keys } from "../platform/table/keys.ts";
 import { amountOf, currency } from "../wallet/money.ts";
-import { readWallet } from "../wallet/wallet.ts";
+import { readWallet } from "../wallet/record.ts";
 
 const shownDays = 30;
 

@@ -1,5 +1,5 @@
 import { openApiDocument } from "../openapi.ts";
-import type { RawResponse } from "../platform/endpoint.ts";
+import type { RawResponse } from "../platform/http/endpoint.ts";
 
 let document: string | undefined;
 

@@ -2,17 +2,17 @@ import { ApiError } from "../contract/errors.ts";
 import type { KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { transact } from "../platform/table.ts";
-import { closeReview, openReview } from "../reviews/reviews.ts";
-import { readKyc, type KycRecord } from "./review.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact } from "../platform/table/table.ts";
+import { closeReview, openReview } from "../reviews/record.ts";
+import { findKyc, type KycRecord } from "./review.ts";
 
 /** How often a submission is tried when another one, or a decision, comes in between. */
 const submissionAttempts = 5;
 
 /** An organisation's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
-  const record = await readKyc(organizationId);
+  const record = await findKyc(organizationId);
   return record === undefined ? null : presentKyc(record);
 }
 
@@ -32,7 +32,7 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
     submittedAt: now().toISOString(),
   };
   for (let attempt = 1; attempt <= submissionAttempts; attempt += 1) {
-    const seen = await readKyc(organizationId);
+    const seen = await findKyc(organizationId);
     if (seen?.status === "approved") {
       throw new ApiError("CONFLICT", { message: "The organisation has been approved." });
     }

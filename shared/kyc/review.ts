@@ -3,10 +3,10 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { patch } from "../platform/patch.ts";
-import { readItem, transact } from "../platform/table.ts";
-import { closeReview, decided, listReviews, type Decision } from "../reviews/reviews.ts";
+import { keys } from "../platform/table/keys.ts";
+import { patch } from "../platform/table/patch.ts";
+import { readItem, transact } from "../platform/table/table.ts";
+import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
 
 /** The one submission of an organisation. A new one has a new id, so a decision on an old one is refused. */
 export const KycRecord = z.object({
@@ -27,14 +27,14 @@ export const KycRecord = z.object({
 export type KycRecord = z.infer<typeof KycRecord>;
 
 /** An organisation's submission as it is now, or undefined where there is none. */
-export async function readKyc(organizationId: string): Promise<KycRecord | undefined> {
+export async function findKyc(organizationId: string): Promise<KycRecord | undefined> {
   return readItem(KycRecord, keys.kyc(organizationId), { consistent: true });
 }
 
 /** The submissions of all organisations that wait for a decision, oldest first. */
 export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
   for await (const { id, organizationId } of listReviews("kyc")) {
-    const record = await readKyc(organizationId);
+    const record = await findKyc(organizationId);
     // One that was decided on or replaced since it was listed is left out.
     if (record?.id === id && record.status === "pending") yield record;
   }
@@ -51,7 +51,7 @@ export async function decideKyc(
   submissionId: string,
   decision: Decision,
 ): Promise<KycRecord> {
-  const seen = await readKyc(organizationId);
+  const seen = await findKyc(organizationId);
   if (seen === undefined) throw new ApiError("NOT_FOUND");
   if (seen.id !== submissionId) {
     throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });

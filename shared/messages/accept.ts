@@ -2,16 +2,16 @@ import { ApiError } from "../contract/errors.ts";
 import type { SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
+import { enqueueAll, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { enqueueAll, secondsUntil } from "../platform/queue.ts";
-import { readItem, transact, type Write } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, transact, type Write } from "../platform/table/table.ts";
 import { ledgerEntry, LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
-import { debitWallet, type Debit } from "../wallet/wallet.ts";
+import { debitWallet, type Debit } from "../wallet/record.ts";
 import { countAccepted } from "./counts.ts";
 import { sendJob, waitsInTable } from "./message-job.ts";
-import { messageKey, type MessageRecord } from "./message.ts";
 import { quote } from "./quote.ts";
+import { messageKey, type MessageRecord } from "./record.ts";
 
 /**
  * Messages that are paid and recorded together at the most: each takes two writes, its own and its ledger

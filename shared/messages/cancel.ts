@@ -1,10 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Message } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
-import { postToWallet } from "../wallet/wallet.ts";
+import { postToWallet } from "../wallet/record.ts";
 import { countOutcome } from "./counts.ts";
-import { requireMessage } from "./list.ts";
-import { markCancelled, presentMessage } from "./message.ts";
+import { readMessage } from "./read.ts";
+import { markCancelled, presentMessage } from "./record.ts";
 
 /**
  * Cancels a scheduled message that is still waiting for its time, and returns its price in the same write.
@@ -12,7 +12,7 @@ import { markCancelled, presentMessage } from "./message.ts";
  * @throws ApiError NOT_FOUND, CONFLICT when it is not scheduled or its time has come; WALLET_MISSING
  */
 export async function cancelMessage(organizationId: string, messageId: string): Promise<Message> {
-  const message = await requireMessage(organizationId, messageId);
+  const message = await readMessage(organizationId, messageId);
   if (message.status === "cancelled") return presentMessage(message);
   const at = now();
   if (message.status !== "queued" || message.scheduledAt === undefined) throw tooLate();
@@ -24,7 +24,7 @@ export async function cancelMessage(organizationId: string, messageId: string): 
     messageId,
     together: () => markCancelled(message, at),
   });
-  const found = await requireMessage(organizationId, messageId);
+  const found = await readMessage(organizationId, messageId);
   if (found.status !== "cancelled") throw tooLate();
   if (refunded !== undefined) await countOutcome(found);
   return presentMessage(found);

@@ -2,10 +2,10 @@ import * as z from "zod";
 
 import { minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
-import { keys, type Key } from "../platform/keys.ts";
 import { log } from "../platform/log.ts";
-import { queryItems, readItem, updateItem } from "../platform/table.ts";
-import { MessageRecord } from "./message.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { queryItems, readItem, updateItem } from "../platform/table/table.ts";
+import { MessageRecord } from "./record.ts";
 
 /*
  * How many messages came to what end: counters for each day and each campaign, so that reading them costs the

@@ -1,8 +1,8 @@
 import type { Estimate, EstimateSmsRequest } from "../contract/sms.ts";
 import { amountOf } from "../wallet/money.ts";
-import { readWallet } from "../wallet/wallet.ts";
-import { presentPricing } from "./message.ts";
+import { readWallet } from "../wallet/record.ts";
 import { quote } from "./quote.ts";
+import { presentPricing } from "./record.ts";
 
 /**
  * What a message would cost, and whether the balance covers it. Nothing is debited and nothing is kept.

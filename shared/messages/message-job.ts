@@ -2,8 +2,8 @@ import * as z from "zod";
 
 import type { QueueName } from "../platform/access.ts";
 import { secondMs } from "../platform/clock.ts";
-import { maxDelaySeconds, type QueuedJob } from "../platform/queue.ts";
-import { queueOf, type MessageRecord } from "./message.ts";
+import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/queue.ts";
+import { queueOf, type MessageRecord } from "./record.ts";
 
 /** What the send and refund queues carry: the message itself stays in the table. */
 export const MessageJob = z.object({ organizationId: z.string(), messageId: z.string() });

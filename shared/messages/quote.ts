@@ -1,6 +1,6 @@
 import type { SendSmsRequest } from "../contract/sms.ts";
-import type { MessageRecord } from "./message.ts";
 import { unitPriceMicros } from "./rate-card.ts";
+import type { MessageRecord } from "./record.ts";
 import { segmentsOf } from "./segments.ts";
 
 export type Quote = Pick<MessageRecord, "encoding" | "segments" | "totalMicros" | "unitPriceMicros">;

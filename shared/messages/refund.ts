@@ -1,8 +1,8 @@
-import { keys } from "../platform/keys.ts";
-import { readItem } from "../platform/table.ts";
-import { postToWallet } from "../wallet/wallet.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem } from "../platform/table/table.ts";
+import { postToWallet } from "../wallet/record.ts";
 import type { MessageJob } from "./message-job.ts";
-import { markRefunded, MessageRecord } from "./message.ts";
+import { markRefunded, MessageRecord } from "./record.ts";
 
 /**
  * Returns the price of a message that failed, once: the credit and the note that it was made are one write.

@@ -1,4 +1,4 @@
-import type { KeyFamily } from "./keys.ts";
+import type { KeyFamily } from "./table/keys.ts";
 
 export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
 type TableAction = (typeof tableActions)[number];

@@ -6,7 +6,7 @@ export const environmentNames = {
   sessionKeySecretId: "SESSION_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
-  provider: "PROVIDER",
+  carrier: "CARRIER",
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
@@ -25,7 +25,7 @@ export const config = {
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
-  provider: (): string => required(environmentNames.provider),
+  carrier: (): string => required(environmentNames.carrier),
 };
 
 function required(name: string): string {

@@ -1,9 +1,9 @@
-import { MessageRecord } from "../messages/message.ts";
+import { MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { readItem } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
-import { readWallet } from "../wallet/wallet.ts";
+import { readWallet } from "../wallet/record.ts";
 import { graceMs } from "./reconcile.ts";
 
 export interface Audit {

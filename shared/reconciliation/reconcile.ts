@@ -1,13 +1,13 @@
 import { sendJob, waitsInTable } from "../messages/message-job.ts";
-import { MessageRecord } from "../messages/message.ts";
+import { MessageRecord } from "../messages/record.ts";
 import { now, minuteMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
+import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { enqueue, secondsUntil } from "../platform/queue.ts";
-import { readItem, transact } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, transact } from "../platform/table/table.ts";
 import { ledgerEntry, readLedger, type LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
-import { postToWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/wallet.ts";
+import { postToWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/record.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
-import { goThroughWallets } from "../wallet/rounds.ts";
+import { sweepWallets } from "../wallet/sweep.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
 /** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
@@ -16,7 +16,7 @@ export async function reconcileWallets(): Promise<Done & { readonly wallets: num
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
-  await goThroughWallets({
+  await sweepWallets({
     name: "reconcile",
     isTimeLeft,
     visit: async (organizationId) => {

@@ -1,13 +1,13 @@
 import * as z from "zod";
 
-import { readOrganization, replaceDefaultSenderId } from "../accounts/organization.ts";
+import { findOrganization, replaceDefaultSenderId } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { patch } from "../platform/patch.ts";
-import { queryItems, transact } from "../platform/table.ts";
-import { closeReview, decided, listReviews, type Decision } from "../reviews/reviews.ts";
+import { keys } from "../platform/table/keys.ts";
+import { patch } from "../platform/table/patch.ts";
+import { queryItems, transact } from "../platform/table/table.ts";
+import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
 
 /** A request for a sender ID. Its key is the sender ID itself, so an organisation has one request for each. */
 export const SenderIdRecord = z.object({
@@ -98,7 +98,7 @@ export async function readSenderId(
 ): Promise<{ readonly record: SenderIdRecord; readonly defaultSenderId: string | undefined }> {
   const [records, organization] = await Promise.all([
     listSenderIdRecords(organizationId),
-    readOrganization(organizationId, { consistent: true }),
+    findOrganization(organizationId, { consistent: true }),
   ]);
   const record = records.find(({ id }) => id === senderIdId);
   if (record === undefined) throw new ApiError("NOT_FOUND");

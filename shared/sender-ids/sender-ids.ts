@@ -1,13 +1,13 @@
-import { readOrganization, replaceDefaultSenderId, takePlaces } from "../accounts/organization.ts";
+import { findOrganization, replaceDefaultSenderId, takeQuota } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateSenderIdRequest, SenderIdRequest } from "../contract/sender-ids.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { pageOf } from "../platform/page.ts";
-import { readItem, transact, type Write } from "../platform/table.ts";
-import { openReview } from "../reviews/reviews.ts";
+import { keys } from "../platform/table/keys.ts";
+import { pageOf } from "../platform/table/page.ts";
+import { readItem, transact, type Write } from "../platform/table/table.ts";
+import { openReview } from "../reviews/record.ts";
 import { changeAttempts, listSenderIdRecords, maxSenderIds, readSenderId, SenderIdRecord } from "./review.ts";
 
 /**
@@ -57,7 +57,7 @@ function unchangedSince(seen: SenderIdRecord | undefined) {
 
 /** A request that takes the place of a rejected one needs no other. */
 function placeBeside(organizationId: string, seen: SenderIdRecord | undefined): Write[] {
-  return seen === undefined ? [takePlaces(organizationId, "senderIdCount", maxSenderIds)] : [];
+  return seen === undefined ? [takeQuota(organizationId, "senderIdCount", maxSenderIds)] : [];
 }
 
 /** The organisation's requests, newest first. */
@@ -67,7 +67,7 @@ export async function listSenderIds(
 ): Promise<Page<SenderIdRequest>> {
   const [records, organization] = await Promise.all([
     listSenderIdRecords(organizationId),
-    readOrganization(organizationId, { consistent: true }),
+    findOrganization(organizationId, { consistent: true }),
   ]);
   return pageOf(
     records.map((record) => presentSenderId(record, organization?.defaultSenderId)),

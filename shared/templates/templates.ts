@@ -1,15 +1,15 @@
 import * as z from "zod";
 
-import { countPlaces, freePlace, takePlaces } from "../accounts/organization.ts";
+import { usedQuota, releaseQuota, takeQuota } from "../accounts/organization-record.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from "../contract/templates.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { readPage } from "../platform/page.ts";
-import { patch } from "../platform/patch.ts";
-import { readItem, transact } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { patch } from "../platform/table/patch.ts";
+import { readItem, transact } from "../platform/table/table.ts";
 import { placeholdersOf, problemOf } from "./render.ts";
 
 export const TemplateRecord = z.object({
@@ -45,7 +45,7 @@ export async function createTemplate(
     updatedAt: createdAt,
   };
   const created = await transact([
-    takePlaces(organizationId, "templateCount", maxTemplates),
+    takeQuota(organizationId, "templateCount", maxTemplates),
     {
       put: { ...keys.template(organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",
@@ -67,13 +67,13 @@ export async function listTemplates(organizationId: string, query: PageQuery): P
     TemplateRecord.extend({ sk: z.string() }),
     { pk: keys.template(organizationId, "").pk, newestFirst: true, consistent: true },
     query,
-    await countPlaces(organizationId, "templateCount"),
+    await usedQuota(organizationId, "templateCount"),
   );
   return { rows: page.rows.map(presentTemplate), meta: page.meta };
 }
 
 /** One template as it is now, or undefined where there is none. */
-export async function readTemplate(
+export async function findTemplate(
   organizationId: string,
   templateId: string,
 ): Promise<TemplateRecord | undefined> {
@@ -85,7 +85,7 @@ export async function readTemplate(
  * @throws ApiError NOT_FOUND, also for a template of another organisation
  */
 export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
-  const record = await readTemplate(organizationId, templateId);
+  const record = await findTemplate(organizationId, templateId);
   if (record === undefined) throw new ApiError("NOT_FOUND");
   return presentTemplate(record);
 }
@@ -126,7 +126,7 @@ export async function deleteTemplate(
 ): Promise<{ id: string; deleted: true }> {
   const deleted = await transact([
     { delete: keys.template(organizationId, templateId), condition: "attribute_exists(pk)" },
-    freePlace(organizationId, "templateCount"),
+    releaseQuota(organizationId, "templateCount"),
   ]);
   if (!deleted.committed) throw refusal(deleted.refusals[0]);
   return { id: templateId, deleted: true };

@@ -1,10 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
-import { once } from "../platform/idempotency.ts";
-import { keys } from "../platform/keys.ts";
-import { updateItem } from "../platform/table.ts";
+import { once } from "../platform/http/idempotency.ts";
+import { keys } from "../platform/table/keys.ts";
+import { updateItem } from "../platform/table/table.ts";
 import { amountOf } from "./money.ts";
-import { postToWallet, WalletRecord } from "./wallet.ts";
+import { postToWallet, WalletRecord } from "./record.ts";
 
 /*
  * What only the operator of the gateway does with a wallet.

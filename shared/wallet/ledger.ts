@@ -2,9 +2,9 @@ import * as z from "zod";
 
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
-import { keys, ledgerSortKey } from "../platform/keys.ts";
-import { readPage } from "../platform/page.ts";
-import { queryItems, type Put } from "../platform/table.ts";
+import { keys, ledgerSortKey } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { queryItems, type Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
 
 /** One change of a wallet's balance. Entries are never changed. */

@@ -1,9 +1,9 @@
 import { ApiError } from "../contract/errors.ts";
 import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
-import type { Attempt } from "../platform/idempotency.ts";
+import type { Attempt } from "../platform/http/idempotency.ts";
 import { microsOf } from "./money.ts";
-import { postToWallet, presentWallet } from "./wallet.ts";
+import { postToWallet, presentWallet } from "./record.ts";
 
 /**
  * Adds money that nobody paid: for development, so stages with real customers disable it.

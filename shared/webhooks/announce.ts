@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import { WebhookEvent } from "../contract/webhooks.ts";
 import type { QueueName } from "../platform/access.ts";
-import { enqueue, type QueuedJob } from "../platform/queue.ts";
+import { enqueue, type QueuedJob } from "../platform/jobs/queue.ts";
 import { Lane } from "./open-calls.ts";
 
 /** What the webhook queues carry: an event to hand out, or an attempt to deliver it to one endpoint. */

@@ -4,15 +4,15 @@ import { ApiError } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
 import { epochSeconds, minuteMs, now } from "../platform/clock.ts";
+import { countTry } from "../platform/http/rate-limit.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/keys.ts";
-import { readWantedPage } from "../platform/page.ts";
-import { enqueue } from "../platform/queue.ts";
-import { countTry } from "../platform/rate-limit.ts";
-import { putItem } from "../platform/table.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readWantedPage } from "../platform/table/page.ts";
+import { putItem } from "../platform/table/table.ts";
 import { attemptJob, laneQueues } from "./announce.ts";
-import { DeliveryRecord, newDelivery, presentDelivery, putDelivery, repeatNow } from "./delivery.ts";
-import { requireWebhook, type WebhookRecord } from "./endpoints.ts";
+import { DeliveryRecord, newDelivery, presentDelivery, putDelivery, repeatNow } from "./delivery-record.ts";
+import { readWebhook, type WebhookRecord } from "./webhooks.ts";
 
 /** Calls that a customer may ask for by hand; they cost nothing, and an endpoint may be somebody else's. */
 const handLimit = { what: "webhook-calls", max: 300, windowMs: minuteMs };
@@ -26,7 +26,7 @@ export async function listWebhookDeliveries(
   webhookId: string,
   query: DeliveriesQuery,
 ): Promise<Page<WebhookDelivery>> {
-  await requireWebhook(organizationId, webhookId);
+  await readWebhook(organizationId, webhookId);
   const at = epochSeconds(now());
   const page = await readWantedPage(
     DeliveryRecord.extend({ sk: z.string() }),
@@ -48,7 +48,7 @@ export async function retryWebhookDelivery(
   webhookId: string,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
-  await requireCallable(organizationId, webhookId);
+  await readCallableWebhook(organizationId, webhookId);
   const delivery = await repeatNow(webhookId, deliveryId);
   if (delivery === undefined) throw new ApiError("NOT_FOUND");
   if (delivery === "busy") {
@@ -70,7 +70,7 @@ export async function retryWebhookDelivery(
  * @throws ApiError NOT_FOUND; CONFLICT when the endpoint is disabled; RATE_LIMITED
  */
 export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
-  const webhook = await requireCallable(organizationId, webhookId);
+  const webhook = await readCallableWebhook(organizationId, webhookId);
   const eventId = newId("evt");
   const delivery = newDelivery(webhook, eventId, {
     event: "ping",
@@ -83,8 +83,8 @@ export async function testWebhook(organizationId: string, webhookId: string): Pr
   return presentDelivery(delivery);
 }
 
-async function requireCallable(organizationId: string, webhookId: string): Promise<WebhookRecord> {
-  const webhook = await requireWebhook(organizationId, webhookId);
+async function readCallableWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await readWebhook(organizationId, webhookId);
   if (webhook.disabledAt !== undefined) {
     throw new ApiError("CONFLICT", { message: "The endpoint is disabled: enable it first." });
   }

@@ -1,22 +1,22 @@
 import { dayMs, now } from "../platform/clock.ts";
-import { dueJob } from "../platform/due-jobs.ts";
+import { dueJob } from "../platform/jobs/due-jobs.ts";
+import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/queue.ts";
-import { putItem } from "../platform/table.ts";
+import { putItem } from "../platform/table/table.ts";
 import { attemptJob, laneQueues, type WebhookJob } from "./announce.ts";
-import { callEndpoint, type CallResult } from "./call.ts";
+import { callWebhook, type CallResult } from "./call.ts";
 import {
   claimAttempt,
   giveUp,
   newDelivery,
   putDelivery,
   releaseAttempt,
-  settleAttempt,
+  recordOutcome,
   type DeliveryRecord,
-} from "./delivery.ts";
-import { disableWebhook, readWebhook, readWebhooks, type WebhookRecord } from "./endpoints.ts";
-import { closeCall, openCall, waitForPlace } from "./open-calls.ts";
-import { retryAt } from "./schedule.ts";
+} from "./delivery-record.ts";
+import { closeCall, openCall, waitForSlot } from "./open-calls.ts";
+import { retryAt } from "./retry-schedule.ts";
+import { disableWebhook, findWebhook, readWebhooks, type WebhookRecord } from "./webhooks.ts";
 
 /** An endpoint that has not taken a single call for so long is disabled. */
 const maxFailingMs = 5 * dayMs;
@@ -57,23 +57,23 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
 
 /** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
 async function queueFirstTry(attempt: Attempt): Promise<void> {
-  const waitSeconds = await waitForPlace(attempt.webhookId, attempt.lane);
+  const waitSeconds = await waitForSlot(attempt.webhookId, attempt.lane);
   if (waitSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
   else await putOff(attempt, waitSeconds);
 }
 
 async function makeAttempt(attempt: Attempt): Promise<void> {
   const { organizationId, webhookId, deliveryId, lane } = attempt;
-  const waitSeconds = await waitForPlace(webhookId, lane);
+  const waitSeconds = await waitForSlot(webhookId, lane);
   if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
-  const webhook = await readWebhook(organizationId, webhookId);
+  const webhook = await findWebhook(organizationId, webhookId);
   if (webhook === undefined) return;
   if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
   const claimed = await claimAttempt(attempt);
   if (claimed === undefined) return;
   const open = await openCall(webhookId);
   if (open === undefined) return giveBack(attempt, claimed);
-  const result = await callEndpoint(webhook, { id: claimed.eventId, payload: claimed.payload });
+  const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
   const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");
   await settle(webhook, claimed, result);
   if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
@@ -106,17 +106,17 @@ async function settle(webhook: WebhookRecord, claimed: DeliveryRecord, result: C
   const { status, retryAfter } = "status" in result ? result : {};
   log.info("webhook.called", { organizationId, webhookId, eventId, attempt: attempts, status });
   if (isSuccess(result)) {
-    return settleAttempt(webhookId, claimed, { state: "succeeded", lastStatus: status });
+    return recordOutcome(webhookId, claimed, { state: "succeeded", lastStatus: status });
   }
   const failure = { lastStatus: status, lastError: "error" in result ? result.error : `answered ${status}` };
   if (status === gone) await disableWebhook(webhook, "gone");
   const nextAttemptAt = status === gone ? undefined : retryAt({ attempts, at: now(), retryAfter });
   if (nextAttemptAt === undefined) {
-    return settleAttempt(webhookId, claimed, { state: "failed", ...failure });
+    return recordOutcome(webhookId, claimed, { state: "failed", ...failure });
   }
   // The next job first: a crash in between makes a job too many, which its claim makes harmless.
   await queueRetry(webhook, claimed, nextAttemptAt);
-  await settleAttempt(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
+  await recordOutcome(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
 }
 
 async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { keys } from "../platform/keys.ts";
-import { readItem, updateItem } from "../platform/table.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, updateItem } from "../platform/table/table.ts";
 
 /** The calls that an endpoint may leave unanswered at once. The queues' workers are ten times as many. */
 const maxOpenCalls = 20;
@@ -48,7 +48,7 @@ export interface OpenCall {
  * and many are refused where an endpoint hangs.
  * @returns how many seconds later to look again, or undefined when there is a place
  */
-export async function waitForPlace(webhookId: string, lane: Lane): Promise<number | undefined> {
+export async function waitForSlot(webhookId: string, lane: Lane): Promise<number | undefined> {
   const at = now();
   const seen = await readItem(OpenCallsRecord, keys.openCalls(webhookId));
   if (seen === undefined) return undefined;

@@ -9,8 +9,8 @@ import { Session } from "../../shared/contract/accounts.ts";
 import { Campaign } from "../../shared/contract/campaigns.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { queryItems, readItem } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { queryItems, readItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { functionNamed } from "../support/functions.ts";
@@ -83,7 +83,7 @@ for (;;) {
     while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
     // What happens by itself when minutes have gone by.
     gateway.advanceClock(2 * minuteMs + 1_000);
-    await functionNamed(gateway, "AskForCampaigns").invoke({});
+    await functionNamed(gateway, "WakeCampaigns").invoke({});
     print(`the worker was ended at ${progress.accepted} accepted`);
   }
   if (status === "completed" || status === "failed") {

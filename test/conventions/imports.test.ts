@@ -75,7 +75,7 @@ it("functions import what is shared, never each other", () => {
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/contract\/docs\.ts$|^shared\/platform\/(access|config|keys)\.ts$/;
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/contract\/docs\.ts$|^shared\/platform\/(access|config|table\/keys)\.ts$/;
   // The operator's commands are a program of their own beside the functions.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 
-import { acceptMessage } from "../../shared/messages/send.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { postToWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
-import { postToWallet, readWallet } from "../../shared/wallet/wallet.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { readDashboardStats } from "../../shared/dashboard/stats.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { countOutcome, CountsRecord } from "../../shared/messages/counts.ts";
-import { deliverMessage } from "../../shared/messages/deliver.ts";
-import { MessageRecord } from "../../shared/messages/message.ts";
-import { acceptMessage } from "../../shared/messages/send.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { readItem, updateItem } from "../../shared/platform/table.ts";
-import type { Provider } from "../../shared/providers/provider.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { readItem, updateItem } from "../../shared/platform/table/table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -23,9 +23,9 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-const provider: Provider = {
+const carrier: Carrier = {
   deduplicates: true,
-  send: async () => ({ outcome: "accepted", providerReference: "carrier-1" }),
+  send: async () => ({ outcome: "accepted", carrierReference: "carrier-1" }),
 };
 
 async function accept(organizationId: string, scheduledAt?: string): Promise<string> {
@@ -53,7 +53,7 @@ async function countsOf(organizationId: string): Promise<CountsRecord | undefine
 it("a day that is over is counted anew and closed, and no late count changes it", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
-  for (const messageId of ids) await deliverMessage({ organizationId, messageId }, provider);
+  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, carrier);
   await skew(organizationId);
 
   vi.setSystemTime(new Date("2031-03-02T00:59:00Z"));
@@ -91,7 +91,7 @@ it("a day with a message that still waits stays open, is counted once a day, and
   expect(await countsOf(organizationId)).toMatchObject({ accepted: -1, sent: 5 });
 
   vi.setSystemTime(new Date("2031-03-11T12:00:01Z"));
-  await deliverMessage({ organizationId, messageId }, provider);
+  await handToCarrier({ organizationId, messageId }, carrier);
   vi.setSystemTime(new Date("2031-03-12T01:30:00Z"));
   await closeDays();
   const counts = await countsOf(organizationId);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
-import { acceptMessage } from "../../shared/messages/send.ts";
-import { dueJob, releaseDueJobs } from "../../shared/platform/due-jobs.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { deleteItem, putItem, transact } from "../../shared/platform/table.ts";
+import { dueJob, releaseDueJobs } from "../../shared/platform/jobs/due-jobs.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 

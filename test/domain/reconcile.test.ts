@@ -1,12 +1,12 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import { acceptMessage } from "../../shared/messages/send.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { transact } from "../../shared/platform/table.ts";
+import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { ledgerEntry } from "../../shared/wallet/ledger.ts";
-import { debitWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { debitWallet, readWallet } from "../../shared/wallet/record.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 

@@ -3,15 +3,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { WebhookEvent } from "../../shared/contract/webhooks.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { queryItems } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { queryItems } from "../../shared/platform/table/table.ts";
 import { announce, WebhookJob } from "../../shared/webhooks/announce.ts";
-import { claimAttempt } from "../../shared/webhooks/delivery.ts";
+import { claimAttempt } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
-import { getWebhook, updateWebhook } from "../../shared/webhooks/endpoints.ts";
+import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { takeJobs } from "../support/queues.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { attemptOf, deliveryOf, eventJob, openEndpoint } from "../support/webhooks.ts";
+import { attemptOf, deliveryOf, eventJob, openWebhook } from "../support/webhooks.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
 const minuteMs = 60_000;
@@ -40,7 +40,7 @@ function passMs(ms: number): void {
 
 /** Registers an endpoint and hands one event out to it. */
 async function handedOut(hook: WebhookReceiver) {
-  const endpoint = await openEndpoint(hook.url);
+  const endpoint = await openWebhook(hook.url);
   const event = eventJob(endpoint.organizationId);
   await dispatchWebhook(event);
   return { endpoint, event };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { newId } from "../../shared/platform/ids.ts";
-import { closeCall, openCall, waitForPlace, type OpenCall } from "../../shared/webhooks/open-calls.ts";
+import { closeCall, openCall, waitForSlot, type OpenCall } from "../../shared/webhooks/open-calls.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
 beforeEach(() => {
@@ -26,13 +26,13 @@ async function call(webhookId: string, outcome: "failed" | "succeeded"): Promise
 
 it("an endpoint leaves at most 20 calls unanswered at once, however many dispatchers race", async () => {
   const webhookId = newId("whk");
-  expect(await waitForPlace(webhookId, "first")).toBeUndefined();
+  expect(await waitForSlot(webhookId, "first")).toBeUndefined();
   const calls = await openAll(webhookId);
   expect(calls).toHaveLength(20);
-  expect(await waitForPlace(webhookId, "first")).toBe(1);
-  expect(await waitForPlace(webhookId, "retry")).toBe(1);
+  expect(await waitForSlot(webhookId, "first")).toBe(1);
+  expect(await waitForSlot(webhookId, "retry")).toBe(1);
   for (const open of calls.slice(0, 3)) await closeCall(open, "succeeded");
-  expect(await waitForPlace(webhookId, "first")).toBeUndefined();
+  expect(await waitForSlot(webhookId, "first")).toBeUndefined();
   expect(await openAll(webhookId)).toHaveLength(3);
 });
 
@@ -44,13 +44,13 @@ it("an endpoint has places of its own", async () => {
 it("an endpoint whose last call failed gets no first tries, and two retries at once, until one succeeds", async () => {
   const webhookId = newId("whk");
   await call(webhookId, "failed");
-  expect(await waitForPlace(webhookId, "first")).toBe(15);
-  expect(await waitForPlace(webhookId, "retry")).toBeUndefined();
+  expect(await waitForSlot(webhookId, "first")).toBe(15);
+  expect(await waitForSlot(webhookId, "retry")).toBeUndefined();
   const retries = await openAll(webhookId);
   expect(retries).toHaveLength(2);
-  expect(await waitForPlace(webhookId, "retry")).toBe(15);
+  expect(await waitForSlot(webhookId, "retry")).toBe(15);
   for (const open of retries) await closeCall(open, "succeeded");
-  expect(await waitForPlace(webhookId, "first")).toBeUndefined();
+  expect(await waitForSlot(webhookId, "first")).toBeUndefined();
   expect(await openAll(webhookId)).toHaveLength(20);
 });
 
@@ -59,9 +59,9 @@ it("calls whose dispatchers are gone free their places after a minute", async ()
   await openAll(webhookId);
   vi.setSystemTime(start.getTime() + 59_000);
   // Calls that were not answered for so long say that there is no use in coming back soon.
-  expect(await waitForPlace(webhookId, "first")).toBe(15);
+  expect(await waitForSlot(webhookId, "first")).toBe(15);
   vi.setSystemTime(start.getTime() + 60_001);
-  expect(await waitForPlace(webhookId, "first")).toBeUndefined();
+  expect(await waitForSlot(webhookId, "first")).toBeUndefined();
   expect(await openAll(webhookId)).toHaveLength(20);
 });
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { maxContacts, readContact, readContacts } from "../../shared/contacts/contacts.ts";
+import { maxContacts, findContact, readContacts } from "../../shared/contacts/contacts.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { transact } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/table.ts";
 import {
   Customer,
   dataOf,
@@ -115,7 +115,7 @@ describe("a contact", () => {
     expect(errorOf(await remove(stranger, contact.id))).toEqual(notFound);
     expect(await read(customer, contact.id)).toEqual(contact);
     expect((await list(stranger)).meta.total).toBe(0);
-    expect(await readContact(stranger.organizationId, contact.id)).toBeUndefined();
+    expect(await findContact(stranger.organizationId, contact.id)).toBeUndefined();
   });
 
   it("is removed, once, and its number is free again", async () => {
@@ -268,7 +268,7 @@ describe("the list of contacts", () => {
     expect(idsOf({ rows: oldest })).toEqual(ids.slice(0, 2));
     const rest = await readContacts(organizationId, { after: ids[1], limit: 10 });
     expect(idsOf({ rows: rest })).toEqual(ids.slice(2));
-    expect(await readContact(organizationId, ids[0] ?? "")).toEqual(oldest[0]);
+    expect(await findContact(organizationId, ids[0] ?? "")).toEqual(oldest[0]);
   });
 
   it.each(["PHONE#15005550000", "abc", "zzz"])("does not go on from %s", async (position) => {

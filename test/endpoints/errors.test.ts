@@ -7,13 +7,13 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import * as z from "zod";
 
 import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { errorResponse } from "../../infra/local/aws-endpoint.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { errorResponse } from "../../infra/local/local-aws.ts";
 import { stageNamed } from "../../infra/stages.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table.ts";
-import { postToWallet } from "../../shared/wallet/wallet.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { postToWallet } from "../../shared/wallet/record.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
 

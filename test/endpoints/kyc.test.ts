@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { KycSubmission } from "../../shared/contract/kyc.ts";
-import { decideKyc, listPendingKyc, readKyc } from "../../shared/kyc/review.ts";
+import { decideKyc, listPendingKyc, findKyc } from "../../shared/kyc/review.ts";
 import { Customer, dataOf, errorOf, invalidFields, statusesOf, type ApiResponse } from "../support/api.ts";
 
 const conflict = { status: 409, code: "CONFLICT" };
@@ -97,7 +97,7 @@ describe("a KYC submission", () => {
     // The operator has seen the first one, and not the one that took its place.
     await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
     await decideKyc(organizationId, again.id, approval);
-    expect(await readKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
+    expect(await findKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
     expect(await current(customer)).toMatchObject({ id: again.id, status: "approved" });
     expect(await pendingIds(customer)).toEqual([]);
     expect(errorOf(await submit(customer, particulars))).toEqual(conflict);
@@ -105,7 +105,7 @@ describe("a KYC submission", () => {
 
   it("that is not there cannot be decided on", async () => {
     const { organizationId } = await Customer.register();
-    expect(await readKyc(organizationId)).toBeUndefined();
+    expect(await findKyc(organizationId)).toBeUndefined();
     await expect(
       decideKyc(organizationId, "kyc_01J00000000000000000000000", { approved: true }),
     ).rejects.toMatchObject({ code: "NOT_FOUND" });

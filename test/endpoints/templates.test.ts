@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { Template } from "../../shared/contract/templates.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { transact } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/table.ts";
 import { maxTemplates } from "../../shared/templates/templates.ts";
 import {
   Customer,

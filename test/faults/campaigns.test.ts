@@ -5,8 +5,8 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Campaign } from "../../shared/contract/campaigns.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { readItem } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { readItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
@@ -65,7 +65,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       // What the schedules do when minutes have gone by.
       gateway.advanceClock(2 * minuteMs + 1_000);
-      await functionNamed(gateway, "AskForCampaigns").invoke({});
+      await functionNamed(gateway, "WakeCampaigns").invoke({});
       expect((await read()).progress.accepted).toBe(contactCount);
     },
     { timeout: 60_000, interval: 200 },
@@ -77,7 +77,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       gateway.advanceClock(graceMs + minuteMs);
       await functionNamed(gateway, "ReconcileWallets").invoke({});
-      await functionNamed(gateway, "AskForCampaigns").invoke({});
+      await functionNamed(gateway, "WakeCampaigns").invoke({});
       expect((await read()).status).toBe("completed");
       expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
     },

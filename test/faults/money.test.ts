@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { errorResponse, type AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { deleteItem, readItem, updateItem } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, readItem, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -83,7 +83,7 @@ async function expectBooksInOrder(paidMessages: number): Promise<void> {
 const SandboxRecord = z.object({ calls: z.number() });
 
 /** How often the sandbox carrier was called for a message. */
-async function providerCalls(messageId: string): Promise<number> {
+async function carrierCalls(messageId: string): Promise<number> {
   return (await readItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
 }
 
@@ -255,7 +255,7 @@ describe("a message that was recorded", () => {
     faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), dropAnswer);
     const { id } = await customer.send();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
-    expect(await providerCalls(id)).toBe(1);
+    expect(await carrierCalls(id)).toBe(1);
   });
 
   it("is sent and counted at once though the answer to its outcome was lost", async () => {
@@ -268,7 +268,7 @@ describe("a message that was recorded", () => {
       expect(today).toMatchObject({ accepted: 1, sent: 1 });
     }, 15_000);
     expect((await customer.message(id)).status).toBe("sent");
-    expect(await providerCalls(id)).toBe(1);
+    expect(await carrierCalls(id)).toBe(1);
   });
 
   // A sender makes four calls: it claims, asks the sandbox carrier, records the outcome, queues the event.
@@ -305,7 +305,7 @@ describe("a message that was recorded", () => {
         expect(result).toEqual({ batchItemFailures: [] });
       }, 15_000);
       expect((await customer.message(id)).status).toBe("sent");
-      expect(await providerCalls(id)).toBe(calls);
+      expect(await carrierCalls(id)).toBe(calls);
       await expectBooksInOrder(1);
     },
   );
@@ -315,7 +315,7 @@ it("a job that the queue delivers five more times in parallel reaches the carrie
   const { id } = await customer.send();
   await Promise.all(Array.from({ length: 5 }, async () => deliverAgain(id)));
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
-  expect(await providerCalls(id)).toBe(1);
+  expect(await carrierCalls(id)).toBe(1);
   await expectBooksInOrder(1);
 });
 

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 
-import type { AwsRequest } from "../../infra/local/aws-endpoint.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";

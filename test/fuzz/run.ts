@@ -4,10 +4,10 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { projectRoot } from "../../infra/bundle.ts";
-import { errorResponse } from "../../infra/local/aws-endpoint.ts";
 import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { errorResponse } from "../../infra/local/local-aws.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import { projectRoot } from "../../infra/project-root.ts";
 import { createClient } from "../../shared/client.ts";
 
 // `npm run test:fuzz`: lets Schemathesis, a Python program, call the local gateway with requests made from the

@@ -6,8 +6,8 @@ import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
 import { bundleFolder } from "../../infra/bundle.ts";
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { outputNames } from "../../infra/stack-outputs.ts";
 import { stageNamed } from "../../infra/stages.ts";
 import { queueNames } from "../../shared/platform/access.ts";
 import { routes, type Route } from "../../shared/routes.ts";

@@ -11,32 +11,35 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
-import { CampaignRecord } from "../../shared/campaigns/campaign.ts";
-import { askForDueRuns } from "../../shared/campaigns/due.ts";
 import { cancelCampaign, createCampaign, launchCampaign } from "../../shared/campaigns/manage.ts";
+import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
+import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
+import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { CountsRecord, dayOf, recount, type Look } from "../../shared/messages/counts.ts";
-import { deliverMessage } from "../../shared/messages/deliver.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
-import { MessageRecord } from "../../shared/messages/message.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
-import { acceptMessage } from "../../shared/messages/send.ts";
 import { queueNames, type QueueName } from "../../shared/platform/access.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { once } from "../../shared/platform/idempotency.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { SingleEffectRetryStrategy, wasSurelyRefused } from "../../shared/platform/single-effect-retry.ts";
-import { transact } from "../../shared/platform/table.ts";
-import type { HandOff, OutgoingMessage, Provider } from "../../shared/providers/provider.ts";
+import { once } from "../../shared/platform/http/idempotency.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import {
+  SingleEffectRetryStrategy,
+  wasSurelyRefused,
+} from "../../shared/platform/table/single-effect-retry.ts";
+import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { newWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
-import { newWallet, WalletRecord } from "../../shared/wallet/wallet.ts";
 import { MemoryTable } from "./memory-table.ts";
 
 /*
@@ -119,7 +122,7 @@ class World {
   /** How often each debit was applied, by the id of its ledger entry. */
   readonly debits = new Map<string, number>();
   toppedUp = 0;
-  readonly provider: Provider & { readonly sent: Map<string, number> };
+  readonly carrier: Carrier & { readonly sent: Map<string, number> };
   readonly #choices: readonly number[];
   readonly #mutation: Mutation | undefined;
   readonly #waiting: Waiting[] = [];
@@ -134,7 +137,7 @@ class World {
   constructor(choices: readonly number[], mutation: Mutation | undefined) {
     this.#choices = choices;
     this.#mutation = mutation;
-    this.provider = this.#newProvider(this.choose(2) === 0);
+    this.carrier = this.#newCarrier(this.choose(2) === 0);
   }
 
   async run(steps: readonly Step[]): Promise<void> {
@@ -306,7 +309,7 @@ class World {
   async #work(queue: QueueName, job: unknown): Promise<void> {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
     else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
-    else await deliverMessage(MessageJob.parse(job), this.provider);
+    else await handToCarrier(MessageJob.parse(job), this.carrier);
   }
 
   /** Lets the reconciler and the workers do their work, without faults, until nothing is left to do. */
@@ -314,7 +317,7 @@ class World {
     for (let round = 0; round < 8; round += 1) {
       this.timeMs += graceMs + minuteMs;
       await this.#finish(async () => reconcileWallet(organizationId));
-      await this.#finish(async () => askForDueRuns());
+      await this.#finish(async () => wakeDueCampaigns());
       for (const queue of workedQueues) {
         const jobs = this.queues.get(queue) ?? [];
         for (const job of jobs.splice(0)) {
@@ -452,7 +455,7 @@ class World {
     return strategy instanceof SingleEffectRetryStrategy;
   }
 
-  #newProvider(deduplicates: boolean): Provider & { readonly sent: Map<string, number> } {
+  #newCarrier(deduplicates: boolean): Carrier & { readonly sent: Map<string, number> } {
     const sent = new Map<string, number>();
     return {
       sent,
@@ -462,11 +465,11 @@ class World {
         const behaviour = this.#isFaulty ? this.choose(8) : 0;
         if (behaviour === 1) return { outcome: "tryLater" };
         if (behaviour === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
-        if (behaviour === 3) throw new Error("the provider did not take it");
+        if (behaviour === 3) throw new Error("the carrier did not take it");
         if (!deduplicates || !sent.has(reference)) sent.set(reference, (sent.get(reference) ?? 0) + 1);
         await this.turn();
-        if (behaviour === 4) throw new Error("the provider took it and broke");
-        return { outcome: "accepted", providerReference: reference };
+        if (behaviour === 4) throw new Error("the carrier took it and broke");
+        return { outcome: "accepted", carrierReference: reference };
       },
     };
   }
@@ -512,7 +515,7 @@ class World {
       const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
       if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
       if (status === "queued") problems.push(`${id} never came to an end`);
-      if ((this.provider.sent.get(id) ?? 0) > 1) problems.push(`${id} was sent more than once`);
+      if ((this.carrier.sent.get(id) ?? 0) > 1) problems.push(`${id} was sent more than once`);
     }
     for (const [id, times] of this.debits)
       if (times > 1) problems.push(`debit ${id} was applied ${times} times`);

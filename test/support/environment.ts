@@ -20,7 +20,7 @@ process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
 process.env[environmentNames.tableName] = inject("tableName");
 process.env[environmentNames.topUpEnabled] = "true";
 process.env[environmentNames.webhookTargets] = "any";
-process.env[environmentNames.provider] = "sandbox";
+process.env[environmentNames.carrier] = "sandbox";
 
 const sqs = new SQSClient({});
 for (const queue of queueNames) {

@@ -3,7 +3,7 @@ import {
   type AwsHandler,
   type AwsRequest,
   type AwsResponse,
-} from "../../infra/local/aws-endpoint.ts";
+} from "../../infra/local/local-aws.ts";
 
 /** What goes wrong with a request of a function to AWS. */
 export type Fault = (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;

@@ -2,9 +2,9 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { localAccountId, localRegion } from "../../infra/local/template.ts";
-import { MessageRecord } from "../../shared/messages/message.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { queryItems } from "../../shared/platform/table.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { queryItems } from "../../shared/platform/table/table.ts";
 
 const maxMessages = 20_000;
 

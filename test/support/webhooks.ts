@@ -1,15 +1,15 @@
 import type { Account } from "../../shared/contract/accounts.ts";
 import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/keys.ts";
-import { putItem, readItem } from "../../shared/platform/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem, readItem } from "../../shared/platform/table/table.ts";
 import { attemptJob, WebhookJob } from "../../shared/webhooks/announce.ts";
-import { DeliveryRecord } from "../../shared/webhooks/delivery.ts";
-import { createWebhook } from "../../shared/webhooks/endpoints.ts";
+import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
 import type { Lane } from "../../shared/webhooks/open-calls.ts";
+import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
 /** An endpoint of a new organisation, registered in the table without an API. */
-export async function openEndpoint(
+export async function openWebhook(
   url: string,
   organizationId: string = newId("org"),
 ): Promise<CreatedWebhook & { organizationId: string }> {

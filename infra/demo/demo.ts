@@ -1,0 +1,97 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { styleText } from "node:util";
+
+import { createClient, type Client } from "../../shared/client.ts";
+import { startLocalGateway } from "../local/gateway.ts";
+import { synthesizeLocalStack } from "../local/synthesize.ts";
+import { startReceiver, waitFor, type WebhookCall } from "./webhook-receiver.ts";
+
+// `npm run demo`: plays the README's tour on a gateway that keeps nothing, and prints what happens.
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const step = (title: string): void => print(`\n${styleText("bold", title)}`);
+
+const functionLog: string[] = [];
+const gateway = await startLocalGateway({
+  ...(await synthesizeLocalStack()),
+  port: 0,
+  log: (line) => functionLog.push(line),
+});
+try {
+  await playTour();
+  print("\nThat was the whole way. `npm start` keeps the gateway running for you.");
+} catch (error) {
+  print(`\nThe tour failed: ${error instanceof Error ? error.message : String(error)}`);
+  print(functionLog.join("\n"));
+  process.exitCode = 1;
+} finally {
+  await gateway.stop();
+}
+
+/** A client that prints each call and its answer. */
+function connect(credential?: string): Client {
+  return createClient({
+    baseUrl: gateway.url,
+    ...(credential === undefined ? {} : { credential }),
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      const { method, body } = init;
+      print(`  ${method} ${url.replace(gateway.url, "")}${typeof body === "string" ? ` ${body}` : ""}`);
+      print(`  ${response.status} ${await response.clone().text()}`);
+      return response;
+    },
+  });
+}
+
+async function playTour(): Promise<void> {
+  step("1. Register: a user, an organisation and an empty wallet");
+  const { token } = await connect().register({
+    body: { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
+  });
+
+  step("2. Top up the wallet");
+  await connect(token).topUpWallet({ body: { amount: 5 } });
+
+  step("3. Create an API key: its secret is shown this once");
+  const key = await connect(token).createApiKey({ body: { name: "server" } });
+  const client = connect(key.secret);
+
+  step("4. Register a webhook: its signing secret is shown this once");
+  const receiver = await startReceiver();
+  const webhook = await client.createWebhook({ body: { url: receiver.url } });
+
+  step("5. Send a message with the API key: accepted and paid for");
+  const message = {
+    to: "15005550000",
+    message: "Your code is 123456",
+    senderId: "ADASHOP",
+    messageType: "otp",
+  } as const;
+  const { id } = await client.sendSms({ body: message });
+
+  step("6. The webhook arrives, and its signature is right");
+  showCall(await receiver.next(), webhook.secret);
+
+  step("7. The message is sent");
+  await client.getSms({ params: { id } });
+
+  step("8. A message that the sandbox carrier refuses fails, and its price comes back");
+  await client.sendSms({ body: { ...message, to: "15005550002" } });
+  showCall(await receiver.next(), webhook.secret);
+  const silent = createClient({ baseUrl: gateway.url, credential: key.secret });
+  await waitFor("the refund", async () => (await silent.listTransactions()).rows[0]?.type === "refund");
+  await client.listTransactions();
+  receiver.close();
+}
+
+function showCall({ body, event, signature }: WebhookCall, secret: string): void {
+  print(`  X-Service-Event: ${event}`);
+  print(`  X-Service-Signature: ${signature}`);
+  print(`  ${body}`);
+  const expected = createHmac("sha256", secret).update(body).digest();
+  const given = Buffer.from(signature, "hex");
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new Error("the signature does not match");
+  }
+  print("  The signature matches.");
+}

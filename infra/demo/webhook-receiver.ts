@@ -1,0 +1,48 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { listenOnLoopback } from "../local/loopback.ts";
+
+const waitTimeoutMs = 15_000;
+
+export interface WebhookCall {
+  readonly body: string;
+  readonly event: string;
+  readonly signature: string;
+}
+
+/** A customer's endpoint, which hands out its calls in the order that they come. */
+export async function startReceiver(): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
+  const calls: WebhookCall[] = [];
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const header = (name: string): string => String(request.headers[name]);
+    const body = await text(request);
+    calls.push({ body, event: header("x-service-event"), signature: header("x-service-signature") });
+    response.writeHead(204).end();
+  };
+  const server = createServer((request, response) => void take(request, response));
+  const port = await listenOnLoopback(server);
+  return {
+    url: `http://127.0.0.1:${port}/sms-events`,
+    next: async () => {
+      await waitFor("a webhook call", async () => calls.length > 0);
+      const [received] = calls.splice(0, 1);
+      if (received === undefined) throw new Error("the call is gone");
+      return received;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Waits, not for ever, until something is there. */
+export async function waitFor(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + waitTimeoutMs;
+  while (!(await isThere())) {
+    if (Date.now() > deadline) throw new Error(`${what} did not come`);
+    await delay(20);
+  }
+}

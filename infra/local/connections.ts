@@ -1,0 +1,33 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import * as z from "zod";
+
+import { StackOutput } from "../constructs/stack-outputs.ts";
+
+/** How tools that run beside the gateway, such as the operator's, reach its data. */
+const Endpoints = z.object({
+  dynamodb: z.string(),
+  sqs: z.string(),
+  outputs: z.array(StackOutput).readonly(),
+});
+type Endpoints = z.infer<typeof Endpoints>;
+
+const fileName = "endpoints.json";
+
+/** Notes the endpoints of a running gateway in its data folder. */
+export async function writeConnections(dataFolder: string, endpoints: Endpoints): Promise<void> {
+  await writeFile(path.join(dataFolder, fileName), JSON.stringify(endpoints));
+}
+
+/**
+ * The endpoints of the gateway that runs, or ran last, on a data folder.
+ * @throws Error when none has run there
+ */
+export async function readConnections(dataFolder: string): Promise<Endpoints> {
+  const file = path.join(dataFolder, fileName);
+  const content = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`No gateway has run here (${file} is missing): npm start`, { cause: error });
+  });
+  return Endpoints.parse(JSON.parse(content));
+}

@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+import * as z from "zod";
+
+import { listenOnLoopback } from "./loopback.ts";
+import { isAllowed } from "./permissions.ts";
+import type { Statement } from "./template.ts";
+
+/** A request of a function to AWS. */
+export interface AwsRequest {
+  /** The function that asks; a function's access key id is its name. */
+  readonly functionName: string;
+  /** For example `dynamodb:UpdateItem`. */
+  readonly operation: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface AwsResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type AwsHandler = (request: AwsRequest) => Promise<AwsResponse>;
+
+export interface LocalAwsOptions {
+  readonly dynamodbEndpoint: string;
+  readonly sqsEndpoint: string;
+  /** Wraps the handling of each request: a test makes AWS fail with it. */
+  readonly interceptor?: (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
+}
+
+/**
+ * What the functions take for AWS: DynamoDB, SQS and Secrets Manager behind one address. It knows which
+ * function asks, refuses what the function's role does not allow, and passes the rest on to the emulators.
+ */
+export class LocalAws {
+  readonly #server: Server;
+  readonly #options: LocalAwsOptions;
+  readonly #roles = new Map<string, readonly Statement[]>();
+  readonly #secrets = new Map<string, string>();
+  #port = 0;
+
+  private constructor(options: LocalAwsOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  static async start(options: LocalAwsOptions): Promise<LocalAws> {
+    const endpoint = new LocalAws(options);
+    endpoint.#port = await listenOnLoopback(endpoint.#server);
+    return endpoint;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Lets a function in, with what its role allows. */
+  allow(functionName: string, statements: readonly Statement[]): void {
+    this.#roles.set(functionName, statements);
+  }
+
+  keepSecret(arn: string, value: string): void {
+    this.#secrets.set(arn, value);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    try {
+      const request = await readRequest(incoming);
+      const handle: AwsHandler = async (each) => this.#handle(each);
+      const { interceptor } = this.#options;
+      const response = await (interceptor === undefined ? handle(request) : interceptor(request, handle));
+      outgoing.writeHead(response.status, response.headers).end(response.body);
+    } catch (error) {
+      // What an SDK sees of a broken connection, whether an interceptor wanted it or an emulator is down.
+      outgoing.destroy(error instanceof Error ? error : undefined);
+    }
+  }
+
+  async #handle(request: AwsRequest): Promise<AwsResponse> {
+    const { functionName, operation } = request;
+    const body: unknown = JSON.parse(request.body);
+    if (!isAllowed(this.#roles.get(functionName) ?? [], operation, body)) {
+      const message = `${functionName} is not authorized to perform ${operation}: see its access in the stack`;
+      return errorResponse("AccessDeniedException", message);
+    }
+    if (operation === "secretsmanager:GetSecretValue") return this.#secretValue(body);
+    const { dynamodbEndpoint, sqsEndpoint } = this.#options;
+    return forward(request, operation.startsWith("sqs:") ? sqsEndpoint : dynamodbEndpoint);
+  }
+
+  #secretValue(body: unknown): AwsResponse {
+    const { SecretId } = z.object({ SecretId: z.string() }).parse(body);
+    const SecretString = this.#secrets.get(SecretId);
+    if (SecretString === undefined) return errorResponse("ResourceNotFoundException", "no such secret");
+    return jsonResponse(200, { ARN: SecretId, SecretString });
+  }
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
+  const body = (await buffer(incoming)).toString();
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = String(value);
+  // Credential=<access key id>/<date>/<region>/<service>/aws4_request
+  const [, functionName = "", service = ""] =
+    /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
+  const action = headers["x-amz-target"]?.split(".").at(-1) ?? "";
+  return { functionName, operation: `${service}:${action}`, headers, body };
+}
+
+/** Headers that belong to one connection and not to the message. */
+const connectionHeaders = new Set([
+  "connection",
+  "content-length",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+async function forward(request: AwsRequest, endpoint: string): Promise<AwsResponse> {
+  const response = await fetch(endpoint, {
+    method: "POST",
+    headers: withoutConnectionHeaders(Object.entries(request.headers)),
+    body: request.body,
+  });
+  return {
+    status: response.status,
+    headers: withoutConnectionHeaders(response.headers.entries()),
+    body: await response.text(),
+  };
+}
+
+function withoutConnectionHeaders(headers: Iterable<[string, string]>): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => !connectionHeaders.has(name)));
+}
+
+function jsonResponse(status: number, body: unknown): AwsResponse {
+  return { status, headers: { "content-type": "application/x-amz-json-1.1" }, body: JSON.stringify(body) };
+}
+
+/** An error in the form that every AWS client reads. */
+export function errorResponse(type: string, message: string, status = 400): AwsResponse {
+  return jsonResponse(status, { __type: type, message });
+}

@@ -1,0 +1,264 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import * as z from "zod";
+
+import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
+import { routes, type Route } from "../../shared/routes.ts";
+import { startReceiver, waitFor } from "../demo/webhook-receiver.ts";
+import { startLocalGateway } from "../local/gateway.ts";
+import { synthesizeLocalStack } from "../local/synthesize.ts";
+import { projectRoot } from "../project-root.ts";
+
+/** Bodies of real answers and webhook calls, by operation and by event. */
+export interface Examples {
+  readonly operations: Readonly<Record<string, unknown>>;
+  readonly webhooks: Readonly<Record<string, unknown>>;
+}
+
+/** What one operation needs, such as money or an id, another brings; after so many rounds all has come. */
+const maxRounds = 4;
+
+const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
+/** Sent by the examples as the address of a webhook; no such host can exist (RFC 2606). */
+const exampleWebhookUrl = "https://shop.example/sms-events";
+
+/**
+ * Plays every operation on a gateway of its own, with the request that its schema gives as an example, and
+ * keeps what it answers. What differs from run to run is replaced, so that a second recording is the same.
+ * @throws Error when an operation never succeeds
+ */
+export async function recordExamples(): Promise<Examples> {
+  const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  const gateway = await startLocalGateway({
+    ...(await synthesizeLocalStack()),
+    port: 0,
+    dataFolder,
+    log: () => undefined,
+  });
+  const receiver = await startReceiver();
+  try {
+    const recorder = new Recorder(gateway.url, receiver.url, async () => approvePending(dataFolder));
+    await recorder.play((route) => !isEnding(route));
+    const sent = await receiver.next();
+    await recorder.callOperation("sendSms", { to: "15005550002" });
+    let failed = await receiver.next();
+    while (failed.event !== "message.failed") failed = await receiver.next();
+    await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
+    await recorder.play(({ method }) => method === "GET");
+    // What is sent or finished cannot be cancelled.
+    await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
+    await recorder.renew("createCampaign");
+    await recorder.play(isEnding);
+    const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
+    return steady({ operations: recorder.examples, webhooks: Object.fromEntries(webhooks) }, receiver.url);
+  } finally {
+    receiver.close();
+    await gateway.stop();
+    await rm(dataFolder, { recursive: true });
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
+function isEnding(route: Route): boolean {
+  return route.method === "DELETE" || route.path.endsWith("/cancel");
+}
+
+const Pending = z.object({ organizationId: z.string(), id: z.string() });
+
+/** Lets the operator approve whatever waits for a decision. */
+async function approvePending(dataFolder: string): Promise<void> {
+  const operator = async (...args: readonly string[]): Promise<string> => {
+    const env = { ...process.env, DATA_DIR: dataFolder };
+    const file = path.join(projectRoot, "infra/operator/main.ts");
+    return (await promisify(execFile)(process.execPath, [file, ...args], { env })).stdout;
+  };
+  for (const kind of ["kyc", "sender-ids"]) {
+    const pending = (await operator(kind, "list", "--json")).split("\n").filter((line) => line !== "");
+    for (const line of pending) {
+      const { organizationId, id } = Pending.parse(JSON.parse(line));
+      await operator(kind, "approve", organizationId, id);
+    }
+  }
+}
+
+interface PlayedOperation extends DocumentedOperation {
+  readonly method: string;
+  readonly path: string;
+}
+
+class Recorder {
+  readonly examples: Record<string, unknown> = {};
+  readonly #baseUrl: string;
+  readonly #webhookUrl: string;
+  readonly #approvePending: () => Promise<void>;
+  readonly #operations: ReadonlyMap<string, PlayedOperation>;
+  /** The first id of each prefix that came in an answer. */
+  readonly #ids = new Map<string, string>();
+  #token = "";
+
+  constructor(baseUrl: string, webhookUrl: string, approve: () => Promise<void>) {
+    this.#baseUrl = baseUrl;
+    this.#webhookUrl = webhookUrl;
+    this.#approvePending = approve;
+    this.#operations = new Map(
+      Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
+        Object.entries(methods).map(([method, operation]) => [
+          operation.operationId,
+          { ...operation, method: method.toUpperCase(), path: template },
+        ]),
+      ),
+    );
+  }
+
+  /**
+   * Calls each of these operations until it succeeds; those that make something come before those that need its
+   * id. Between two rounds the operator approves what has been asked for.
+   */
+  async play(isPlayed: (route: Route) => boolean): Promise<void> {
+    const played = Object.entries<Route>(routes).filter(
+      ([, route]) => route.raw === undefined && isPlayed(route),
+    );
+    const making = played.filter(([, { params }]) => params === undefined);
+    const needing = played.filter(([, { params }]) => params !== undefined);
+    let waiting = [...making, ...needing].map(([operation]) => operation);
+    let answers: string[] = [];
+    for (let round = 0; round < maxRounds && waiting.length > 0; round += 1) {
+      const failed: string[] = [];
+      answers = [];
+      for (const operation of waiting) {
+        const answer = await this.callOperation(operation);
+        if (answer.ok) {
+          this.examples[operation] = JSON.parse(answer.text);
+          if (isUnderWay(answer.text)) await this.#settle();
+          continue;
+        }
+        failed.push(operation);
+        answers.push(`${operation}: ${answer.text}`);
+      }
+      waiting = failed;
+      if (waiting.length > 0) await this.#approvePending();
+    }
+    if (waiting.length > 0) throw new Error(`these operations never succeed:\n${answers.join("\n")}`);
+  }
+
+  /** Waits for what goes on by itself, so that times come in the same order in each recording. */
+  async #settle(): Promise<void> {
+    await waitFor("the end of what was begun", async () => {
+      return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
+    });
+  }
+
+  /** Makes something once more; from then on its id is the one that is filled in. */
+  async renew(operation: string, changes: object = {}): Promise<void> {
+    const { text } = await this.callOperation(operation, changes);
+    for (const [id, prefix = ""] of text.matchAll(idPattern)) this.#ids.set(prefix, id);
+  }
+
+  async read(operation: string): Promise<string> {
+    return (await this.callOperation(operation)).text;
+  }
+
+  /** Calls an operation with the body of its example, some of whose fields may be changed. */
+  async callOperation(operation: string, changes: object = {}): Promise<{ ok: boolean; text: string }> {
+    const played = this.#operations.get(operation);
+    if (played === undefined) throw new Error(`there is no operation ${operation}`);
+    const { method, parameters = [], requestBody, security } = played;
+    const example = requestBody?.content["application/json"]?.example;
+    const body = requestBody === undefined ? undefined : JSON.stringify({ ...toObject(example), ...changes });
+    const filledPath = played.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const pattern = parameters.find((each) => each.name === name)?.schema.pattern ?? "";
+      return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? "none-yet";
+    });
+    const response = await fetch(this.#baseUrl + filledPath, {
+      method,
+      headers: {
+        ...(security.length === 0 ? {} : { Authorization: `Bearer ${this.#token}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: this.#fillIn(body) }),
+    });
+    const text = await response.text();
+    if (response.ok) this.#remember(text);
+    return { ok: response.ok, text };
+  }
+
+  /** A body whose ids are there, and whose webhooks arrive. */
+  #fillIn(body: string): string {
+    return body
+      .replaceAll(exampleWebhookUrl, this.#webhookUrl)
+      .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id);
+  }
+
+  #remember(text: string): void {
+    this.#token = /"token":"([^"]+)"/.exec(text)?.[1] ?? this.#token;
+    for (const [id = "", prefix = ""] of text.matchAll(idPattern)) {
+      if (!this.#ids.has(prefix)) this.#ids.set(prefix, id);
+    }
+  }
+}
+
+/** Whether an answer speaks of a message or a campaign that has not come to its end. */
+function isUnderWay(answer: string): boolean {
+  return /"status":"(queued|sending)"/.test(answer);
+}
+
+function toObject(example: unknown): Record<string, unknown> {
+  return z.record(z.string(), z.unknown()).catch({}).parse(example);
+}
+
+/** The same examples with ids, times and secrets that do not depend on when they were recorded. */
+function steady(examples: Examples, webhookUrl: string): Examples {
+  const text = JSON.stringify(examples)
+    .replaceAll(webhookUrl, exampleWebhookUrl)
+    .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"')
+    .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
+    .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(
+      /\bwhsec_[^"]+/g,
+      `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`,
+    );
+  return JSON.parse(steadyDays(steadyTimes(steadyIds(text))));
+}
+
+/** Ids are numbered kind by kind, in the order in which they were made. */
+function steadyIds(text: string): string {
+  const ids = [...new Set(text.match(idPattern))].toSorted();
+  // An event has the ULID of its message.
+  const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length)))];
+  return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, (ulid) => {
+    return `01KE${String(ulids.indexOf(ulid) + 1).padStart(22, "0")}`;
+  });
+}
+
+/** Times keep their order, a second apart; where more than a minute lies between them, so do the minutes. */
+function steadyTimes(text: string): string {
+  const pattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+  const times = [...new Set(text.match(pattern))].toSorted();
+  const steadyOf = new Map<string, string>();
+  let before = Date.parse(times[0] ?? "");
+  let at = Date.parse("2026-01-05T09:30:00.000Z");
+  for (const time of times) {
+    const minutes = Math.round((Date.parse(time) - before) / 60_000);
+    before = Date.parse(time);
+    at += minutes > 0 ? minutes * 60_000 : 1_000;
+    steadyOf.set(time, new Date(at).toISOString());
+  }
+  return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
+}
+
+/** Days keep their distance from the newest one. */
+function steadyDays(text: string): string {
+  const pattern = /(?<=")\d{4}-\d\d-\d\d(?=")/g;
+  const newest = text.match(pattern)?.toSorted().at(-1) ?? "";
+  const shiftMs = Date.parse("2026-01-05") - Date.parse(newest);
+  return text.replaceAll(pattern, (day) =>
+    new Date(Date.parse(day) + shiftMs).toISOString().slice(0, "yyyy-mm-dd".length),
+  );
+}

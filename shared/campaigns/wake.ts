@@ -1,0 +1,62 @@
+import * as z from "zod";
+
+import { minuteMs, now } from "../platform/clock.ts";
+import { secondsUntil } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
+import { keys } from "../platform/table/keys.ts";
+import { queryItems, readItem } from "../platform/table/table.ts";
+import { wakeCampaign } from "./campaign-job.ts";
+import { CampaignRecord } from "./record.ts";
+
+/** What falls due within this is asked for with a delay, so that it starts on the second. */
+const lookAheadMs = 2 * minuteMs;
+
+/** A campaign that no run has had for so long has lost its job. */
+const lostAfterMs = 2 * minuteMs;
+
+/** Due campaigns that are looked at together, and in one round at the most. */
+const batchSize = 100;
+const maxBatches = 100;
+
+const DueCampaign = z.object({
+  sk: z.string(),
+  entity: z.literal("dueCampaign"),
+  dueAt: z.string(),
+  organizationId: z.string(),
+  campaignId: z.string(),
+});
+
+/**
+ * Asks for a run of every campaign that falls due, and of those that are being sent but have lost their job, to a
+ * crash or a queue that was down.
+ * @returns how many runs it asked for
+ */
+export async function wakeDueCampaigns(): Promise<number> {
+  const at = now().getTime();
+  const { pk } = keys.dueCampaign("", "", "");
+  const to = new Date(at + lookAheadMs).toISOString();
+  let asked = 0;
+  let after: string | undefined;
+  for (let batch = 0; batch < maxBatches; batch += 1) {
+    const items = await queryItems(DueCampaign, { pk, to, after, limit: batchSize, consistent: true });
+    const results = await Promise.all(items.map(async (item) => wakeIfLost(item, at)));
+    asked += results.filter(Boolean).length;
+    if (items.length < batchSize) return asked;
+    after = items.at(-1)?.sk;
+  }
+  log.warn("campaigns.too_many_due", { count: batchSize * maxBatches });
+  return asked;
+}
+
+async function wakeIfLost(
+  { dueAt, organizationId, campaignId }: z.infer<typeof DueCampaign>,
+  at: number,
+): Promise<boolean> {
+  const key = keys.campaign(organizationId, campaignId);
+  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+  if (campaign?.dueAt !== dueAt) return false;
+  const { lastRunAt } = campaign;
+  if (lastRunAt !== undefined && at - Date.parse(lastRunAt) < lostAfterMs) return false;
+  await wakeCampaign({ organizationId, campaignId }, secondsUntil(dueAt));
+  return true;
+}

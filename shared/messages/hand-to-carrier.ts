@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { HandOff, Carrier } from "../carriers/carrier.ts";
+import type { MessageErrorCode } from "../contract/sms.ts";
+import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
+import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
+import { keys } from "../platform/table/keys.ts";
+import { updateItem } from "../platform/table/table.ts";
+import { announce } from "../webhooks/announce.ts";
+import { countOutcome } from "./counts.ts";
+import { sendJob, type MessageJob } from "./message-job.ts";
+import { claim, markFailed, markSent, MessageRecord, release } from "./record.ts";
+
+/**
+ * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
+ * queue hides a job, so that it has lapsed when the job comes again.
+ */
+const claimLeaseMs = minuteMs;
+
+/** A carrier that says nothing for so long is given up; half of a sender's time-out. */
+const carrierTimeoutMs = 10 * secondMs;
+
+/** Waits before the next attempts when the carrier asks to come back; the last one is kept to. */
+const retryDelaysSeconds = [1, 5, 30, 120] as const;
+const longestRetryDelaySeconds = 120;
+
+/**
+ * A message that the carrier puts off for so long has failed. Being put off says nothing against a message: a
+ * campaign that is larger than what the carrier takes in a minute waits for its turn.
+ */
+const maxPutOffMs = 6 * hourMs;
+
+/** How often the carrier is asked when it does not say anything that can be relied on. */
+const maxAttempts = 5;
+
+/**
+ * Hands one message to the carrier, at most once however often its job arrives, and brings it to its end:
+ * sent, or failed with its refund queued, and its webhook event queued.
+ * @throws Error when the job has to come again later: another sender holds the message, or a write failed
+ */
+export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<void> {
+  const key = keys.message(job.organizationId, job.messageId);
+  const at = now();
+  const token = randomUUID();
+  const claimed = await updateItem(
+    MessageRecord,
+    claim(key, token, at, new Date(at.getTime() + claimLeaseMs)),
+  );
+  if (claimed.applied) return handOff(claimed.item, carrier);
+  if (claimed.found === undefined) {
+    log.warn("message.job_without_message", job);
+    return;
+  }
+  const message = MessageRecord.parse(claimed.found);
+  // The SDK repeats a claim whose answer was lost, and then meets its own.
+  if (message.claimToken === token) return handOff(message, carrier);
+  if (message.status === "queued") throw new Error("another sender holds this message");
+  // An earlier sender may have ended between the last state and what follows from it.
+  await conclude(message);
+}
+
+async function handOff(message: MessageRecord, carrier: Carrier): Promise<void> {
+  const delaySeconds = secondsUntil(message.scheduledAt);
+  if (delaySeconds > 0) return comeBack(message, delaySeconds);
+  if (message.openClaims > 1 && !carrier.deduplicates) {
+    // An earlier sender ended without a word on what the carrier did; asking again could send twice.
+    return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
+  }
+  const result = await askCarrier(message, carrier);
+  switch (result.outcome) {
+    case "accepted":
+      return end(markSent(message, now(), result.carrierReference), message);
+    case "refused":
+      return fail(message, result.errorCode);
+    case "unknown":
+      // The job comes again when the claim has lapsed, until it has been tried enough.
+      if (message.attempts < maxAttempts) {
+        throw new Error(`what the carrier did is not known: ${result.errorName}`);
+      }
+      return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
+    case "tryLater": {
+      const dueAt = message.scheduledAt ?? message.queuedAt;
+      const isTooOld = now().getTime() - Date.parse(dueAt) > maxPutOffMs;
+      if (isTooOld) return fail(message, "MESSAGE_PROVIDER_ERROR");
+      return comeBack(message, retryDelaysSeconds[message.attempts - 1] ?? longestRetryDelaySeconds);
+    }
+  }
+}
+
+/** What the carrier says, or that it did not say anything that can be relied on. */
+async function askCarrier(
+  message: MessageRecord,
+  carrier: Carrier,
+): Promise<HandOff | { readonly outcome: "unknown"; readonly errorName: string }> {
+  const answered = new AbortController();
+  const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
+  try {
+    return await Promise.race([
+      carrier.send({
+        reference: message.id,
+        to: message.to,
+        from: message.senderId,
+        text: message.message,
+        encoding: message.encoding,
+        isPromotional: message.messageType === "marketing",
+      }),
+      silence.then(() => {
+        throw new Error("the carrier did not answer in time");
+      }),
+    ]);
+  } catch (error) {
+    // Its name only: the message of a carrier's error may hold anything, a secret too.
+    return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
+  } finally {
+    silence.catch(() => undefined);
+    answered.abort();
+  }
+}
+
+async function fail(message: MessageRecord, errorCode: MessageErrorCode): Promise<void> {
+  return end(markFailed(message, now(), errorCode), message);
+}
+
+/** Brings a message that this sender holds to its end. */
+async function end(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<void> {
+  const ended = await settle(transition, held);
+  await Promise.all([countOutcome(ended), conclude(ended)]);
+}
+
+/** Gives the message back and its job a later start. A crash in between lets the present job come again. */
+async function comeBack(message: MessageRecord, delaySeconds: number): Promise<void> {
+  await settle(release(message), message);
+  const { queue, job } = sendJob(message, delaySeconds);
+  await enqueue(queue, job);
+}
+
+/** Applies a transition of a message that this sender holds. */
+async function settle(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<MessageRecord> {
+  const settled = await updateItem(MessageRecord, transition);
+  if (settled.applied) return settled.item;
+  // The SDK repeats a transition whose answer was lost, and then meets its own: nobody claimed it since, and it is free.
+  const found = MessageRecord.parse(settled.found);
+  if (found.attempts === held.attempts && found.claimToken === undefined) return found;
+  throw new Error(`the claim on message ${held.id} lapsed before its outcome was recorded`);
+}
+
+/** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
+async function conclude(message: MessageRecord): Promise<void> {
+  const { organizationId, id } = message;
+  if (message.refund === "due") {
+    // The sender talks to the outside and may not touch a wallet; another function returns the money.
+    const body: MessageJob = { organizationId, messageId: id };
+    await enqueue("refunds", { group: organizationId, body });
+  }
+  const outcome = outcomeOf(message);
+  if (outcome !== undefined) await announce(outcome);
+}
+
+/** What the customer hears about; nothing of a message that the customer cancelled. */
+function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] | undefined {
+  const { id, organizationId, to } = message;
+  if (message.status === "sent" && message.sentAt !== undefined) {
+    return {
+      organizationId,
+      event: { event: "message.sent", timestamp: message.sentAt, data: { id, to, status: "sent" } },
+    };
+  }
+  if (message.failedAt !== undefined && message.errorCode !== undefined) {
+    const { failedAt, errorCode } = message;
+    return {
+      organizationId,
+      event: { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } },
+    };
+  }
+  if (message.status === "cancelled") return undefined;
+  throw new Error(`message ${id} has no final state`);
+}

@@ -1,0 +1,39 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import type { Page, PageQuery } from "../contract/primitives.ts";
+import type { Message } from "../contract/sms.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { readItem } from "../platform/table/table.ts";
+import { countPaidMessages } from "../wallet/record.ts";
+import { MessageRecord, presentMessage } from "./record.ts";
+
+/**
+ * One message of an organisation, as it is now.
+ * @throws ApiError NOT_FOUND, also for a message of another organisation
+ */
+export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
+  const record = await readItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+/**
+ * One message as its customer sees it.
+ * @throws ApiError NOT_FOUND, also for a message of another organisation
+ */
+export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
+  return presentMessage(await readMessage(organizationId, messageId));
+}
+
+/** A page of an organisation's messages, newest first. */
+export async function listMessages(organizationId: string, query: PageQuery): Promise<Page<Message>> {
+  const page = await readPage(
+    MessageRecord.extend({ sk: z.string() }),
+    { pk: keys.message(organizationId, "").pk, newestFirst: true, consistent: true },
+    query,
+    await countPaidMessages(organizationId),
+  );
+  return { rows: page.rows.map(presentMessage), meta: page.meta };
+}

@@ -1,0 +1,195 @@
+import * as z from "zod";
+
+import {
+  MessageErrorCode,
+  Encoding,
+  Language,
+  MessageStatus,
+  MessageType,
+  type Message,
+} from "../contract/sms.ts";
+import type { QueueName } from "../platform/access.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import type { Update } from "../platform/table/table.ts";
+import { amountOf, currency } from "../wallet/money.ts";
+
+export const MessageRecord = z.object({
+  entity: z.literal("message"),
+  id: z.string(),
+  organizationId: z.string(),
+  status: MessageStatus,
+  to: z.string(),
+  message: z.string(),
+  senderId: z.string(),
+  language: Language,
+  messageType: MessageType.optional(),
+  /** The campaign that it belongs to. */
+  campaignId: z.string().optional(),
+  encoding: Encoding,
+  segments: z.int().positive(),
+  unitPriceMicros: z.int().nonnegative(),
+  totalMicros: z.int().nonnegative(),
+  queuedAt: z.string(),
+  scheduledAt: z.string().optional(),
+  /** How often it was taken up for sending. */
+  attempts: z.int().nonnegative(),
+  /** While a sender holds the message: whose claim it is, and when it lapses. */
+  claimToken: z.string().optional(),
+  claimedUntil: z.string().optional(),
+  /** Claims that ended without a word on what the carrier did, the present one included. */
+  openClaims: z.int().nonnegative(),
+  carrierReference: z.string().optional(),
+  sentAt: z.string().optional(),
+  failedAt: z.string().optional(),
+  cancelledAt: z.string().optional(),
+  errorCode: MessageErrorCode.optional(),
+  /** Of a message that failed or was cancelled: whether its price is still to be returned. */
+  refund: z.enum(["due", "done"]).optional(),
+});
+export type MessageRecord = z.infer<typeof MessageRecord>;
+
+export function messageKey(message: { organizationId: string; id: string }): Key {
+  return keys.message(message.organizationId, message.id);
+}
+
+/** Marketing and campaigns travel apart from the rest, so that they never delay a one-time code. */
+export function queueOf({ messageType, campaignId }: MessageRecord): QueueName {
+  return messageType === "marketing" || campaignId !== undefined ? "marketingSends" : "transactionalSends";
+}
+
+export function presentMessage(record: MessageRecord): Message {
+  return {
+    id: record.id,
+    status: record.status,
+    to: record.to,
+    message: record.message,
+    senderId: record.senderId,
+    language: record.language,
+    messageType: record.messageType,
+    campaignId: record.campaignId,
+    encoding: record.encoding,
+    pricing: presentPricing(record),
+    queuedAt: record.queuedAt,
+    scheduledAt: record.scheduledAt,
+    sentAt: record.sentAt,
+    failedAt: record.failedAt,
+    cancelledAt: record.cancelledAt,
+    errorCode: record.errorCode,
+  };
+}
+
+export function presentPricing(
+  record: Pick<MessageRecord, "segments" | "totalMicros" | "unitPriceMicros">,
+): Message["pricing"] {
+  return {
+    segments: record.segments,
+    unitPrice: amountOf(record.unitPriceMicros),
+    total: amountOf(record.totalMicros),
+    currency,
+  };
+}
+
+/*
+ * The transitions of a message. Each names the state that it starts from as its condition, so a transition
+ * that comes late or twice is refused and changes nothing.
+ */
+
+const names = { "#status": "status" };
+
+/** queued, and held by nobody → held by `token` until `until`. */
+export function claim(key: Key, token: string, at: Date, until: Date): Update {
+  return {
+    key,
+    update:
+      "SET claimToken = :token, claimedUntil = :until, " +
+      "attempts = attempts + :one, openClaims = openClaims + :one",
+    condition: "#status = :queued AND (attribute_not_exists(claimedUntil) OR claimedUntil < :at)",
+    names,
+    values: {
+      ":token": token,
+      ":until": until.toISOString(),
+      ":at": at.toISOString(),
+      ":one": 1,
+      ":queued": "queued",
+    },
+  };
+}
+
+/** held → queued, because the carrier surely did not take it. */
+export function release(held: MessageRecord): Update {
+  return {
+    key: messageKey(held),
+    update: "SET openClaims = openClaims - :one REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: { ":one": 1, ":queued": "queued", ":token": held.claimToken },
+  };
+}
+
+/** held → sent. */
+export function markSent(held: MessageRecord, at: Date, carrierReference: string): Update {
+  return {
+    key: messageKey(held),
+    update:
+      "SET #status = :sent, sentAt = :at, carrierReference = :reference REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: {
+      ":sent": "sent",
+      ":at": at.toISOString(),
+      ":reference": carrierReference,
+      ":queued": "queued",
+      ":token": held.claimToken,
+    },
+  };
+}
+
+/** held → failed, with its price still to be returned. */
+export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
+  return {
+    key: messageKey(held),
+    update:
+      "SET #status = :failed, failedAt = :at, errorCode = :errorCode, refund = :due " +
+      "REMOVE claimToken, claimedUntil",
+    condition: "#status = :queued AND claimToken = :token",
+    names,
+    values: {
+      ":failed": "failed",
+      ":at": at.toISOString(),
+      ":errorCode": errorCode,
+      ":due": "due",
+      ":queued": "queued",
+      ":token": held.claimToken,
+    },
+  };
+}
+
+/**
+ * queued, waiting for its time and never taken up → cancelled, its price returned. Part of the transaction that
+ * credits the wallet.
+ */
+export function markCancelled(waiting: MessageRecord, at: Date): Update {
+  return {
+    key: messageKey(waiting),
+    update: "SET #status = :cancelled, cancelledAt = :at, refund = :done",
+    condition: "#status = :queued AND openClaims = :none AND scheduledAt > :at",
+    names,
+    values: {
+      ":cancelled": "cancelled",
+      ":at": at.toISOString(),
+      ":done": "done",
+      ":queued": "queued",
+      ":none": 0,
+    },
+  };
+}
+
+/** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
+export function markRefunded(failed: MessageRecord): Update {
+  return {
+    key: messageKey(failed),
+    update: "SET refund = :done",
+    condition: "refund = :due",
+    values: { ":done": "done", ":due": "due" },
+  };
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+
+import * as z from "zod";
+
+import { ApiError } from "../../contract/errors.ts";
+import { epochSeconds, now, secondMs } from "../clock.ts";
+import { keys, type Key } from "../table/keys.ts";
+import { updateItem } from "../table/table.ts";
+
+export interface Limit {
+  readonly what: string;
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+const Counter = z.object({ tries: z.number() });
+
+/**
+ * Counts one try against a limit of so many in a window of time.
+ * @throws ApiError RATE_LIMITED, with Retry-After, when the window is used up
+ */
+export async function countTry(limit: Limit, whom: string): Promise<void> {
+  const { key, endsAt } = windowOf(limit, whom);
+  const counted = await updateItem(Counter, {
+    key,
+    update: "SET entity = :entity, expiresAt = :expiresAt ADD tries :one",
+    condition: "attribute_not_exists(tries) OR tries < :max",
+    values: { ":entity": "limit", ":expiresAt": epochSeconds(endsAt), ":one": 1, ":max": limit.max },
+  });
+  if (counted.applied) return;
+  const retryAfterSeconds = Math.ceil((endsAt.getTime() - now().getTime()) / secondMs);
+  throw new ApiError("RATE_LIMITED", { headers: { "Retry-After": String(Math.max(1, retryAfterSeconds)) } });
+}
+
+/** Takes a counted try back, for a try that turned out not to be one of those that the limit is for. */
+export async function forgetTry(limit: Limit, whom: string): Promise<void> {
+  await updateItem(Counter, {
+    key: windowOf(limit, whom).key,
+    update: "ADD tries :minusOne",
+    condition: "tries > :zero",
+    values: { ":minusOne": -1, ":zero": 0 },
+  });
+}
+
+function windowOf(limit: Limit, whom: string): { key: Key; endsAt: Date } {
+  const window = Math.floor(now().getTime() / limit.windowMs);
+  const hash = createHash("sha256").update(whom).digest("hex");
+  return {
+    key: keys.limit(limit.what, hash, String(window)),
+    endsAt: new Date((window + 1) * limit.windowMs),
+  };
+}

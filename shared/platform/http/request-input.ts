@@ -1,0 +1,78 @@
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import type * as z from "zod";
+
+import { ApiError, detailsOf } from "../../contract/errors.ts";
+import type { Route } from "../../routes.ts";
+
+/** How large a body may be where the route's row does not say. */
+const defaultMaxBodyKilobytes = 64;
+
+/**
+ * The path, query and body of a request, parsed with the route's schemas.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
+ */
+export function parseInput(
+  route: Route,
+  event: APIGatewayProxyEventV2,
+): { params: unknown; query: unknown; body: unknown } {
+  return {
+    params: route.params === undefined ? undefined : parseParams(route.params, event.pathParameters ?? {}),
+    query: route.query === undefined ? undefined : parse(route.query, event.queryStringParameters ?? {}),
+    body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
+  };
+}
+
+/** An id that cannot exist is not found, like one that does not. */
+function parseParams(schema: z.ZodType, params: unknown): unknown {
+  const result = schema.safeParse(params);
+  if (!result.success) throw new ApiError("NOT_FOUND");
+  return result.data;
+}
+
+function parse(schema: z.ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  if (value === undefined) throw invalidBody("A JSON body is required.");
+  throw new ApiError("VALIDATION_ERROR", { details: detailsOf(result.error) });
+}
+
+/** The JSON object in the request's body, or undefined when there is no body. */
+function readBody(route: Route, event: APIGatewayProxyEventV2): unknown {
+  if (event.body === undefined || event.body === "") return undefined;
+  const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
+  const maxKilobytes = route.maxBodyKilobytes ?? defaultMaxBodyKilobytes;
+  if (bytes.byteLength > maxKilobytes * 1024) {
+    throw new ApiError("PAYLOAD_TOO_LARGE", {
+      message: `The request body is larger than ${maxKilobytes} KB.`,
+    });
+  }
+  if (!/^application\/json\s*(;|$)/i.test(event.headers["content-type"] ?? "")) {
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+  }
+  const body = parseJson(bytes);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalidBody("The body must be a JSON object.");
+  }
+  return body;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), refuseLoneSurrogates);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw invalidBody("The body is not valid JSON in UTF-8.");
+  }
+}
+
+/** Half a surrogate pair cannot be stored or sent: every UTF-8 encoder would turn it into another character. */
+function refuseLoneSurrogates(_key: string, value: unknown): unknown {
+  if (typeof value === "string" && !value.isWellFormed()) {
+    throw invalidBody("The body holds a lone surrogate, which is not a character.");
+  }
+  return value;
+}
+
+function invalidBody(message: string): ApiError {
+  return new ApiError("VALIDATION_ERROR", { message, details: [{ path: "", message }] });
+}

@@ -1,0 +1,59 @@
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+
+import type { QueueName } from "../access.ts";
+import { now, secondMs } from "../clock.ts";
+import { config } from "../config.ts";
+
+/** The longest that SQS delays a message; what is due later waits in the table. */
+export const maxDelaySeconds = 900;
+
+/** Seconds until a moment, rounded up so that nothing starts early; 0 when it has come, or when there is none. */
+export function secondsUntil(moment: string | undefined): number {
+  if (moment === undefined) return 0;
+  return Math.max(0, Math.ceil((Date.parse(moment) - now().getTime()) / secondMs));
+}
+
+/** SQS takes at most this many messages in one call. */
+const maxBatch = 10;
+
+const client = new SQSClient({
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+});
+
+export interface QueuedJob {
+  /** Jobs of one group share a fair part of the queue: one tenant's blast does not delay the others. */
+  readonly group: string;
+  readonly body: unknown;
+  readonly delaySeconds?: number;
+}
+
+/** Puts one job on a queue. It may arrive more than once. */
+export async function enqueue(queue: QueueName, job: QueuedJob): Promise<void> {
+  await client.send(new SendMessageCommand({ QueueUrl: config.queueUrl(queue), ...message(job) }));
+}
+
+/**
+ * Puts many jobs on a queue, ten a call.
+ * @throws Error when any of them was not taken; those before it are on the queue.
+ */
+export async function enqueueAll(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
+  for (let start = 0; start < jobs.length; start += maxBatch) {
+    const Entries = jobs.slice(start, start + maxBatch).map((job, index) => ({
+      Id: String(index),
+      ...message(job),
+    }));
+    const { Failed } = await client.send(
+      new SendMessageBatchCommand({ QueueUrl: config.queueUrl(queue), Entries }),
+    );
+    if (Failed?.[0] !== undefined) throw new Error(`${queue} refused a job: ${Failed[0].Code}`);
+  }
+}
+
+function message(job: QueuedJob): { MessageBody: string; MessageGroupId: string; DelaySeconds?: number } {
+  return {
+    MessageBody: JSON.stringify(job.body),
+    MessageGroupId: job.group,
+    ...(job.delaySeconds === undefined ? {} : { DelaySeconds: job.delaySeconds }),
+  };
+}

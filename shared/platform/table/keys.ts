@@ -1,0 +1,152 @@
+/**
+ * The keys of the one table, and what they are read for.
+ *
+ * | access pattern                                   | pk                  | sk            |
+ * | ------------------------------------------------ | ------------------- | ------------- |
+ * | an organisation                                  | ORG#<org>           | ORG           |
+ * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
+ * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
+ * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
+ * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
+ * | a user                                           | USER#<user>         | USER          |
+ * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
+ * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
+ * | the balance                                      | WALLET#<org>        | WALLET        |
+ * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
+ * | how far a round through all wallets has come     | ROUND#<name>        | ROUND         |
+ * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
+ * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
+ * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
+ * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
+ * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
+ * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
+ * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
+ * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
+ * | campaigns that are due, or will be, by their time | DUE_CAMPAIGNS#all  | <dueAt>#<org>#<campaign> |
+ * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
+ * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
+ * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
+ * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
+ * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
+ * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
+ * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
+ * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
+ *
+ * The wallet, the ledger and the messages have partitions of their own, because one partition takes
+ * 1,000 writes a second and a send writes to all three. Nothing is indexed.
+ */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** What stands before the first # of every partition key. A function's role names the families it may touch. */
+export const keyFamilies = [
+  "CAMPAIGNS",
+  "CONTACTS",
+  "DELIVERIES",
+  "DUE",
+  "DUE_CAMPAIGNS",
+  "EMAIL",
+  "IDEMPOTENCY",
+  "KEY",
+  "LEDGER",
+  "LIMIT",
+  "MESSAGES",
+  "OPENCALLS",
+  "ORG",
+  "RELEASE",
+  "REVIEWS",
+  "ROUND",
+  "SANDBOX",
+  "STATS",
+  "TEMPLATES",
+  "USER",
+  "WALLET",
+  "WALLETS",
+] as const;
+export type KeyFamily = (typeof keyFamilies)[number];
+
+/** The kinds of things that an operator decides on. */
+export type ReviewKind = "kyc" | "sender-ids";
+
+export const keys = {
+  organization: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "ORG" }),
+  apiKeyOfOrganization: (organizationId: string, keyId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `KEY#${keyId}`,
+  }),
+  webhook: (organizationId: string, webhookId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `WEBHOOK#${webhookId}`,
+  }),
+  kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
+  senderId: (organizationId: string, senderId: string): Key => ({
+    pk: `ORG#${organizationId}`,
+    sk: `SENDER-ID#${senderId.toLowerCase()}`,
+  }),
+  user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
+  email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
+  apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
+  wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
+  walletListing: (shard: number, organizationId: string): Key => ({
+    pk: `WALLETS#${shard}`,
+    sk: organizationId,
+  }),
+  walletSweep: (name: string): Key => ({ pk: `ROUND#${name}`, sk: "ROUND" }),
+  ledgerEntry: (organizationId: string, seq: number): Key => ({
+    pk: `LEDGER#${organizationId}`,
+    sk: ledgerSortKey(seq),
+  }),
+  message: (organizationId: string, messageId: string): Key => ({
+    pk: `MESSAGES#${organizationId}`,
+    sk: messageId,
+  }),
+  dayCounts: (organizationId: string, day: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `DAY#${day}`,
+  }),
+  campaignCounts: (organizationId: string, campaignId: string): Key => ({
+    pk: `STATS#${organizationId}`,
+    sk: `CAMPAIGN#${campaignId}`,
+  }),
+  contact: (organizationId: string, contactId: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: contactId,
+  }),
+  contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
+    pk: `CONTACTS#${organizationId}`,
+    sk: `PHONE#${phoneNumber}`,
+  }),
+  template: (organizationId: string, templateId: string): Key => ({
+    pk: `TEMPLATES#${organizationId}`,
+    sk: templateId,
+  }),
+  campaign: (organizationId: string, campaignId: string): Key => ({
+    pk: `CAMPAIGNS#${organizationId}`,
+    sk: campaignId,
+  }),
+  dueCampaign: (dueAt: string, organizationId: string, campaignId: string): Key => ({
+    pk: "DUE_CAMPAIGNS#all",
+    sk: `${dueAt}#${organizationId}#${campaignId}`,
+  }),
+  review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
+  idempotency: (organizationId: string, keyHash: string): Key => ({
+    pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
+    sk: "IDEMPOTENCY",
+  }),
+  webhookDelivery: (webhookId: string, deliveryId: string): Key => ({
+    pk: `DELIVERIES#${webhookId}`,
+    sk: deliveryId,
+  }),
+  openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
+  dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
+  release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),
+  limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),
+  sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
+};
+
+/** A seq as a sort key: padded, so that text order is number order up to the largest safe integer. */
+export function ledgerSortKey(seq: number): string {
+  return String(seq).padStart(16, "0");
+}

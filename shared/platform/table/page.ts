@@ -1,0 +1,103 @@
+import type * as z from "zod";
+
+import { invalidField, type ApiError } from "../../contract/errors.ts";
+import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
+import { queryItems, skipItems, type Range } from "./table.ts";
+
+/**
+ * One page of a range of items, by page number or by cursor. `total` is how many items the range has; the
+ * caller knows it from a counter, for DynamoDB would have to read them all.
+ */
+export async function readPage<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  range: Omit<Range, "after" | "limit">,
+  query: PageQuery,
+  total: number,
+): Promise<Page<Item>> {
+  const { page, limit, cursor } = query;
+  const after = cursor === undefined ? await skipToPage(range, page, limit) : decodePosition(cursor, range);
+  if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
+  // One item more than asked for tells whether another page follows.
+  const rows = await queryItems(schema, { ...range, after, limit: limit + 1 });
+  const more = rows.length > limit;
+  if (more) rows.pop();
+  return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
+}
+
+/** Items that a page with a filter looks at; some 1 MB of them, the most that DynamoDB reads at once. */
+const maxExamined = 1_000;
+
+/**
+ * One page of those items of a range that are wanted, for a range that nothing counts. A call looks at the next
+ * `maxExamined` items: `total` is how many of those are wanted, and `nextCursor` goes on behind them, so a page
+ * can be short, or empty, although more follows.
+ */
+export async function readWantedPage<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  range: Omit<Range, "after" | "limit">,
+  query: PageQuery,
+  isWanted: (item: Item) => boolean,
+): Promise<Page<Item>> {
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const examined = await queryItems(schema, { ...range, after, limit: maxExamined });
+  const wanted = examined.filter(isWanted);
+  const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
+  const rows = wanted.slice(start, start + query.limit);
+  const rest = examined.length === maxExamined ? examined.at(-1) : undefined;
+  const last = wanted.length > start + query.limit ? rows.at(-1) : rest;
+  return { rows, meta: pageMeta(query, wanted.length, last?.sk) };
+}
+
+/** One page of a list that is short enough to be read whole. */
+export function pageOf<Row>(all: readonly Row[], query: PageQuery): Page<Row> {
+  const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);
+  const end = start + query.limit;
+  return {
+    rows: all.slice(start, end),
+    meta: pageMeta(query, all.length, end < all.length ? String(end) : undefined),
+  };
+}
+
+const pastTheEnd = Symbol("past the end");
+
+async function skipToPage(
+  range: Omit<Range, "after" | "limit">,
+  page: number,
+  limit: number,
+): Promise<string | typeof pastTheEnd | undefined> {
+  if (page === 1) return undefined;
+  return (await skipItems(range, (page - 1) * limit)) ?? pastTheEnd;
+}
+
+function pageMeta(query: PageQuery, total: number, position: string | undefined): PageMeta {
+  return {
+    ...(query.cursor === undefined ? { page: query.page } : {}),
+    limit: query.limit,
+    total,
+    totalPages: Math.ceil(total / query.limit),
+    ...(position === undefined ? {} : { nextCursor: Buffer.from(position).toString("base64url") }),
+  };
+}
+
+/** DynamoDB refuses to go on from a place outside of the range. */
+function decodePosition(cursor: string, { from, to }: Omit<Range, "after" | "limit">): string {
+  const position = decodeCursor(cursor);
+  if ((from !== undefined && position < from) || (to !== undefined && position > to)) throw invalidCursor();
+  return position;
+}
+
+function decodeCursor(cursor: string): string {
+  const position = Buffer.from(cursor, "base64url").toString();
+  if (!/^[\w.:#-]+$/.test(position)) throw invalidCursor();
+  return position;
+}
+
+function decodeIndex(cursor: string): number {
+  const position = decodeCursor(cursor);
+  if (!/^\d{1,6}$/.test(position)) throw invalidCursor();
+  return Number(position);
+}
+
+function invalidCursor(): ApiError {
+  return invalidField("cursor", "must be the nextCursor of an earlier answer");
+}

@@ -1,0 +1,310 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  TransactionCanceledException,
+  type CancellationReason,
+} from "@aws-sdk/client-dynamodb";
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+  type TransactWriteCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import type * as z from "zod";
+
+import { config } from "../config.ts";
+import type { Key } from "./keys.ts";
+import { SingleEffectRetryStrategy } from "./single-effect-retry.ts";
+
+/** An attempt that has not answered after this is given up, and for most writes tried again by the SDK. */
+const attemptTimeoutMs = 2_000;
+
+const requestHandler = {
+  connectionTimeout: 1_000,
+  requestTimeout: attemptTimeoutMs,
+  // Without this the SDK only logs a warning when the time is over.
+  throwOnRequestTimeout: true,
+};
+
+const client = documentClient(new DynamoDBClient({ requestHandler, maxAttempts: 3 }));
+
+/**
+ * For writes that must not be applied twice and are not idempotent by themselves: no attempt is repeated
+ * unless DynamoDB said that it did not apply the one before.
+ */
+const singleEffectClient = documentClient(
+  new DynamoDBClient({ requestHandler, retryStrategy: new SingleEffectRetryStrategy() }),
+);
+
+function documentClient(dynamodb: DynamoDBClient): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+interface Expressions {
+  readonly condition?: string;
+  readonly names?: Record<string, string>;
+  readonly values?: Record<string, unknown>;
+}
+
+export interface Put extends Expressions {
+  readonly put: Key & Record<string, unknown>;
+}
+
+export interface Update extends Expressions {
+  readonly key: Key;
+  readonly update: string;
+}
+
+interface Delete extends Expressions {
+  readonly delete: Key;
+}
+
+export type Write = Delete | Put | Update;
+
+/** What became of a conditional write. A refused one carries the item that was there, if any. */
+export type Outcome<Applied> =
+  | { readonly applied: true; readonly item: Applied }
+  | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
+
+/** Reads one item and checks its shape. Eventually consistent unless asked otherwise. */
+export async function readItem<Item>(
+  schema: z.ZodType<Item>,
+  key: Key,
+  options: { consistent?: boolean } = {},
+): Promise<Item | undefined> {
+  const { Item } = await client.send(
+    new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
+  );
+  return Item === undefined ? undefined : schema.parse(Item);
+}
+
+/** Applies an update and returns the item as it is after it. */
+export async function updateItem<Item>(
+  schema: z.ZodType<Item>,
+  update: Update,
+  options: { singleEffect?: boolean } = {},
+): Promise<Outcome<Item>> {
+  const dynamodb = options.singleEffect === true ? singleEffectClient : client;
+  return outcomeOf(async () => {
+    const { Attributes } = await dynamodb.send(
+      new UpdateCommand({
+        ...updateParameters(update),
+        ReturnValues: "ALL_NEW",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+    return schema.parse(Attributes);
+  });
+}
+
+/** Puts one item. */
+export async function putItem(put: Put): Promise<Outcome<Put["put"]>> {
+  return outcomeOf(async () => {
+    await client.send(
+      new PutCommand({ ...putParameters(put), ReturnValuesOnConditionCheckFailure: "ALL_OLD" }),
+    );
+    return put.put;
+  });
+}
+
+/** Deletes one item; without a condition, deleting what is not there does nothing. */
+export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outcome<Key>> {
+  return outcomeOf(async () => {
+    await client.send(
+      new DeleteCommand({
+        TableName: config.tableName(),
+        Key: key,
+        ...expressions(only),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+    return key;
+  });
+}
+
+async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item>> {
+  try {
+    return { applied: true, item: await write() };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
+    throw error;
+  }
+}
+
+export interface Range {
+  readonly pk: string;
+  /** Inclusive bounds of the sort key, in text order. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly newestFirst?: boolean;
+  /** At most this many items. */
+  readonly limit: number;
+  /** Goes on behind this sort key. */
+  readonly after?: string | undefined;
+  readonly consistent?: boolean;
+}
+
+/** The first items of a range, read over as many of DynamoDB's 1 MB pages as it takes. */
+export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): Promise<Item[]> {
+  const items: Item[] = [];
+  let after = range.after;
+  while (items.length < range.limit) {
+    const page = await client.send(
+      new QueryCommand({ ...queryParameters({ ...range, after }), Limit: range.limit - items.length }),
+    );
+    for (const item of page.Items ?? []) items.push(schema.parse(item));
+    if (page.LastEvaluatedKey === undefined) break;
+    after = String(page.LastEvaluatedKey["sk"]);
+  }
+  return items;
+}
+
+/** The sort key of the `count`-th item of a range, or undefined when the range is shorter. Reads no attributes. */
+export async function skipItems(range: Omit<Range, "limit">, count: number): Promise<string | undefined> {
+  let skipped = 0;
+  let after = range.after;
+  while (skipped < count) {
+    const page = await client.send(
+      new QueryCommand({
+        ...queryParameters({ ...range, after, limit: count }),
+        Select: "COUNT",
+        Limit: count - skipped,
+      }),
+    );
+    skipped += page.Count ?? 0;
+    if (page.LastEvaluatedKey === undefined) return undefined;
+    after = String(page.LastEvaluatedKey["sk"]);
+  }
+  return after;
+}
+
+function queryParameters(range: Range): {
+  TableName: string;
+  KeyConditionExpression: string;
+  ExpressionAttributeValues: Record<string, string>;
+  ScanIndexForward: boolean;
+  ConsistentRead: boolean;
+  ExclusiveStartKey?: Record<string, string>;
+} {
+  // DynamoDB takes one condition on the sort key; its text is never empty and never above U+10FFFF.
+  const from = range.from ?? " ";
+  const to = range.to ?? "\u{10FFFF}";
+  return {
+    TableName: config.tableName(),
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+    ExpressionAttributeValues: { ":pk": range.pk, ":from": from, ":to": to },
+    ScanIndexForward: range.newestFirst !== true,
+    ConsistentRead: range.consistent ?? false,
+    ...(range.after === undefined ? {} : { ExclusiveStartKey: { pk: range.pk, sk: range.after } }),
+  };
+}
+
+/** How often a transaction is tried when it meets another one on the same items. */
+const transactionAttempts = 6;
+
+/** Why one write of a transaction was refused: its condition failed on this item, or on there being none. */
+interface Refusal {
+  readonly found: Record<string, unknown> | undefined;
+}
+
+/**
+ * Writes all or nothing. When a condition fails nothing was written, and `refusals` has an entry for each
+ * write, undefined for those that did not stand in the way. A transaction that only met another one is tried
+ * again; when the attempts are used up it is refused, by none of its writes.
+ */
+export async function transact(
+  writes: readonly Write[],
+  attempts = transactionAttempts,
+): Promise<
+  | { readonly committed: true }
+  | { readonly committed: false; readonly refusals: readonly (Refusal | undefined)[] }
+> {
+  const command: TransactWriteCommandInput = {
+    // The SDK repeats an attempt whose answer was lost; the token makes DynamoDB apply it once.
+    ClientRequestToken: randomUUID(),
+    TransactItems: writes.map(transactItem),
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await client.send(new TransactWriteCommand(command));
+      return { committed: true };
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = error.CancellationReasons ?? [];
+      if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
+        return { committed: false, refusals: reasons.map(refusalOf) };
+      }
+      if (!reasons.some(isPassing)) throw error;
+      if (attempt >= attempts) return { committed: false, refusals: [] };
+      await delay(Math.random() * 20 * 2 ** attempt);
+    }
+  }
+}
+
+function refusalOf(reason: CancellationReason): Refusal | undefined {
+  return reason.Code === "ConditionalCheckFailed" ? { found: oldItem(reason) } : undefined;
+}
+
+/** Reasons that say that nothing was written and that a later attempt may go through. */
+function isPassing({ Code }: CancellationReason): boolean {
+  return (
+    Code === "TransactionConflict" || Code === "ThrottlingError" || Code === "ProvisionedThroughputExceeded"
+  );
+}
+
+function transactItem(write: Write): NonNullable<TransactWriteCommandInput["TransactItems"]>[number] {
+  const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
+  if ("put" in write) return { Put: { ...putParameters(write), ...returned } };
+  if ("delete" in write) {
+    return {
+      Delete: { TableName: config.tableName(), Key: write.delete, ...expressions(write), ...returned },
+    };
+  }
+  return { Update: { ...updateParameters(write), ...returned } };
+}
+
+function putParameters(put: Put): {
+  TableName: string;
+  Item: Record<string, unknown>;
+} & ReturnType<typeof expressions> {
+  return { TableName: config.tableName(), Item: put.put, ...expressions(put) };
+}
+
+function updateParameters(update: Update): {
+  TableName: string;
+  Key: Record<string, unknown>;
+  UpdateExpression: string;
+} & ReturnType<typeof expressions> {
+  return {
+    TableName: config.tableName(),
+    Key: { ...update.key },
+    UpdateExpression: update.update,
+    ...expressions(update),
+  };
+}
+
+function expressions({ condition, names, values }: Expressions): {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+} {
+  return {
+    ...(condition === undefined ? {} : { ConditionExpression: condition }),
+    ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
+    ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+  };
+}
+
+function oldItem(failure: {
+  Item?: Parameters<typeof unmarshall>[0] | undefined;
+}): Record<string, unknown> | undefined {
+  return failure.Item === undefined ? undefined : unmarshall(failure.Item);
+}

@@ -1,0 +1,232 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
+import type { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await takeJobs("refunds");
+  await takeJobs("webhookDeliveries");
+});
+
+/** A carrier that answers as told and remembers what it was given. */
+class ScriptedCarrier implements Carrier {
+  readonly received: OutgoingMessage[] = [];
+  readonly deduplicates: boolean;
+  readonly #answer: (call: number) => HandOff | Promise<HandOff>;
+
+  constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
+    this.#answer = answer;
+    this.deduplicates = deduplicates;
+  }
+
+  async send(message: OutgoingMessage): Promise<HandOff> {
+    this.received.push(message);
+    return this.#answer(this.received.length);
+  }
+}
+
+const accept = (): HandOff => ({ outcome: "accepted", carrierReference: "carrier-1" });
+
+async function accepted(
+  fields: Record<string, string> = {},
+): Promise<{ job: MessageJob; message: AcceptedMessage }> {
+  const organizationId = await openWallet(1_000_000);
+  const message = await acceptMessage(organizationId, {
+    to: "15005550000",
+    message: "hello",
+    senderId: "ACME",
+    language: "English",
+    ...fields,
+  });
+  await takeJobs("transactionalSends");
+  return { job: { organizationId, messageId: message.id }, message };
+}
+
+async function statusOf({ organizationId, messageId }: MessageJob) {
+  const { status, errorCode } = await getMessage(organizationId, messageId);
+  return errorCode === undefined ? status : `${status}: ${errorCode}`;
+}
+
+it("a job that arrives five times in parallel reaches the carrier once", async () => {
+  const { job } = await accepted();
+  let letAnswer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letAnswer = resolve;
+  });
+  // The carrier answers only when the other four have met the claim of the first.
+  const carrier = new ScriptedCarrier(async () => {
+    await held;
+    return accept();
+  });
+  const first = handToCarrier(job, carrier);
+  await vi.waitFor(() => expect(carrier.received).toHaveLength(1));
+  const others = await Promise.allSettled(Array.from({ length: 4 }, async () => handToCarrier(job, carrier)));
+  letAnswer();
+  await first;
+  expect(carrier.received).toEqual([
+    {
+      reference: job.messageId,
+      to: "15005550000",
+      from: "ACME",
+      text: "hello",
+      encoding: "GSM-7",
+      isPromotional: false,
+    },
+  ]);
+  expect(await statusOf(job)).toBe("sent");
+  // Their job has to come again, in case the holder of the claim dies.
+  expect(new Set(others.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+});
+
+it("a job that comes again after the end repeats what follows from it, but sends nothing", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
+  await handToCarrier(job, carrier);
+  await takeJobs("refunds");
+  const events = await takeJobs("webhookDeliveries");
+  await handToCarrier(job, carrier);
+  expect(carrier.received).toHaveLength(1);
+  expect(await takeJobs("refunds")).toEqual([job]);
+  expect(await takeJobs("webhookDeliveries")).toEqual(events);
+});
+
+it("the price of a failed message is returned once, however often its refund is asked for", async () => {
+  const { job } = await accepted();
+  await handToCarrier(
+    job,
+    new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+  );
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
+  await Promise.all(Array.from({ length: 5 }, async () => refundMessage(job)));
+  await refundMessage(job);
+  const wallet = await readWallet(job.organizationId);
+  expect(wallet).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
+});
+
+it("a message that was sent is not refunded", async () => {
+  const { job } = await accepted();
+  await handToCarrier(job, new ScriptedCarrier(accept));
+  await refundMessage(job);
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
+});
+
+it("a carrier that wants to be asked later is asked again for six hours, then the message fails", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
+  const start = Date.now();
+  for (let hour = 0; hour <= 6; hour += 1) {
+    await handToCarrier(job, carrier);
+    expect(await statusOf(job)).toBe("queued");
+    vi.useFakeTimers({ toFake: ["Date"], now: start + hour * 3_600_000 });
+  }
+  vi.setSystemTime(start + 6.1 * 3_600_000);
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
+  expect(carrier.received).toHaveLength(8);
+});
+
+it("a sender that dies during the hand-off is followed by another one when its claim lapses", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier((call) => {
+    if (call === 1) throw new Error("connection reset");
+    return accept();
+  });
+  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, carrier)).rejects.toThrow("another sender holds this message");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("sent");
+  expect(carrier.received).toHaveLength(2);
+});
+
+it("a carrier that does not recognise repeats is never asked again after an unknown outcome", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier(() => {
+    throw new Error("time-out");
+  }, false);
+  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await handToCarrier(job, carrier);
+  expect(carrier.received).toHaveLength(1);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(await takeJobs("refunds")).toEqual([job]);
+});
+
+it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
+  await handToCarrier(job, carrier);
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a sender whose claim lapsed during the hand-off does not overwrite what the next one found", async () => {
+  const { job } = await accepted();
+  const start = Date.now();
+  const slow = new ScriptedCarrier(async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
+    await handToCarrier(job, new ScriptedCarrier(accept));
+    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+  });
+  await expect(handToCarrier(job, slow)).rejects.toThrow("lapsed");
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a scheduled message whose job comes early waits on", async () => {
+  const scheduledAt = new Date(Date.now() + 600_000).toISOString();
+  const { job } = await accepted({ scheduledAt });
+  const carrier = new ScriptedCarrier(accept);
+  await handToCarrier(job, carrier);
+  expect(carrier.received).toHaveLength(0);
+  expect(await statusOf(job)).toBe("queued");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a job whose message does not exist is dropped", async () => {
+  const carrier = new ScriptedCarrier(accept);
+  await handToCarrier({ organizationId: "org_x", messageId: "msg_x" }, carrier);
+  expect(carrier.received).toHaveLength(0);
+});
+
+it("a carrier that breaks at every attempt, its error holding a secret, ends in a safe code and a refund", async () => {
+  const { job } = await accepted();
+  const secret = "Authorization: Basic c2VjcmV0";
+  const carrier = new ScriptedCarrier(() => {
+    throw new Error(secret);
+  });
+  const logged = vi.spyOn(process.stdout, "write");
+  const start = Date.now();
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+    vi.useFakeTimers({ toFake: ["Date"], now: start + attempt * 121_000 });
+  }
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(await takeJobs("refunds")).toEqual([job]);
+  const seenByCustomer = JSON.stringify([
+    await getMessage(job.organizationId, job.messageId),
+    await takeJobs("webhookDeliveries"),
+  ]);
+  expect(seenByCustomer).toContain("MESSAGE_OUTCOME_UNKNOWN");
+  expect(seenByCustomer).not.toContain(secret);
+  expect(JSON.stringify(logged.mock.calls)).not.toContain(secret);
+  logged.mockRestore();
+});
+
+it("a carrier that never answers is given up, and the message stays safe", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
+  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  expect(await statusOf(job)).toBe("queued");
+});

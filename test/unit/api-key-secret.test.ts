@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+
+import {
+  apiKeyHint,
+  hashApiKeySecret,
+  isApiKeySecret,
+  newApiKeySecret,
+} from "../../shared/platform/auth/api-key-secret.ts";
+
+it("every new key is different, well-formed and recognised", () => {
+  const secrets = Array.from({ length: 500 }, newApiKeySecret);
+  expect(new Set(secrets).size).toBe(500);
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^nn_[0-9A-Za-z]{38}$/);
+    expect(isApiKeySecret(secret)).toBe(true);
+  }
+});
+
+it("a key with any one character changed is not recognised", () => {
+  const secret = newApiKeySecret();
+  for (let position = 3; position < secret.length; position += 1) {
+    const other = secret.charAt(position) === "a" ? "b" : "a";
+    expect(isApiKeySecret(secret.slice(0, position) + other + secret.slice(position + 1))).toBe(false);
+  }
+});
+
+it("what is stored and shown of a key does not give it away", () => {
+  const secret = newApiKeySecret();
+  expect(hashApiKeySecret(secret)).toMatch(/^[0-9a-f]{64}$/);
+  expect(apiKeyHint(secret)).toBe(`${secret.slice(0, 7)}…`);
+});

@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { callWebhook, type CallResult } from "../../shared/webhooks/call.ts";
+import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
+import { eventJob } from "../support/webhooks.ts";
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  process.env[environmentNames.webhookTargets] = "any";
+  await Promise.all(stops.splice(0).map(async (stop) => stop()));
+});
+
+/** Starts a receiver that speaks to the bare connection. @returns its URL */
+async function startHostile(answer: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("data", () => answer(socket));
+  });
+  const port = await listenOnLoopback(server);
+  stops.push(async () => {
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+  return `http://127.0.0.1:${port}/`;
+}
+
+async function callUrl(url: string): Promise<CallResult> {
+  const { eventId, event } = eventJob("org_x");
+  return callWebhook(
+    {
+      entity: "webhook",
+      id: "whk_x",
+      organizationId: "org_x",
+      url,
+      events: ["message.sent"],
+      secret: newWebhookSecret(),
+      createdAt: "2026-01-01T00:00:00.000Z",
+    },
+    { id: eventId, payload: event },
+  );
+}
+
+function drip(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text), 50);
+  socket.once("close", () => clearInterval(timer));
+}
+
+describe("a receiver", () => {
+  it("that says nothing, or never ends its headers, is left after ten seconds in all", async () => {
+    const silent = await startHostile(() => undefined);
+    const dripping = await startHostile((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      drip(socket, "x: y\r\n");
+    });
+    const continuing = await startHostile((socket) => drip(socket, "HTTP/1.1 100 Continue\r\n\r\n"));
+    expect(await Promise.all([silent, dripping, continuing].map(callUrl))).toEqual([
+      { error: "timed out" },
+      { error: "timed out" },
+      { error: "timed out" },
+    ]);
+  });
+
+  it("that drips its body has answered with its status", async () => {
+    const url = await startHostile((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+      drip(socket, "x");
+    });
+    expect(await callUrl(url)).toMatchObject({ status: 200 });
+  });
+
+  it("that sends a gigabyte gets rid of what the connection holds, and no more", async () => {
+    let written = 0;
+    let isClosed = false;
+    const url = await startHostile((socket) => {
+      socket.once("close", () => {
+        isClosed = true;
+      });
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
+      const chunk = Buffer.alloc(64 * 1024);
+      const writeMore = (): void => {
+        while (written < 1024 ** 3 && socket.writable && socket.write(chunk)) written += chunk.length;
+      };
+      socket.on("drain", writeMore);
+      writeMore();
+    });
+    expect(await callUrl(url)).toMatchObject({ status: 200 });
+    await vi.waitFor(() => expect(isClosed).toBe(true), 15_000);
+    expect(written).toBeLessThan(32 * 1024 ** 2);
+  });
+
+  it.each([
+    ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(64 * 1024)}`],
+    ["something else", "SSH-2.0-OpenSSH_9.9\r\n"],
+  ])("that answers with %s is refused", async (_name, answer) => {
+    const url = await startHostile((socket) => socket.write(answer));
+    expect(await callUrl(url)).toEqual({ error: "answered with something other than HTTP" });
+  });
+
+  it.each([
+    [
+      "switches to another protocol",
+      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    ],
+    ["hangs up", ""],
+  ])("that %s has not answered", async (_name, answer) => {
+    const url = await startHostile((socket) => socket.end(answer));
+    expect(await callUrl(url)).toEqual({ error: "connection broken" });
+  });
+
+  it("that is not there, or whose name leads nowhere, is told apart", async () => {
+    const url = await startHostile(() => undefined);
+    await Promise.all(stops.splice(0).map(async (stop) => stop()));
+    expect(await callUrl(url)).toEqual({ error: "connection refused" });
+    expect(await callUrl("http://nowhere.invalid/")).toEqual({ error: "host not found" });
+  });
+});
+
+describe("outside the local stage", () => {
+  it.each([
+    "https://127.0.0.1/",
+    "https://2130706433/",
+    "https://0x7f.1/",
+    "https://[::1]/",
+    "https://[::ffff:169.254.169.254]/",
+    "https://localhost./",
+  ])("%s is not dialled, even if it had been registered", async (url) => {
+    process.env[environmentNames.webhookTargets] = "public";
+    const dialled = vi.fn<() => void>();
+    await startHostile(dialled);
+    expect(await callUrl(url)).toEqual({ error: "the host is not a public address" });
+    expect(dialled).not.toHaveBeenCalled();
+  });
+});
