@@ -2,7 +2,8 @@ import * as z from "zod";
 
 import { errorCatalogue, type ErrorCode, type ErrorDetail } from "./contract/errors.ts";
 import { ErrorBody, PageMeta, type Page } from "./contract/primitives.ts";
-import { routes, type Operation, type Route } from "./routes.ts";
+import { routes, type Operation } from "./routes.ts";
+import type { Route } from "./routes/route.ts";
 
 /*
  * A client of the API, typed from the route table. It needs `fetch` and the contract, nothing of the server's.

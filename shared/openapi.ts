@@ -5,7 +5,8 @@ import recorded from "./contract/examples.json" with { type: "json" };
 import { apiVersion } from "./contract/health.ts";
 import { ErrorBody, IdempotencyKey, PageMeta } from "./contract/primitives.ts";
 import { WebhookEvent, webhookHeaders } from "./contract/webhooks.ts";
-import { errorsOf, routes, type Route } from "./routes.ts";
+import { routes } from "./routes.ts";
+import { errorsOf, type Route } from "./routes/route.ts";
 
 /*
  * The OpenAPI 3.1 document, made from the route table. Nothing in here speaks of a single operation: what a row

@@ -1,6 +1,6 @@
 import { readDashboardStats } from "../../shared/dashboard/stats.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes/dashboard.ts";
 
 export const handler = endpoint(routes.getDashboardStats, async ({ actor }) =>
   readDashboardStats(actor.organizationId),

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes/webhooks.ts";
 import { retryWebhookDelivery } from "../../shared/webhooks/deliveries.ts";
 
 export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) =>

@@ -1,12 +1,20 @@
-import { HttpApi, HttpMethod, HttpRoute, HttpRouteKey, HttpStage } from "aws-cdk-lib/aws-apigatewayv2";
-import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
+import { CfnIntegration, CfnRoute, HttpApi, HttpStage } from "aws-cdk-lib/aws-apigatewayv2";
+import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
-import type { Access } from "../../shared/platform/access.ts";
-import { type Route, fallbackRoute, routes } from "../../shared/routes.ts";
-import { GatewayFunction, type Backend } from "./gateway-function.ts";
+import { fallbackRoute, routes, type Operation } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
+import { accessOf, type Access } from "../access.ts";
+import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
+import { kebabCase, pascalCase } from "./names.ts";
 
-/** The HTTP API with one function for each row of the route table, and one for whatever is not in it. */
+/** A policy holds 6,144 characters; the ARN of a function has up to 114. */
+const functionsPerPolicy = 45;
+
+/**
+ * The HTTP API with one function for each row of the route table, and one for whatever is not in it. CloudFormation
+ * takes 500 resources in a stack, so an endpoint has four: its function and the function's role, integration and route.
+ */
 export class GatewayApi extends HttpApi {
   constructor(scope: Construct, id: string, backend: Backend) {
     super(scope, id, { createDefaultStage: false });
@@ -16,53 +24,54 @@ export class GatewayApi extends HttpApi {
       autoDeploy: true,
       throttle: backend.stage.throttle,
     });
-    for (const [operation, route] of Object.entries<Route>(routes)) {
-      const handler = routeFunction(this, operation, route, backend);
-      this.addRoutes({
-        path: route.path,
-        methods: [HttpMethod[route.method]],
-        integration: new HttpLambdaIntegration(`${pascalCase(operation)}Integration`, handler.lambda),
+    const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
+    const logs = logGroup(this, "Logs", backend.stage);
+    const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
+      const handler = new GatewayFunction(this, pascalCase(name), backend, {
+        handlerFile: `${route.tag}/${kebabCase(name)}`,
+        accessRow: `${name} in infra/access.ts`,
+        access,
+        timeoutSeconds: 15,
+        // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
+        memoryMegabytes: 1_024,
+        logs,
+      });
+      const integration = new CfnIntegration(handler, "Integration", {
+        apiId: this.apiId,
+        integrationType: "AWS_PROXY",
+        integrationUri: handler.lambda.functionArn,
+        payloadFormatVersion: "2.0",
+        credentialsArn: caller.roleArn,
+      });
+      new CfnRoute(handler, "Route", {
+        apiId: this.apiId,
+        routeKey,
+        target: `integrations/${integration.ref}`,
+      });
+      return handler;
+    };
+    const functions = rows().map(([operation, route]) =>
+      addFunction(operation, route, `${route.method} ${route.path}`, accessOf(operation, route)),
+    );
+    functions.push(addFunction("notFound", fallbackRoute, "$default", {}));
+    for (let start = 0; start < functions.length; start += functionsPerPolicy) {
+      new ManagedPolicy(this, `CallerPolicy${start / functionsPerPolicy + 1}`, {
+        roles: [caller],
+        statements: [
+          new PolicyStatement({
+            actions: ["lambda:InvokeFunction"],
+            resources: functions
+              .slice(start, start + functionsPerPolicy)
+              .map(({ lambda }) => lambda.functionArn),
+          }),
+        ],
       });
     }
-    const fallback = routeFunction(this, "notFound", fallbackRoute, backend);
-    new HttpRoute(this, "FallbackRoute", {
-      httpApi: this,
-      routeKey: HttpRouteKey.DEFAULT,
-      integration: new HttpLambdaIntegration("NotFoundIntegration", fallback.lambda),
-    });
   }
 }
 
-function routeFunction(scope: Construct, operation: string, route: Route, backend: Backend): GatewayFunction {
-  return new GatewayFunction(scope, pascalCase(operation), backend, {
-    handlerFile: `${route.tag}/${kebabCase(operation)}`,
-    access: accessOf(route),
-    timeoutSeconds: 15,
-    // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
-    memoryMegabytes: 1_024,
-  });
-}
-
-/** What a row's function may touch: what the row says, and what follows from its other columns. */
-function accessOf(route: Route): Access {
-  const { table = {} } = route.access;
-  return {
-    ...route.access,
-    table: {
-      ...table,
-      ...(route.auth === "bearer" ? { KEY: [...new Set([...(table.KEY ?? []), "GetItem" as const])] } : {}),
-      ...(route.idempotent === true
-        ? { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] }
-        : {}),
-    },
-    ...(route.auth === "bearer" ? { sessionKey: true } : {}),
-  };
-}
-
-function pascalCase(operation: string): string {
-  return operation.charAt(0).toUpperCase() + operation.slice(1);
-}
-
-function kebabCase(operation: string): string {
-  return operation.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+function rows(): [Operation, Route][] {
+  // The keys of the table are its operations, which the compiler does not say of `Object.entries`.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.entries<Route>(routes) as [Operation, Route][];
 }

@@ -1,61 +1,64 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import { tableActions, type Access, type QueueName } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { keyFamilies } from "../../shared/platform/table/keys.ts";
+import { tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages.ts";
+import type { JobQueue } from "./job-queue.ts";
 
 /** What the functions share. */
 export interface Backend {
   readonly stage: Stage;
   readonly table: Table;
-  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly queues: Readonly<Record<QueueName, JobQueue>>;
   readonly sessionKey: Secret;
 }
 
 export interface GatewayFunctionProps {
   /** The file of the handler in `functions/`, without its ending. */
   readonly handlerFile: string;
+  /** Where its permissions are written, for whoever finds that one is missing. */
+  readonly accessRow: string;
   readonly access: Access;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
+  readonly logs: LogGroup;
 }
 
-/** A Lambda function with a log group, and a role of its own that allows what its `access` says and no more. */
+/** A log group that several functions share; the names of its streams begin with the function's. */
+export function logGroup(scope: Construct, id: string, stage: Stage): LogGroup {
+  return new LogGroup(scope, id, {
+    retention: stage.logRetentionDays === 90 ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+}
+
+/** A Lambda function with a role of its own that allows what its `access` says and no more. */
 export class GatewayFunction extends Construct {
   readonly lambda: Function;
   readonly #policy = new PolicyDocument();
 
   constructor(scope: Construct, id: string, backend: Backend, props: GatewayFunctionProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, "Logs", {
-      retention: backend.stage.logRetentionDays === 90 ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], logGroup.logGroupArn);
-    this.#allowTable(backend.table, props.access.table ?? {});
-    for (const queue of props.access.queues ?? []) {
-      this.allow(["sqs:SendMessage"], backend.queues[queue].queueArn);
-    }
-    if (props.access.sessionKey === true) {
-      this.allow(["secretsmanager:GetSecretValue"], backend.sessionKey.secretArn);
-    }
+    this.#allowAccess(backend, props.access);
+    this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], props.logs.logGroupArn);
     this.lambda = new Function(this, "Function", {
+      description: `Permissions: ${props.accessRow}`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: "index.handler",
       code: Code.fromAsset(bundleFolder(props.handlerFile)),
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
-      logGroup,
+      logGroup: props.logs,
       environment: environment(backend, props.access),
       role: new Role(this, "Role", {
         assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
@@ -68,6 +71,17 @@ export class GatewayFunction extends Construct {
   /** Adds to what the function's role allows. */
   allow(actions: string[], resource: string, conditions: Record<string, unknown> = {}): void {
     this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
+  }
+
+  #allowAccess({ stage, table, queues, sessionKey }: Backend, access: Access): void {
+    this.#allowTable(table, access.table ?? {});
+    for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
+    if (access.sessionKey === true) this.allow(["secretsmanager:GetSecretValue"], sessionKey.secretArn);
+    if (access.carrier !== true || stage.carrier !== "aws") return;
+    for (const origin of ["phone-number", "pool", "sender-id"]) {
+      const resource = { service: "sms-voice", resource: origin, resourceName: "*" };
+      this.allow(["sms-voice:SendTextMessage"], Stack.of(this).formatArn(resource));
+    }
   }
 
   /**
@@ -94,7 +108,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.carrier]: stage.carrier,
     ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
     ...Object.fromEntries(
-      (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queueUrl]),
+      (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),
   };
 }

@@ -6,6 +6,7 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
+import type { Feed } from "../workers.ts";
 import type { GatewayFunction } from "./gateway-function.ts";
 import { outputNames } from "./stack-outputs.ts";
 
@@ -59,8 +60,8 @@ export class JobQueue extends Construct {
     }).overrideLogicalId(outputNames.deadLettersUrl(id));
   }
 
-  /** Lets a function work on the queue, so many jobs at a time and so many batches at once at the most. */
-  feed(worker: GatewayFunction, maxConcurrency: number, batchSize = 10): void {
+  /** Lets a function work on the queue. */
+  feed(worker: GatewayFunction, { maxConcurrency, batchSize = 10 }: Feed): void {
     worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
     new EventSourceMapping(this, "Feed", {
       target: worker.lambda,

@@ -77,7 +77,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
-      aws.allow(definition.name, definition.statements);
+      aws.allow(definition);
       functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
     }
     started({

@@ -5,8 +5,8 @@ import { buffer } from "node:stream/consumers";
 import * as z from "zod";
 
 import { listenOnLoopback } from "./loopback.ts";
-import { isAllowed } from "./permissions.ts";
-import type { Statement } from "./template.ts";
+import { deniedAsk } from "./permissions.ts";
+import type { FunctionDefinition } from "./template.ts";
 
 /** A request of a function to AWS. */
 export interface AwsRequest {
@@ -40,7 +40,7 @@ export interface LocalAwsOptions {
 export class LocalAws {
   readonly #server: Server;
   readonly #options: LocalAwsOptions;
-  readonly #roles = new Map<string, readonly Statement[]>();
+  readonly #functions = new Map<string, FunctionDefinition>();
   readonly #secrets = new Map<string, string>();
   #port = 0;
 
@@ -60,8 +60,8 @@ export class LocalAws {
   }
 
   /** Lets a function in, with what its role allows. */
-  allow(functionName: string, statements: readonly Statement[]): void {
-    this.#roles.set(functionName, statements);
+  allow(definition: FunctionDefinition): void {
+    this.#functions.set(definition.name, definition);
   }
 
   keepSecret(arn: string, value: string): void {
@@ -90,8 +90,10 @@ export class LocalAws {
   async #handle(request: AwsRequest): Promise<AwsResponse> {
     const { functionName, operation } = request;
     const body: unknown = JSON.parse(request.body);
-    if (!isAllowed(this.#roles.get(functionName) ?? [], operation, body)) {
-      const message = `${functionName} is not authorized to perform ${operation}: see its access in the stack`;
+    const definition = this.#functions.get(functionName);
+    const denied = deniedAsk(definition?.statements ?? [], operation, body);
+    if (denied !== undefined) {
+      const message = `not authorized to perform ${denied}. ${definition?.description ?? functionName}`;
       return errorResponse("AccessDeniedException", message);
     }
     if (operation === "secretsmanager:GetSecretValue") return this.#secretValue(body);

@@ -27,13 +27,22 @@ const OnQueue = z.object({ QueueUrl: z.string() });
 const OnSecret = z.object({ SecretId: z.string() });
 
 /**
- * Whether a role allows a request: IAM's rules, as far as our roles use them. A function that lacks a
+ * What a role does not allow of a request: IAM's rules, as far as our roles use them. A function that lacks a
  * permission fails on the laptop already, and not first in AWS.
  * @param operation for example `dynamodb:UpdateItem`
+ * @returns the first thing that is not allowed, in words, or undefined when all of it is
  */
-export function isAllowed(statements: readonly Statement[], operation: string, body: unknown): boolean {
+export function deniedAsk(
+  statements: readonly Statement[],
+  operation: string,
+  body: unknown,
+): string | undefined {
   const asks = asksOf(operation, body);
-  return asks.length > 0 && asks.every((ask) => statements.some((statement) => allows(statement, ask)));
+  if (asks.length === 0) return operation;
+  const denied = asks.find((ask) => !statements.some((statement) => allows(statement, ask)));
+  if (denied === undefined) return undefined;
+  const { action, resourceName, leadingKey } = denied;
+  return `${action} on ${leadingKey === undefined ? resourceName : leadingKey.replace(/#.*/, "#*")}`;
 }
 
 function allows(statement: Statement, ask: Ask): boolean {

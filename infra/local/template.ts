@@ -39,9 +39,10 @@ const resourceSchemas = {
     RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() }).optional(),
   }),
   role: z.object({
-    Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(Statement) }) })),
+    Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(Statement) }) })).default([]),
   }),
   function: z.object({
+    Description: z.string(),
     Code: z.object({ S3Key: z.string() }),
     Handler: z.literal("index.handler"),
     Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
@@ -64,6 +65,8 @@ const resourceSchemas = {
 
 export interface FunctionDefinition {
   readonly name: string;
+  /** Where its permissions are written. */
+  readonly description: string;
   readonly bundleFile: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
@@ -148,6 +151,7 @@ export async function readStack(
       if (asset === undefined) throw new Error(`${name} has no bundle among the stack's assets`);
       return {
         name,
+        description: properties.Description,
         bundleFile: path.join(assemblyFolder, asset.source.path, "index.mjs"),
         environment: properties.Environment.Variables,
         timeoutSeconds: properties.Timeout,

@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import * as z from "zod";
 
 import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
-import { routes, type Route } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 import { startReceiver, waitFor } from "../demo/webhook-receiver.ts";
 import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";

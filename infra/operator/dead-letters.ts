@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-import { queueNames, type QueueName } from "../../shared/platform/access.ts";
+import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, count } from "./command.ts";
 import type { Context } from "./context.ts";

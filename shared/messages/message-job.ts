@@ -1,7 +1,7 @@
 import * as z from "zod";
 
-import type { QueueName } from "../platform/access.ts";
 import { secondMs } from "../platform/clock.ts";
+import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/queue.ts";
 import { queueOf, type MessageRecord } from "./record.ts";
 

@@ -8,7 +8,7 @@ import {
   MessageType,
   type Message,
 } from "../contract/sms.ts";
-import type { QueueName } from "../platform/access.ts";
+import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
 import { amountOf, currency } from "../wallet/money.ts";

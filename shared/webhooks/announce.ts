@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { WebhookEvent } from "../contract/webhooks.ts";
-import type { QueueName } from "../platform/access.ts";
+import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { enqueue, type QueuedJob } from "../platform/jobs/queue.ts";
 import { Lane } from "./open-calls.ts";
 

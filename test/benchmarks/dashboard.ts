@@ -5,8 +5,8 @@ import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { localAccountId, localRegion } from "../../infra/local/template.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept.ts";
-import { queueNames } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 
 // `npm run bench:dashboard`: how long GET /v1/dashboard/stats takes for a customer with 1,000 messages and for one
 // with 100,000, asked in turns so that both meet the same noise.

@@ -56,12 +56,13 @@ it("the contract imports zod and itself only", () => {
 });
 
 it("the route table, the document and the client import the contract only, so a customer can take them along", () => {
-  const allowed = /^shared\/(contract\/|routes\.ts$)|^shared\/platform\/access\.ts$/;
-  expect(breaches(/^shared\/(client|openapi|routes)\.ts$/, (imported) => allowed.test(imported))).toEqual([]);
+  const allowed = /^shared\/(contract\/|routes\/|routes\.ts$)/;
+  const taken = /^shared\/((client|openapi|routes)\.ts$|routes\/)/;
+  expect(breaches(taken, (imported) => allowed.test(imported))).toEqual([]);
 });
 
 it("the platform imports no domain", () => {
-  const allowed = /^shared\/(contract|platform)\/|^shared\/routes\.ts$/;
+  const allowed = /^shared\/(contract|platform)\/|^shared\/routes\/route\.ts$/;
   expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
 });
 
@@ -73,9 +74,15 @@ it("functions import what is shared, never each other", () => {
   expect(breaches(/^functions\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
 });
 
+it("a handler takes the routes of its own tag, so that its bundle carries no others", () => {
+  const isOfTag = (imported: string, importer: string): boolean =>
+    !imported.startsWith("shared/routes") || imported === `shared/routes/${importer.split("/")[1]}.ts`;
+  expect(breaches(/^functions\/(?!fallback\/)/, isOfTag)).toEqual([]);
+});
+
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/contract\/docs\.ts$|^shared\/platform\/(access|config|table\/keys)\.ts$/;
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/docs\.ts$|^shared\/platform\/(config|jobs\/queue-names|table\/keys)\.ts$/;
   // The operator's commands are a program of their own beside the functions.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
@@ -88,8 +95,8 @@ it("the rooms of what is shared depend on each other without a cycle", () => {
   const dependencies = new Map<string, Set<string>>();
   for (const { name, imports } of files.filter((file) => /^shared\/[^/]+\//.test(file.name))) {
     const known = dependencies.get(roomOf(name)) ?? new Set();
-    // The route table sits above the rooms and is only known to the platform as a type.
-    for (const imported of imports) if (imported !== "shared/routes.ts") known.add(roomOf(imported));
+    // The route table sits above the rooms: the platform knows the type of a row, the client and the document all.
+    for (const imported of imports) if (!imported.startsWith("shared/routes")) known.add(roomOf(imported));
     known.delete(roomOf(name));
     dependencies.set(roomOf(name), known);
   }

@@ -2,7 +2,8 @@ import { access, glob, readFile } from "node:fs/promises";
 
 import { expect, it } from "vitest";
 
-import { routes, type Route } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 
 const rows = Object.entries<Route>(routes);
 

@@ -8,7 +8,8 @@ import * as z from "zod";
 
 import { DocsFile } from "../../shared/contract/docs.ts";
 import { errorTable, openApiDocument } from "../../shared/openapi.ts";
-import { errorsOf, routes, type Route } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes.ts";
+import { errorsOf, type Route } from "../../shared/routes/route.ts";
 import { call } from "../support/api.ts";
 import { schemaProblem } from "../support/contract.ts";
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { routes, type Route } from "../../shared/routes.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 

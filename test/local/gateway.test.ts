@@ -78,11 +78,21 @@ it("without a data folder nothing is kept", async () => {
 it("a function that does what its role does not allow is refused as in AWS", async () => {
   const gateway = await start({
     interceptor: async (request, next) =>
-      next(request.operation === "dynamodb:Query" ? { ...request, functionName: "ApiSendSms" } : request),
+      next(
+        request.operation === "dynamodb:Query"
+          ? {
+              ...request,
+              functionName:
+                gateway.stack.functions.find(({ name }) => name.startsWith("ApiSendSms"))?.name ?? "",
+            }
+          : request,
+      ),
   });
   const customer = await Customer.register({ baseUrl: gateway.url });
   expect(errorOf(await customer.call("/v1/auth/api-keys"))).toEqual({ status: 500, code: "INTERNAL" });
-  expect(log.join("\n")).toContain("ApiSendSms is not authorized to perform dynamodb:Query");
+  expect(log.join("\n")).toContain(
+    "not authorized to perform dynamodb:Query on ORG#*. Permissions: sendSms in infra/access.ts",
+  );
 });
 
 it("a function that is ended starts again with the next call", async () => {

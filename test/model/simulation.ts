@@ -25,10 +25,10 @@ import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
-import { queueNames, type QueueName } from "../../shared/platform/access.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
+import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import {
   SingleEffectRetryStrategy,

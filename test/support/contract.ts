@@ -2,7 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as z from "zod";
 
 import { openApiDocument } from "../../shared/openapi.ts";
-import { methodsOf, pathPattern, routes, type Route } from "../../shared/routes.ts";
+import { methodsOf, routes } from "../../shared/routes.ts";
+import { pathPattern, type Route } from "../../shared/routes/route.ts";
 
 /*
  * Holds what the gateway answers against the document that it publishes, more strictly than a customer should:

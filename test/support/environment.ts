@@ -4,8 +4,8 @@ import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
 import { localAccountId } from "../../infra/local/template.ts";
-import { queueNames } from "../../shared/platform/access.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 
 /*
  * Lets domain code run inside a test as it runs inside a function: on the emulators of the shared gateway, but

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import type { Route } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 
 /** The path of a route with ids that could be there and are not. */
 export function pathOfNothing(route: Route): string {

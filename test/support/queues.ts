@@ -1,7 +1,7 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import type { QueueName } from "../../shared/platform/access.ts";
 import { config } from "../../shared/platform/config.ts";
+import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 
 /** Takes all visible jobs off one of this test file's own queues. */
 export async function takeJobs(queue: QueueName): Promise<unknown[]> {

@@ -8,7 +8,7 @@ import type * as z from "zod";
 
 import { ApiError, errorCatalogue, invalidField } from "../../contract/errors.ts";
 import { IdempotencyKey, type Page } from "../../contract/primitives.ts";
-import type { Route } from "../../routes.ts";
+import type { Route } from "../../routes/route.ts";
 import { authenticate, type Actor } from "../auth/authenticate.ts";
 import { warmSessionKey } from "../auth/session-token.ts";
 import { log } from "../log.ts";

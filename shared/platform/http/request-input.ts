@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod";
 
 import { ApiError, detailsOf } from "../../contract/errors.ts";
-import type { Route } from "../../routes.ts";
+import type { Route } from "../../routes/route.ts";
 
 /** How large a body may be where the route's row does not say. */
 const defaultMaxBodyKilobytes = 64;

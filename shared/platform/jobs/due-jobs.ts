@@ -1,10 +1,10 @@
 import * as z from "zod";
 
-import { queueNames, type QueueName } from "../access.ts";
 import { hourMs, minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
 import { deleteItem, queryItems, readItem, updateItem, type Put } from "../table/table.ts";
+import { queueNames, type QueueName } from "./queue-names.ts";
 import { enqueueAll, secondsUntil, type QueuedJob } from "./queue.ts";
 
 /*

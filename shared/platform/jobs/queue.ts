@@ -1,8 +1,8 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import type { QueueName } from "../access.ts";
 import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
+import type { QueueName } from "./queue-names.ts";
 
 /** The longest that SQS delays a message; what is due later waits in the table. */
 export const maxDelaySeconds = 900;

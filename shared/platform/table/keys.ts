@@ -13,7 +13,7 @@
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
- * | how far a round through all wallets has come     | ROUND#<name>        | ROUND         |
+ * | how far a sweep through all wallets has come     | SWEEP#<name>        | SWEEP         |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
  * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
@@ -57,9 +57,9 @@ export const keyFamilies = [
   "ORG",
   "RELEASE",
   "REVIEWS",
-  "ROUND",
   "SANDBOX",
   "STATS",
+  "SWEEP",
   "TEMPLATES",
   "USER",
   "WALLET",
@@ -93,7 +93,7 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
-  walletSweep: (name: string): Key => ({ pk: `ROUND#${name}`, sk: "ROUND" }),
+  walletSweep: (name: string): Key => ({ pk: `SWEEP#${name}`, sk: "SWEEP" }),
   ledgerEntry: (organizationId: string, seq: number): Key => ({
     pk: `LEDGER#${organizationId}`,
     sk: ledgerSortKey(seq),

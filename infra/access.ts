@@ -1,0 +1,158 @@
+import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import { keyFamilies, type KeyFamily } from "../shared/platform/table/keys.ts";
+import type { Operation } from "../shared/routes.ts";
+import type { Route } from "../shared/routes/route.ts";
+
+export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
+type TableAction = (typeof tableActions)[number];
+
+/** What a function may touch. Its role allows this and nothing else, on a laptop as in AWS. */
+export interface Access {
+  readonly table?: { readonly [Family in KeyFamily]?: readonly TableAction[] };
+  /** Queues it may send to. */
+  readonly queues?: readonly QueueName[];
+  /** Whether it may read the key that session tokens are signed with. */
+  readonly sessionKey?: true;
+  /** Whether it may hand messages to the stage's carrier. */
+  readonly carrier?: true;
+}
+
+/*
+ * Grants that several functions need.
+ */
+
+/** To change a balance together with the ledger entry of the change, or to charge for messages. */
+export const changesWallet = {
+  table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["GetItem", "PutItem"] },
+} as const satisfies Access;
+
+/** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
+const acceptsMessages = grant(changesWallet, {
+  table: { ORG: ["GetItem"], MESSAGES: ["PutItem"], DUE: ["PutItem"], STATS: ["UpdateItem"] },
+  queues: ["transactionalSends", "marketingSends"],
+});
+
+/** To know who calls. */
+const authenticates: Access = { table: { KEY: ["GetItem"] }, sessionKey: true };
+
+/** To do a request once for each Idempotency-Key. */
+const remembersAnswers: Access = {
+  table: { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] },
+};
+
+/** What the function of each operation may touch, beside what follows from the columns of its route. */
+const accessOfOperation: Readonly<Record<Operation, Access>> = {
+  getHealth: {},
+  register: {
+    table: {
+      USER: ["PutItem"],
+      EMAIL: ["PutItem"],
+      ORG: ["PutItem"],
+      WALLET: ["PutItem"],
+      WALLETS: ["PutItem"],
+    },
+    sessionKey: true,
+  },
+  login: {
+    table: { USER: ["GetItem"], EMAIL: ["GetItem"], ORG: ["GetItem"], LIMIT: ["UpdateItem"] },
+    sessionKey: true,
+  },
+  getMe: { table: { USER: ["GetItem"], ORG: ["GetItem"] } },
+  listApiKeys: { table: { ORG: ["Query"] } },
+  createApiKey: { table: { ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] } },
+  disableApiKey: { table: { ORG: ["GetItem", "UpdateItem"], KEY: ["UpdateItem"] } },
+  sendSms: acceptsMessages,
+  estimateSms: { table: { WALLET: ["GetItem"] } },
+  listSms: { table: { MESSAGES: ["Query"], WALLET: ["GetItem"] } },
+  getSms: { table: { MESSAGES: ["GetItem"] } },
+  cancelSms: grant(changesWallet, { table: { MESSAGES: ["GetItem", "UpdateItem"], STATS: ["UpdateItem"] } }),
+  listCampaigns: { table: { CAMPAIGNS: ["Query"], ORG: ["GetItem"], STATS: ["Query"] } },
+  createCampaign: {
+    table: {
+      ORG: ["GetItem", "UpdateItem"],
+      TEMPLATES: ["GetItem"],
+      CAMPAIGNS: ["PutItem"],
+      DUE_CAMPAIGNS: ["PutItem"],
+    },
+    queues: ["campaigns"],
+  },
+  getCampaign: { table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] } },
+  launchCampaign: {
+    table: {
+      CAMPAIGNS: ["GetItem", "UpdateItem"],
+      DUE_CAMPAIGNS: ["PutItem"],
+      STATS: ["GetItem"],
+    },
+    queues: ["campaigns"],
+  },
+  cancelCampaign: {
+    table: {
+      CAMPAIGNS: ["GetItem", "UpdateItem"],
+      DUE_CAMPAIGNS: ["DeleteItem"],
+      STATS: ["GetItem"],
+    },
+  },
+  getDashboardStats: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
+  getWallet: { table: { WALLET: ["GetItem"] } },
+  listTransactions: { table: { WALLET: ["GetItem"], LEDGER: ["Query"] } },
+  topUpWallet: changesWallet,
+  listWebhooks: { table: { ORG: ["Query"] } },
+  createWebhook: { table: { ORG: ["PutItem", "UpdateItem"] } },
+  deleteWebhook: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  getWebhook: { table: { ORG: ["GetItem"] } },
+  updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
+  rotateWebhookSecret: { table: { ORG: ["UpdateItem"] } },
+  testWebhook: {
+    table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["PutItem"] },
+    queues: ["webhookDeliveries"],
+  },
+  listWebhookDeliveries: { table: { ORG: ["GetItem"], DELIVERIES: ["Query"] } },
+  retryWebhookDelivery: {
+    table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["UpdateItem"] },
+    queues: ["webhookRetries"],
+  },
+  getKyc: { table: { ORG: ["GetItem"] } },
+  submitKyc: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
+  listSenderIds: { table: { ORG: ["GetItem", "Query"] } },
+  createSenderId: { table: { ORG: ["GetItem", "PutItem", "UpdateItem"], REVIEWS: ["PutItem"] } },
+  setDefaultSenderId: { table: { ORG: ["GetItem", "Query", "UpdateItem"] } },
+  listContacts: { table: { CONTACTS: ["Query"], ORG: ["GetItem"] } },
+  createContact: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  importContacts: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  getContact: { table: { CONTACTS: ["GetItem"] } },
+  updateContact: { table: { CONTACTS: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] } },
+  deleteContact: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
+  listTemplates: { table: { TEMPLATES: ["Query"], ORG: ["GetItem"] } },
+  createTemplate: { table: { TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] } },
+  getTemplate: { table: { TEMPLATES: ["GetItem"] } },
+  updateTemplate: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
+  deleteTemplate: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
+  sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
+  getOpenApi: {},
+  getDocs: {},
+  getDocsFile: {},
+};
+
+/** What the function of an operation may touch: what its row above says, and what its route brings along. */
+export function accessOf(operation: Operation, route: Route): Access {
+  return grant(
+    accessOfOperation[operation],
+    route.auth === "bearer" ? authenticates : {},
+    route.idempotent === true ? remembersAnswers : {},
+  );
+}
+
+/** Several grants as one. */
+export function grant(...grants: readonly Access[]): Access {
+  const table = Object.fromEntries(
+    keyFamilies
+      .map((family) => [family, [...new Set(grants.flatMap((each) => each.table?.[family] ?? []))]] as const)
+      .filter(([, actions]) => actions.length > 0),
+  );
+  return {
+    table,
+    queues: [...new Set(grants.flatMap(({ queues = [] }) => queues))],
+    ...(grants.some(({ sessionKey }) => sessionKey) ? { sessionKey: true } : {}),
+    ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
+  };
+}

@@ -1,0 +1,74 @@
+import { Duration } from "aws-cdk-lib";
+import { TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Rule, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import type { Topic } from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
+
+import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
+import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
+import { JobQueue } from "./job-queue.ts";
+import { kebabCase, pascalCase } from "./names.ts";
+
+/** How often a scheduled function has to fail, in stretches of five minutes, before its alarm rings. */
+const alarmAfterMinutes = 10;
+const alarmPeriodMinutes = 5;
+
+const rows = Object.entries<Worker>(workers);
+
+/** Adds the queues that the workers live on. */
+export function addQueues(scope: Construct, alarmTopic: Topic): Readonly<Record<QueueName, JobQueue>> {
+  const queueOf = (name: QueueName): JobQueue => {
+    const worker = rows.find(([, { queues }]) => queues?.[name] !== undefined)?.[1];
+    const feed = worker?.queues?.[name];
+    if (worker === undefined || feed === undefined) throw new Error(`no worker lives on the queue ${name}`);
+    return new JobQueue(scope, pascalCase(name), {
+      workerTimeoutSeconds: worker.timeoutSeconds,
+      alarmDescription: feed.alarm,
+      alarmTopic,
+    });
+  };
+  const queues = queueNames.map((name) => [name, queueOf(name)] as const);
+  // Each name has its queue, which the compiler cannot follow through the entries.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(queues) as Record<QueueName, JobQueue>;
+}
+
+/** Adds a function for each row of the table of workers, and lets its queues or its schedule call it. */
+export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic): void {
+  const logs = logGroup(scope, "WorkerLogs", backend.stage);
+  for (const [name, { access, timeoutSeconds, queues = {}, schedule }] of rows) {
+    const worker = new GatewayFunction(scope, pascalCase(name), backend, {
+      handlerFile: `workers/${kebabCase(name)}`,
+      accessRow: `${name} in infra/workers.ts`,
+      access,
+      timeoutSeconds,
+      memoryMegabytes: 512,
+      logs,
+    });
+    for (const queue of queueNames) {
+      const feed: Feed | undefined = queues[queue];
+      if (feed !== undefined) backend.queues[queue].feed(worker, feed);
+    }
+    if (schedule !== undefined) addSchedule(worker, schedule, alarmTopic);
+  }
+}
+
+function addSchedule(worker: GatewayFunction, { everyMinutes, alarm }: Schedule, alarmTopic: Topic): void {
+  new Rule(worker, "Schedule", {
+    schedule: RuleSchedule.rate(Duration.minutes(everyMinutes)),
+    targets: [new LambdaFunction(worker.lambda, { retryAttempts: 0 })],
+  });
+  worker.lambda
+    .metricErrors({ period: Duration.minutes(alarmPeriodMinutes) })
+    .createAlarm(worker, "ErrorsAlarm", {
+      alarmDescription: `${alarm} Find the error in the function's log and mend the cause; it catches up by itself.`,
+      threshold: 1,
+      // What runs more often has to fail in two stretches, what runs seldom only once.
+      evaluationPeriods: everyMinutes < alarmPeriodMinutes ? alarmAfterMinutes / alarmPeriodMinutes : 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+    .addAlarmAction(new SnsAction(alarmTopic));
+}

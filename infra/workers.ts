@@ -1,0 +1,170 @@
+import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import { changesWallet, grant, type Access } from "./access.ts";
+
+/** A function that works by itself: on the jobs of its queues, or by the clock. */
+export interface Worker {
+  readonly access: Access;
+  readonly timeoutSeconds: number;
+  /** The queues that feed it. */
+  readonly queues?: { readonly [Name in QueueName]?: Feed };
+  readonly schedule?: Schedule;
+}
+
+export interface Feed {
+  /** Batches that may be in work at once. */
+  readonly maxConcurrency: number;
+  /** Jobs in a batch at the most, 10 where nothing is said. */
+  readonly batchSize?: number;
+  /** What it means for customers when its jobs end up in the dead-letter queue, and what to do. */
+  readonly alarm: string;
+}
+
+export interface Schedule {
+  readonly everyMinutes: number;
+  /** What it means for customers when it fails. */
+  readonly alarm: string;
+}
+
+/** A webhook call may take ten seconds: alone in its batch it holds up no other job. */
+const webhookBatchSize = 1;
+
+/**
+ * All functions that no request calls. A row's name is the function's, and its handler is
+ * `functions/workers/<name-in-kebab-case>.ts`; functions, queues, schedules, permissions and alarms come from here.
+ */
+export const workers = {
+  sendMessage: {
+    timeoutSeconds: 20,
+    access: {
+      table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"], STATS: ["UpdateItem"] },
+      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
+      carrier: true,
+    },
+    queues: {
+      transactionalSends: {
+        maxConcurrency: 50,
+        alarm:
+          "One-time codes or transactional messages could not be brought to an end: customers see them queued. " +
+          "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+      },
+      marketingSends: {
+        maxConcurrency: 10,
+        alarm:
+          "Marketing messages could not be brought to an end: customers see them queued. " +
+          "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+      },
+    },
+  },
+  runCampaign: {
+    timeoutSeconds: 30,
+    access: grant(changesWallet, {
+      table: {
+        CAMPAIGNS: ["GetItem", "UpdateItem"],
+        DUE_CAMPAIGNS: ["DeleteItem"],
+        CONTACTS: ["GetItem", "Query"],
+        MESSAGES: ["PutItem", "Query"],
+        STATS: ["GetItem", "UpdateItem"],
+      },
+      queues: ["campaigns", "marketingSends"],
+    }),
+    queues: {
+      campaigns: {
+        maxConcurrency: 5,
+        alarm:
+          "Runs of campaigns failed again and again: customers see them sending without progress. " +
+          "Find the job.failed log lines of RunCampaign and mend the cause; campaigns go on by themselves.",
+      },
+    },
+  },
+  refundMessage: {
+    timeoutSeconds: 20,
+    access: grant(changesWallet, { table: { MESSAGES: ["GetItem", "UpdateItem"] } }),
+    queues: {
+      refunds: {
+        maxConcurrency: 2,
+        alarm:
+          "Customers have not got back the price of messages that failed. " +
+          "Find the job.failed log lines of RefundMessage, mend the cause, then redrive the queue.",
+      },
+    },
+  },
+  dispatchWebhook: {
+    timeoutSeconds: 30,
+    access: {
+      table: {
+        ORG: ["GetItem", "Query", "UpdateItem"],
+        DELIVERIES: ["PutItem", "UpdateItem"],
+        OPENCALLS: ["GetItem", "UpdateItem"],
+        DUE: ["PutItem"],
+      },
+      queues: ["webhookDeliveries", "webhookRetries"],
+    },
+    queues: {
+      webhookDeliveries: {
+        maxConcurrency: 200,
+        batchSize: webhookBatchSize,
+        alarm:
+          "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours. " +
+          "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+      },
+      webhookRetries: {
+        maxConcurrency: 100,
+        batchSize: webhookBatchSize,
+        alarm:
+          "Webhook deliveries were not tried again through a fault of ours: customers see them pending. " +
+          "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+      },
+    },
+  },
+  releaseDue: {
+    timeoutSeconds: 50,
+    access: {
+      table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
+      queues: ["transactionalSends", "marketingSends", "webhookRetries"],
+    },
+    schedule: {
+      everyMinutes: 1,
+      alarm:
+        "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
+    },
+  },
+  reconcileWallets: {
+    timeoutSeconds: 50,
+    access: grant(changesWallet, {
+      table: {
+        WALLETS: ["Query"],
+        SWEEP: ["GetItem", "UpdateItem"],
+        LEDGER: ["Query"],
+        MESSAGES: ["GetItem"],
+      },
+      queues: ["transactionalSends", "marketingSends", "refunds"],
+    }),
+    schedule: {
+      everyMinutes: 1,
+      alarm: "Wallets are not reconciled: lost debits are not refunded.",
+    },
+  },
+  wakeCampaigns: {
+    timeoutSeconds: 50,
+    access: { table: { DUE_CAMPAIGNS: ["Query"], CAMPAIGNS: ["GetItem"] }, queues: ["campaigns"] },
+    schedule: {
+      everyMinutes: 1,
+      alarm: "Scheduled campaigns may not start, and interrupted ones not go on.",
+    },
+  },
+  closeDays: {
+    timeoutSeconds: 300,
+    access: {
+      table: {
+        WALLETS: ["Query"],
+        SWEEP: ["GetItem", "UpdateItem"],
+        MESSAGES: ["Query"],
+        STATS: ["Query", "UpdateItem"],
+      },
+    },
+    schedule: {
+      everyMinutes: 60,
+      alarm: "Days are not closed: the dashboard's numbers of past days may be off by a few.",
+    },
+  },
+} as const satisfies Record<string, Worker>;

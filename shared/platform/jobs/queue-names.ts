@@ -1,0 +1,10 @@
+/** The queues of the gateway. */
+export const queueNames = [
+  "campaigns",
+  "marketingSends",
+  "refunds",
+  "transactionalSends",
+  "webhookDeliveries",
+  "webhookRetries",
+] as const;
+export type QueueName = (typeof queueNames)[number];

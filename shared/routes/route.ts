@@ -1,0 +1,49 @@
+import type * as z from "zod";
+
+import type { ErrorCode } from "../contract/errors.ts";
+
+/** One operation of the API: all that a customer, the gateway and the document need to know of it. */
+export interface Route {
+  readonly method: "DELETE" | "GET" | "PATCH" | "POST";
+  readonly path: `/${string}`;
+  /** The folder of the handler, `functions/<tag>/`. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly auth: "bearer" | "none";
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  /** A body is optional when its schema takes an absent one. */
+  readonly body?: z.ZodType;
+  /** How large the body may be, 64 KB where nothing is said. */
+  readonly maxBodyKilobytes?: number;
+  readonly status: 200 | 201 | 202;
+  /** What `data` in the response holds; of a paged route, what each of its rows holds. */
+  readonly data: z.ZodType;
+  readonly paged?: true;
+  /** Content types of a response that goes out as the handler made it, without the envelope. */
+  readonly raw?: readonly string[];
+  /** Whether the operation takes an Idempotency-Key. */
+  readonly idempotent?: true;
+  /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Every error code that an operation can answer with: its own, and those that its other columns bring. */
+export function errorsOf(route: Route): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
+  if (route.auth === "bearer") codes.push("UNAUTHORIZED");
+  // Whatever reads or writes the table may find it too busy.
+  if (route.auth === "bearer" || route.body !== undefined) codes.push("UNAVAILABLE");
+  if (route.params !== undefined) codes.push("NOT_FOUND");
+  if (route.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  if (route.idempotent === true) {
+    codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
+  }
+  return [...new Set(codes)];
+}
+
+/** What the path of a route looks like when its parameters are filled in. */
+export function pathPattern({ path }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+}
