@@ -101,7 +101,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   deleteWebhook: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
   getWebhook: { table: { ORG: ["GetItem"] } },
   updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
-  rotateWebhookSecret: { table: { ORG: ["UpdateItem"] } },
+  rotateWebhookSecret: { table: { ORG: ["GetItem", "UpdateItem"] } },
   testWebhook: {
     table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["PutItem"] },
     queues: ["webhookDeliveries"],

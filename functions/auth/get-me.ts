@@ -1,4 +1,4 @@
-import { getAccount } from "../../shared/accounts/users.ts";
+import { getAccount } from "../../shared/accounts/account.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { login } from "../../shared/accounts/users.ts";
+import { login } from "../../shared/accounts/login.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/auth.ts";
 

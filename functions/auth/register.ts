@@ -1,4 +1,4 @@
-import { register } from "../../shared/accounts/users.ts";
+import { register } from "../../shared/accounts/register.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/auth.ts";
 

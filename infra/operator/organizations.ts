@@ -1,10 +1,10 @@
 import * as z from "zod";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { findOrganizationIdOfEmail, findUser } from "../../shared/accounts/users.ts";
+import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
-import { findKyc } from "../../shared/kyc/review.ts";
-import { listSenderIdRecords, type SenderIdRecord } from "../../shared/sender-ids/review.ts";
+import { findKyc } from "../../shared/kyc/record.ts";
+import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
 import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
@@ -15,7 +15,9 @@ import { listOf, tableOf } from "./output.ts";
  * @throws Error when there is none
  */
 export async function readOrganization(idOrEmail: string): Promise<OrganizationRecord> {
-  const id = idOrEmail.includes("@") ? await findOrganizationIdOfEmail(idOrEmail) : idOrEmail;
+  const id = idOrEmail.includes("@")
+    ? (await findUserByEmail(idOrEmail.toLowerCase()))?.organizationId
+    : idOrEmail;
   const organization = id === undefined ? undefined : await findOrganization(id, { consistent: true });
   if (organization === undefined) throw new Error(`There is no organisation ${idOrEmail}.`);
   return organization;
@@ -35,7 +37,7 @@ const show = command({
       ownerId === undefined ? undefined : findUser(ownerId),
       findWallet(id),
       findKyc(id),
-      listSenderIdRecords(id),
+      readSenderIds(id),
     ]);
     const ledger = wallet === undefined ? [] : await readNewestEntries(wallet, input.limit);
     const facts = listOf({
@@ -50,7 +52,14 @@ const show = command({
       Webhooks: String(organization.webhookCount),
     });
     output.result(
-      { organization, user: user ?? null, wallet: wallet ?? null, kyc: kyc ?? null, senderIds, ledger },
+      {
+        organization,
+        user: user === undefined ? null : presentUser(user),
+        wallet: wallet ?? null,
+        kyc: kyc ?? null,
+        senderIds,
+        ledger,
+      },
       ledger.length === 0 ? facts : `${facts}\n\n${tableOf(ledger, ledgerColumns)}`,
     );
   },

@@ -1,9 +1,11 @@
 import * as z from "zod";
 
 import { ApiError } from "../../shared/contract/errors.ts";
-import { decideKyc, listPendingKyc, findKyc, type KycRecord } from "../../shared/kyc/review.ts";
+import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
+import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
 import type { Decision } from "../../shared/reviews/record.ts";
-import { decideSenderId, listPendingSenderIds, readSenderId } from "../../shared/sender-ids/review.ts";
+import { readSenderId } from "../../shared/sender-ids/record.ts";
+import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
 import { command, organizationParameter, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organizations.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 
 import type { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -7,30 +7,19 @@ import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/auth/
 import type { Actor, CredentialRecord } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/table/keys.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { queryItems, readItem, transact } from "../platform/table/table.ts";
-import { takeQuota } from "./organization-record.ts";
-
-/** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
-const ApiKeyRecord = z.object({
-  entity: z.literal("apiKey"),
-  id: z.string(),
-  organizationId: z.string(),
-  secretHash: z.string(),
-  hint: z.string(),
-  name: z.string().optional(),
-  createdAt: z.string(),
-  disabledAt: z.string().optional(),
-});
-type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
+import { queryItems, readItem, transact, type Update } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { ApiKeyRecord, presentApiKey } from "./api-key-record.ts";
+import { takeQuota } from "./quota.ts";
 
 /** Disabled keys stay listed and count. */
 const maxApiKeys = 1_000;
 
 /**
  * Creates an API key. Its secret is returned here once and stored only as a hash.
- * @throws ApiError CONFLICT when the organisation has as many keys as it may have
+ * @throws ApiError CONFLICT when the organisation has as many keys as it may have; UNAVAILABLE
  */
 export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
   const secret = newApiKeySecret();
@@ -60,7 +49,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
       condition: "attribute_not_exists(pk)",
     },
   ]);
-  if (!created.committed) {
+  if (created.outcome === "refused") {
     throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxApiKeys} API keys.` });
   }
   return { ...presentApiKey(record), secret };
@@ -82,7 +71,7 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
 
 /**
  * Revokes a key: the next request that carries it is refused. Disabling a disabled key changes nothing.
- * @throws ApiError NOT_FOUND, also for a key of another organisation
+ * @throws ApiError NOT_FOUND, also for a key of another organisation; UNAVAILABLE
  */
 export async function disableApiKey(organizationId: string, keyId: string): Promise<ApiKey> {
   const key = keys.apiKeyOfOrganization(organizationId, keyId);
@@ -90,28 +79,10 @@ export async function disableApiKey(organizationId: string, keyId: string): Prom
   if (record === undefined) throw new ApiError("NOT_FOUND");
   if (record.disabledAt !== undefined) return presentApiKey(record);
   const disabledAt = now().toISOString();
-  const disable = {
-    update: "SET disabledAt = :disabledAt",
-    condition: "attribute_exists(pk) AND attribute_not_exists(disabledAt)",
-    values: { ":disabledAt": disabledAt },
-  };
-  const disabled = await transact([
-    { key, ...disable },
-    { key: keys.apiKey(record.secretHash), ...disable },
-  ]);
+  const disable = (each: Key): Update =>
+    updateOf(each, { set: { disabledAt } }, { present: ["pk"], absent: ["disabledAt"] });
+  const disabled = await transact([disable(key), disable(keys.apiKey(record.secretHash))]);
+  if (disabled.outcome === "committed") return presentApiKey({ ...record, disabledAt });
   // Only another call that disabled it in the meantime can stand in the way; its time is the one that counts.
-  return presentApiKey(
-    disabled.committed ? { ...record, disabledAt } : ApiKeyRecord.parse(disabled.refusals[0]?.found),
-  );
-}
-
-function presentApiKey(record: ApiKeyRecord): ApiKey {
-  return {
-    id: record.id,
-    name: record.name,
-    hint: record.hint,
-    status: record.disabledAt === undefined ? "active" : "disabled",
-    createdAt: record.createdAt,
-    disabledAt: record.disabledAt,
-  };
+  return presentApiKey(ApiKeyRecord.parse(disabled.refusals[0]?.found));
 }

@@ -10,7 +10,7 @@ export type CampaignJob = z.infer<typeof CampaignJob>;
 /** Asks for a run of a campaign. Where the queue is down, the next look for due campaigns asks again. */
 export async function wakeCampaign(job: CampaignJob, delaySeconds = 0): Promise<void> {
   try {
-    await enqueue("campaigns", { group: job.organizationId, body: job, delaySeconds });
+    await enqueue({ queue: "campaigns", group: job.organizationId, body: job, delaySeconds });
   } catch (error) {
     log.error("campaign.enqueue_failed", { ...job, error });
   }

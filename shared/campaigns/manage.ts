@@ -1,22 +1,23 @@
 import * as z from "zod";
 
-import { usedQuota, takeQuota } from "../accounts/organization-record.ts";
+import { takeQuota, usedQuota } from "../accounts/quota.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { parseSchedule, usableSenderId } from "../messages/accept-one.ts";
 import { readCampaignCounts, readCounts } from "../messages/counts.ts";
+import { parseSchedule } from "../messages/schedule.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { newId } from "../platform/ids.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { readItem, transact, type Write } from "../platform/table/table.ts";
+import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { usableSenderId } from "../sender-ids/usable.ts";
+import { findTemplate } from "../templates/record.ts";
 import { problemOf } from "../templates/render.ts";
-import { findTemplate } from "../templates/templates.ts";
 import { wakeCampaign } from "./campaign-job.ts";
-import { cancel, CampaignRecord, create, launch, presentCampaign } from "./record.ts";
+import { cancel, CampaignRecord, create, launch, presentCampaign, readCampaign } from "./record.ts";
 
 const maxCampaigns = 100_000;
 
@@ -61,7 +62,8 @@ export async function createCampaign(
     ...create(record),
     ...(attempt === undefined ? [] : [attempt.complete(campaign)]),
   ]);
-  if (!created.committed) {
+  if (created.outcome === "refused") {
+    // Or a later attempt at the same request has taken over, which the idempotency of the request sorts out.
     if (created.refusals[0] === undefined) throw new ApiError("UNAVAILABLE");
     throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxCampaigns} campaigns.` });
   }
@@ -161,24 +163,12 @@ interface Change {
   readonly refusal: string;
 }
 
-/** How often a change is tried when the state changes under its hands. */
-const changeAttempts = 5;
-
 async function change(organizationId: string, campaignId: string, wanted: Change): Promise<void> {
-  for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
+  await untilUndisturbed(async () => {
     const record = await readCampaign(organizationId, campaignId);
-    if (record.status === wanted.to) return;
+    if (record.status === wanted.to) return wanted.to;
     if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.refusal });
-    const { committed } = await transact(wanted.writes(record));
-    if (committed) return;
-  }
-  throw new ApiError("UNAVAILABLE");
-}
-
-async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
-  const record = await readItem(CampaignRecord, keys.campaign(organizationId, campaignId), {
-    consistent: true,
+    const { outcome } = await transact(wanted.writes(record));
+    return outcome === "committed" ? wanted.to : undefined;
   });
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return record;
 }

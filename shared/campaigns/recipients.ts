@@ -1,4 +1,4 @@
-import { findContact, readContacts, type ContactRecord } from "../contacts/contacts.ts";
+import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { SendSmsRequest } from "../contract/sms.ts";
 import { newMessage } from "../messages/accept.ts";
 import type { MessageRecord } from "../messages/record.ts";

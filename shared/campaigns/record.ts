@@ -1,10 +1,12 @@
 import * as z from "zod";
 
 import { CampaignErrorCode, CampaignStatus, type Audience, type Campaign } from "../contract/campaigns.ts";
+import { ApiError } from "../contract/errors.ts";
 import { Language, MessageType } from "../contract/sms.ts";
 import type { CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import type { Update, Write } from "../platform/table/table.ts";
+import { readItem, type Update, type Write } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 
 export const CampaignRecord = z.object({
@@ -82,6 +84,24 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
   };
 }
 
+/**
+ * One campaign as it is now.
+ * @throws ApiError NOT_FOUND, also for a campaign of another organisation
+ */
+export async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
+  const record = await findCampaign(organizationId, campaignId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+/** One campaign as it is now. */
+export async function findCampaign(
+  organizationId: string,
+  campaignId: string,
+): Promise<CampaignRecord | undefined> {
+  return readItem(CampaignRecord, keys.campaign(organizationId, campaignId), { consistent: true });
+}
+
 function keyOf({ organizationId, id }: CampaignRecord): Key {
   return keys.campaign(organizationId, id);
 }
@@ -91,8 +111,6 @@ function keyOf({ organizationId, id }: CampaignRecord): Key {
  * because it waits for its time or is being sent, has an item among the due campaigns from the same
  * transaction on, so that it is found whatever becomes of its jobs.
  */
-
-const names = { "#status": "status" };
 
 function dueItem(record: CampaignRecord, dueAt: string): Write {
   const { organizationId, id } = record;
@@ -124,62 +142,50 @@ export function create(record: CampaignRecord): Write[] {
 export function launch(record: CampaignRecord, at: Date): Write[] {
   const dueAt = at.toISOString();
   return [
-    {
-      key: keyOf(record),
-      update:
-        "SET #status = :sending, dueAt = :at, startedAt = :startedAt " +
-        "REMOVE errorCode, endedAt, runToken, runUntil, lastRunAt",
-      condition: "#status = :status",
-      names,
-      values: {
-        ":sending": "sending",
-        ":at": dueAt,
-        ":startedAt": record.startedAt ?? dueAt,
-        ":status": record.status,
+    updateOf(
+      keyOf(record),
+      {
+        set: { status: "sending", dueAt, startedAt: record.startedAt ?? dueAt },
+        remove: ["errorCode", "endedAt", "runToken", "runUntil", "lastRunAt"],
       },
-    },
+      { is: { status: record.status } },
+    ),
     dueItem(record, dueAt),
   ];
 }
 
 /** draft, scheduled, sending or failed → cancelled. */
 export function cancel(record: CampaignRecord, at: Date): Write[] {
-  // It must still be due since the same moment, or the item that is removed with it would be another launch's.
-  const due = record.dueAt === undefined ? "attribute_not_exists(dueAt)" : "dueAt = :dueAt";
+  const { status, dueAt } = record;
   return [
-    {
-      key: keyOf(record),
-      update: "SET #status = :cancelled, endedAt = :at REMOVE dueAt, errorCode",
-      condition: `#status = :status AND ${due}`,
-      names,
-      values: {
-        ":cancelled": "cancelled",
-        ":at": at.toISOString(),
-        ":status": record.status,
-        ...(record.dueAt === undefined ? {} : { ":dueAt": record.dueAt }),
-      },
-    },
+    updateOf(
+      keyOf(record),
+      { set: { status: "cancelled", endedAt: at.toISOString() }, remove: ["dueAt", "errorCode"] },
+      // It must still be due since the same moment, or the item that is removed with it would be another launch's.
+      dueAt === undefined ? { is: { status }, absent: ["dueAt"] } : { is: { status, dueAt } },
+    ),
     ...noDueItem(record),
   ];
 }
 
 /** due, and not held by another run → sending, held by `token` until `until`. */
 export function claimRun(record: CampaignRecord, token: string, at: Date, until: Date): Update {
-  return {
-    key: keyOf(record),
-    update:
-      "SET #status = :sending, startedAt = :startedAt, runToken = :token, runUntil = :until, lastRunAt = :at",
-    condition: "#status = :status AND dueAt <= :at AND (attribute_not_exists(runUntil) OR runUntil <= :at)",
-    names,
-    values: {
-      ":sending": "sending",
-      ":startedAt": record.startedAt ?? at.toISOString(),
-      ":token": token,
-      ":until": until.toISOString(),
-      ":at": at.toISOString(),
-      ":status": record.status,
+  return updateOf(
+    keyOf(record),
+    {
+      set: {
+        status: "sending",
+        startedAt: record.startedAt ?? at.toISOString(),
+        runToken: token,
+        runUntil: until.toISOString(),
+        lastRunAt: at.toISOString(),
+      },
     },
-  };
+    {
+      is: { status: record.status },
+      where: "dueAt <= :lastRunAt AND (attribute_not_exists(#runUntil) OR #runUntil <= :lastRunAt)",
+    },
+  );
 }
 
 /** What one block of contacts adds to the progress. */
@@ -195,80 +201,51 @@ export interface Block {
 
 /** held → held, behind a block of contacts. Part of the transaction that records the block's messages. */
 export function passBlock(held: CampaignRecord, block: Block): Update {
-  return {
-    key: keyOf(held),
-    update:
-      "SET #position = :position, lastMessageIds = :messageIds, accepted = accepted + :accepted, " +
-      "chargedMicros = chargedMicros + :charged, " +
-      "skippedOptedOut = skippedOptedOut + :optedOut, skippedUnknown = skippedUnknown + :unknown, " +
-      "skippedUnrenderable = skippedUnrenderable + :unrenderable",
-    condition: "#status = :sending AND runToken = :token AND #position = :seen",
-    names: { ...names, "#position": "position" },
-    values: {
-      ":position": block.position,
-      ":messageIds": block.messageIds,
-      ":accepted": block.messageIds.length,
-      ":charged": block.chargedMicros,
-      ":optedOut": block.skippedOptedOut,
-      ":unknown": block.skippedUnknown,
-      ":unrenderable": block.skippedUnrenderable,
-      ":sending": "sending",
-      ":token": held.runToken,
-      ":seen": held.position,
+  return updateOf(
+    keyOf(held),
+    {
+      set: { position: block.position, lastMessageIds: block.messageIds },
+      add: {
+        accepted: block.messageIds.length,
+        chargedMicros: block.chargedMicros,
+        skippedOptedOut: block.skippedOptedOut,
+        skippedUnknown: block.skippedUnknown,
+        skippedUnrenderable: block.skippedUnrenderable,
+      },
     },
-  };
+    { is: { ...heldState(held), position: held.position } },
+  );
 }
 
 /** held → held, with no contact left. */
 export function acceptedAll(held: CampaignRecord, at: Date): Update {
-  return {
-    key: keyOf(held),
-    update: "SET acceptedAllAt = :at",
-    condition: "#status = :sending AND runToken = :token",
-    names,
-    values: { ":at": at.toISOString(), ":sending": "sending", ":token": held.runToken },
-  };
+  return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, { is: heldState(held) });
 }
 
 /** held → sending, held by nobody; with a moment, not to be taken up again before it. */
 export function releaseRun(held: CampaignRecord, until?: Date): Update {
-  return {
-    key: keyOf(held),
-    update: until === undefined ? "REMOVE runToken, runUntil" : "SET runUntil = :until REMOVE runToken",
-    condition: "runToken = :token",
-    values: {
-      ...(until === undefined ? {} : { ":until": until.toISOString() }),
-      ":token": held.runToken,
-    },
-  };
+  const changes =
+    until === undefined
+      ? { remove: ["runToken", "runUntil"] }
+      : { set: { runUntil: until.toISOString() }, remove: ["runToken"] };
+  return updateOf(keyOf(held), changes, { is: { runToken: held.runToken } });
 }
 
 /** held → completed. */
 export function complete(held: CampaignRecord, at: Date): Write[] {
-  return end(held, "SET #status = :ended, endedAt = :at REMOVE dueAt, runToken, runUntil", {
-    ":ended": "completed",
-    ":at": at.toISOString(),
-  });
+  return end(held, { status: "completed", endedAt: at.toISOString() });
 }
 
 /** held → failed; it can be launched again. */
 export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Write[] {
-  return end(
-    held,
-    "SET #status = :ended, endedAt = :at, errorCode = :errorCode REMOVE dueAt, runToken, runUntil",
-    { ":ended": "failed", ":at": at.toISOString(), ":errorCode": errorCode },
-  );
+  return end(held, { status: "failed", endedAt: at.toISOString(), errorCode });
 }
 
-function end(held: CampaignRecord, update: string, values: Record<string, string>): Write[] {
-  return [
-    {
-      key: keyOf(held),
-      update,
-      condition: "#status = :sending AND runToken = :token",
-      names,
-      values: { ...values, ":sending": "sending", ":token": held.runToken },
-    },
-    ...noDueItem(held),
-  ];
+function end(held: CampaignRecord, set: Record<string, string>): Write[] {
+  const changes = { set, remove: ["dueAt", "runToken", "runUntil"] };
+  return [updateOf(keyOf(held), changes, { is: heldState(held) }), ...noDueItem(held)];
+}
+
+function heldState({ runToken }: CampaignRecord): Record<string, unknown> {
+  return { status: "sending", runToken };
 }

@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { readCampaignCounts, recount, type Look } from "../messages/counts.ts";
-import type { MessageJob } from "../messages/message-job.ts";
+import { sendJob } from "../messages/message-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { enqueueAll, type QueuedJob } from "../platform/jobs/queue.ts";
+import { enqueueAll } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, transact, updateItem } from "../platform/table/table.ts";
+import { transact, updateItem } from "../platform/table/table.ts";
 import { readWallet } from "../wallet/record.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
 import { nextTurns, type Turn } from "./recipients.ts";
@@ -17,6 +17,7 @@ import {
   claimRun,
   complete,
   fail,
+  findCampaign,
   passBlock,
   releaseRun,
   type Block,
@@ -63,7 +64,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   const deadline = now().getTime() + limits.timeMs;
   let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
-    if (campaign.acceptedAllAt !== undefined) return settle(campaign);
+    if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
     const passed = await nextBlock(campaign, limits.blockSize);
     // Its state has changed under our hands: it was cancelled, or has failed.
     if (passed === undefined) return;
@@ -81,21 +82,18 @@ interface Held {
 
 /** The campaign, held by this run; undefined when it is not due or another run has it. */
 async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held | undefined> {
-  const key = keys.campaign(organizationId, campaignId);
-  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+  const campaign = await findCampaign(organizationId, campaignId);
   if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
   const at = now();
   const token = randomUUID();
   const claimed = await updateItem(
     CampaignRecord,
     claimRun(campaign, token, at, new Date(at.getTime() + runLeaseMs)),
+    { isOwn: ({ runToken }) => runToken === token },
   );
-  const isTakenOver = campaign.runToken !== undefined;
-  if (claimed.applied) return { campaign: claimed.item, isTakenOver };
-  // The SDK repeats a claim whose answer was lost, and then meets its own.
-  const found = CampaignRecord.parse(claimed.found);
-  if (found.runToken === token) return { campaign: found, isTakenOver };
-  if (isFreeSoon(found, at)) await wakeCampaign({ organizationId, campaignId }, 1);
+  if (claimed.applied) return { campaign: claimed.item, isTakenOver: campaign.runToken !== undefined };
+  if (isFreeSoon(CampaignRecord.parse(claimed.found), at))
+    await wakeCampaign({ organizationId, campaignId }, 1);
   return undefined;
 }
 
@@ -106,23 +104,21 @@ function isFreeSoon({ runToken, dueAt = "", runUntil = "" }: CampaignRecord, at:
 }
 
 /** Queues messages that were recorded just before their worker died; a job too many does nothing. */
-async function queueLastBlock({ organizationId, lastMessageIds }: CampaignRecord): Promise<void> {
-  await enqueueAll(
-    "marketingSends",
-    lastMessageIds.map((messageId): QueuedJob => ({
-      group: organizationId,
-      body: { organizationId, messageId } satisfies MessageJob,
-    })),
-  );
+async function queueLastBlock(campaign: CampaignRecord): Promise<void> {
+  const { organizationId, messageType, id: campaignId, lastMessageIds } = campaign;
+  await enqueueAll(lastMessageIds.map((id) => sendJob({ organizationId, id, messageType, campaignId })));
 }
 
 /** Takes the campaign over its next contacts. @returns it, still held; undefined when it has come to an end */
 async function nextBlock(campaign: CampaignRecord, blockSize: number): Promise<CampaignRecord | undefined> {
   const at = now();
   const turns = await nextTurns(campaign, blockSize, at);
-  if (turns.length === 0) return update(acceptedAll(campaign, at));
+  if (turns.length === 0) {
+    const ended = await updateItem(CampaignRecord, acceptedAll(campaign, at));
+    return ended.applied ? ended.item : undefined;
+  }
   const refusal = await accept(campaign, turns);
-  if (refusal === undefined) return readHeld(campaign);
+  if (refusal === undefined) return findHeld(campaign);
   await transact(fail(campaign, now(), refusal));
   return undefined;
 }
@@ -177,19 +173,13 @@ function blockOf(turns: readonly Turn[]): Block {
   };
 }
 
-async function readHeld(held: CampaignRecord): Promise<CampaignRecord | undefined> {
-  const key = keys.campaign(held.organizationId, held.id);
-  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+async function findHeld(held: CampaignRecord): Promise<CampaignRecord | undefined> {
+  const campaign = await findCampaign(held.organizationId, held.id);
   return campaign?.status === "sending" && campaign.runToken === held.runToken ? campaign : undefined;
 }
 
-async function update(change: ReturnType<typeof acceptedAll>): Promise<CampaignRecord | undefined> {
-  const updated = await updateItem(CampaignRecord, change);
-  return updated.applied ? updated.item : undefined;
-}
-
 /** Completes a campaign when the last of its messages has come to its end, or looks again later. */
-async function settle(campaign: CampaignRecord): Promise<void> {
+async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
   const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
   const look = waitedMs > patienceMs ? "closed" : await lookAtMessages(campaign, waitedMs);

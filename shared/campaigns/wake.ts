@@ -4,9 +4,9 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, readItem } from "../platform/table/table.ts";
+import { queryItems } from "../platform/table/table.ts";
 import { wakeCampaign } from "./campaign-job.ts";
-import { CampaignRecord } from "./record.ts";
+import { findCampaign } from "./record.ts";
 
 /** What falls due within this is asked for with a delay, so that it starts on the second. */
 const lookAheadMs = 2 * minuteMs;
@@ -52,8 +52,7 @@ async function wakeIfLost(
   { dueAt, organizationId, campaignId }: z.infer<typeof DueCampaign>,
   at: number,
 ): Promise<boolean> {
-  const key = keys.campaign(organizationId, campaignId);
-  const campaign = await readItem(CampaignRecord, key, { consistent: true });
+  const campaign = await findCampaign(organizationId, campaignId);
   if (campaign?.dueAt !== dueAt) return false;
   const { lastRunAt } = campaign;
   if (lastRunAt !== undefined && at - Date.parse(lastRunAt) < lostAfterMs) return false;

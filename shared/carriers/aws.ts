@@ -8,12 +8,12 @@ import {
   ValidationException,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
-import { SingleEffectRetryStrategy } from "../platform/table/single-effect-retry.ts";
+import { CarefulRetryStrategy } from "../platform/table/retry.ts";
 import type { HandOff, OutgoingMessage, Carrier } from "./carrier.ts";
 
 const client = new PinpointSMSVoiceV2Client({
   // A lost answer may mean a message that was sent, so it is not asked for again.
-  retryStrategy: new SingleEffectRetryStrategy(),
+  retryStrategy: new CarefulRetryStrategy(1),
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
 });
 

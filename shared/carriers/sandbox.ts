@@ -3,6 +3,7 @@ import * as z from "zod";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import type { HandOff, OutgoingMessage, Carrier } from "./carrier.ts";
 
 /** What the sandbox keeps of each message, so that anyone can see how often it was handed over. */
@@ -45,15 +46,14 @@ export const sandboxCarrier: Carrier = {
 };
 
 async function countCall(reference: string): Promise<number> {
-  const counted = await updateItem(SandboxRecord, {
-    key: keys.sandboxMessage(reference),
-    update: "SET entity = :entity, expiresAt = :expiresAt ADD calls :one",
-    values: {
-      ":entity": "sandboxMessage",
-      ":expiresAt": epochSeconds(new Date(now().getTime() + retentionMs)),
-      ":one": 1,
-    },
-  });
+  const expiresAt = epochSeconds(new Date(now().getTime() + retentionMs));
+  const counted = await updateItem(
+    SandboxRecord,
+    updateOf(keys.sandboxMessage(reference), {
+      set: { entity: "sandboxMessage", expiresAt },
+      add: { calls: 1 },
+    }),
+  );
   if (!counted.applied) throw new Error("an update without a condition was refused");
   return counted.item.calls;
 }

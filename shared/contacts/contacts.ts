@@ -1,42 +1,28 @@
 import * as z from "zod";
 
-import { usedQuota, releaseQuota, takeQuota } from "../accounts/organization-record.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
-import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { patch } from "../platform/table/patch.ts";
-import { queryItems, readItem, transact, type Put, type Write } from "../platform/table/table.ts";
-
-export const ContactRecord = z.object({
-  entity: z.literal("contact"),
-  id: z.string(),
-  organizationId: z.string(),
-  phoneNumber: z.string(),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
-  tags: z.array(z.string()),
-  attributes: z.record(z.string(), z.string()),
-  optedOut: z.boolean(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
-export type ContactRecord = z.infer<typeof ContactRecord>;
-
-export const maxContacts = 100_000;
-
-/** How often a change is tried when another one of the same contact comes in between. */
-const changeAttempts = 5;
-
-/** The sort keys of contacts, as apart from those of their numbers. */
-const contactIds = { from: "con_", to: "con_~" };
+import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import {
+  contactIds,
+  contactPuts,
+  ContactRecord,
+  findContact,
+  maxContacts,
+  newContact,
+  numberPut,
+  presentContact,
+} from "./record.ts";
 
 /**
  * Adds a contact.
- * @throws ApiError CONFLICT when a contact has the number, or the organisation as many as it may have
+ * @throws ApiError CONFLICT when a contact has the number, or the organisation as many as it may have; UNAVAILABLE
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
   const record = newContact(organizationId, request);
@@ -44,48 +30,13 @@ export async function createContact(organizationId: string, request: CreateConta
     takeQuota(organizationId, "contactCount", maxContacts),
     ...contactPuts(record),
   ]);
-  if (created.committed) return presentContact(record);
-  const [places, , number] = created.refusals;
+  if (created.outcome === "committed") return presentContact(record);
+  const [, , number] = created.refusals;
   if (number !== undefined) throw numberTaken();
-  if (places !== undefined) throw new ApiError("CONFLICT", { message: tooManyContacts });
-  throw new ApiError("UNAVAILABLE");
+  throw new ApiError("CONFLICT", { message: tooManyContacts });
 }
 
 export const tooManyContacts = `An organisation has at most ${maxContacts} contacts.`;
-
-export function newContact(organizationId: string, request: CreateContactRequest): ContactRecord {
-  const createdAt = now().toISOString();
-  return {
-    entity: "contact",
-    id: newId("con"),
-    organizationId,
-    ...request,
-    createdAt,
-    updatedAt: createdAt,
-  };
-}
-
-/** The writes of a new contact: itself, then its number, which is refused where another contact has it. */
-export function contactPuts(record: ContactRecord): readonly [contact: Put, number: Put] {
-  return [
-    {
-      put: { ...keys.contact(record.organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
-    numberPut(record, record.phoneNumber),
-  ];
-}
-
-function numberPut({ organizationId, id }: ContactRecord, phoneNumber: string): Put {
-  return {
-    put: {
-      ...keys.contactOfNumber(organizationId, phoneNumber),
-      entity: "contactNumber",
-      contactId: id,
-    },
-    condition: "attribute_not_exists(pk)",
-  };
-}
 
 /** A page of the organisation's contacts, newest first. */
 export async function listContacts(organizationId: string, query: PageQuery): Promise<Page<Contact>> {
@@ -99,31 +50,18 @@ export async function listContacts(organizationId: string, query: PageQuery): Pr
   return { rows: page.rows.map(presentContact), meta: page.meta };
 }
 
-/** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */
-export async function readContacts(
-  organizationId: string,
-  range: { readonly after?: string | undefined; readonly limit: number },
-): Promise<ContactRecord[]> {
-  const { pk } = keys.contact(organizationId, "");
-  return queryItems(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
-}
-
-/** One contact as it is now, or undefined where there is none. */
-export async function findContact(
-  organizationId: string,
-  contactId: string,
-): Promise<ContactRecord | undefined> {
-  return readItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
-}
-
 /**
  * One contact as it is now.
  * @throws ApiError NOT_FOUND, also for a contact of another organisation
  */
 export async function getContact(organizationId: string, contactId: string): Promise<Contact> {
+  return presentContact(await readContact(organizationId, contactId));
+}
+
+async function readContact(organizationId: string, contactId: string): Promise<ContactRecord> {
   const record = await findContact(organizationId, contactId);
   if (record === undefined) throw new ApiError("NOT_FOUND");
-  return presentContact(record);
+  return record;
 }
 
 /**
@@ -136,36 +74,27 @@ export async function updateContact(
   contactId: string,
   request: UpdateContactRequest,
 ): Promise<Contact> {
-  for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
-    const seen = await findContact(organizationId, contactId);
-    if (seen === undefined) throw new ApiError("NOT_FOUND");
+  return untilUndisturbed(async () => {
+    const seen = await readContact(organizationId, contactId);
     if (Object.values(request).every((value) => value === undefined)) return presentContact(seen);
     const updated = await transact(updateWrites(seen, request));
-    if (updated.committed) return getContact(organizationId, contactId);
+    if (updated.outcome === "committed") return getContact(organizationId, contactId);
     const [contact, number] = updated.refusals;
     // When the contact was refused too it has changed its number in the meantime, perhaps to this very one.
     if (contact === undefined && number !== undefined) throw numberTaken();
-  }
-  throw new ApiError("UNAVAILABLE");
+    return undefined;
+  });
 }
 
 function updateWrites(seen: ContactRecord, request: UpdateContactRequest): Write[] {
   const { organizationId, id, phoneNumber } = seen;
-  const { update, names, values } = patch({
+  const changes = changesOfPatch({
     ...request,
     tags: request.tags === null ? [] : request.tags,
     attributes: request.attributes === null ? {} : request.attributes,
     updatedAt: now().toISOString(),
   });
-  const writes: Write[] = [
-    {
-      key: keys.contact(organizationId, id),
-      update,
-      condition: "phoneNumber = :seenNumber",
-      names,
-      values: { ...values, ":seenNumber": phoneNumber },
-    },
-  ];
+  const writes: Write[] = [updateOf(keys.contact(organizationId, id), changes, { is: { phoneNumber } })];
   if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) return writes;
   return [
     ...writes,
@@ -183,9 +112,8 @@ export async function deleteContact(
   organizationId: string,
   contactId: string,
 ): Promise<{ id: string; deleted: true }> {
-  for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
-    const seen = await findContact(organizationId, contactId);
-    if (seen === undefined) throw new ApiError("NOT_FOUND");
+  return untilUndisturbed(async () => {
+    const seen = await readContact(organizationId, contactId);
     const deleted = await transact([
       {
         delete: keys.contact(organizationId, contactId),
@@ -195,25 +123,10 @@ export async function deleteContact(
       { delete: keys.contactOfNumber(organizationId, seen.phoneNumber) },
       releaseQuota(organizationId, "contactCount"),
     ]);
-    if (deleted.committed) return { id: contactId, deleted: true };
-  }
-  throw new ApiError("UNAVAILABLE");
+    return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
+  });
 }
 
 function numberTaken(): ApiError {
   return new ApiError("CONFLICT", { message: "A contact with this phone number exists." });
-}
-
-function presentContact(record: ContactRecord): Contact {
-  return {
-    id: record.id,
-    phoneNumber: record.phoneNumber,
-    firstName: record.firstName,
-    lastName: record.lastName,
-    tags: record.tags,
-    attributes: record.attributes,
-    optedOut: record.optedOut,
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
-  };
 }

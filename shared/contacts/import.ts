@@ -1,4 +1,5 @@
-import { OrganizationRecord, takeQuota } from "../accounts/organization-record.ts";
+import { OrganizationRecord } from "../accounts/organization-record.ts";
+import { takeQuota } from "../accounts/quota.ts";
 import {
   CreateContactRequest,
   type ImportContactsRequest,
@@ -7,9 +8,10 @@ import {
 } from "../contract/contacts.ts";
 import { ApiError, detailsOf } from "../contract/errors.ts";
 import { transact } from "../platform/table/table.ts";
-import { contactPuts, maxContacts, newContact, tooManyContacts, type ContactRecord } from "./contacts.ts";
+import { tooManyContacts } from "./contacts.ts";
+import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
 
-/** Contacts that are written together: two writes each, and one for their places, of the 100 of a transaction. */
+/** Contacts that are written together: two writes each, and one for the quota, of the 100 of a transaction. */
 const chunkSize = 49;
 
 /** How often a chunk is tried: once without those whose numbers are taken is the rule, more are races. */
@@ -23,7 +25,7 @@ interface Row {
 
 /**
  * Adds many contacts. A row that is not valid, or whose number a contact or an earlier row has, stops no
- * other. A chunk is written with its places in one transaction; what a crash leaves undone is done by the same
+ * other. A chunk is written with its quota in one transaction; what a crash leaves undone is done by the same
  * import again, which finds the rest to be duplicates.
  * @throws ApiError UNAVAILABLE when too many other changes came in between; rows may have been written
  */
@@ -45,7 +47,7 @@ export async function importContacts(
       rows.push({ index, record: newContact(organizationId, parsed.data) });
     }
   }
-  // One after the other: each takes its places from the same item, where parallel transactions collide.
+  // One after the other: each takes its quota from the same item, where parallel transactions collide.
   for (let start = 0; start < rows.length; start += chunkSize) {
     results.push(...(await importChunk(organizationId, rows.slice(start, start + chunkSize))));
   }
@@ -66,15 +68,15 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
       takeQuota(organizationId, "contactCount", maxContacts, rows.length),
       ...rows.flatMap(({ record }) => contactPuts(record)),
     ]);
-    if (written.committed) return [...results, ...rows.map(created)];
-    const [places, ...puts] = written.refusals;
-    const isTaken = (_row: Row, place: number): boolean => puts[2 * place + 1] !== undefined;
+    if (written.outcome === "committed") return [...results, ...rows.map(created)];
+    const [quota, ...puts] = written.refusals;
+    const isTaken = (_row: Row, index: number): boolean => puts[2 * index + 1] !== undefined;
     const taken = rows.filter(isTaken);
     results.push(...taken.map(duplicate));
-    rows = rows.filter((row, place) => !isTaken(row, place));
-    // Without the taken ones the places may suffice, so they are counted only when nothing else was wrong.
-    if (taken.length === 0 && places !== undefined) {
-      const free = maxContacts - OrganizationRecord.parse(places.found).contactCount;
+    rows = rows.filter((row, index) => !isTaken(row, index));
+    // Without the taken ones the quota may suffice, so it is looked at only when nothing else was wrong.
+    if (taken.length === 0 && quota !== undefined) {
+      const free = maxContacts - OrganizationRecord.parse(quota.found).contactCount;
       results.push(...rows.slice(free).map(surplus));
       rows = rows.slice(0, free);
     }

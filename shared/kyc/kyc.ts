@@ -3,12 +3,9 @@ import type { KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
-import { findKyc, type KycRecord } from "./review.ts";
-
-/** How often a submission is tried when another one, or a decision, comes in between. */
-const submissionAttempts = 5;
+import { findKyc, presentKyc, type KycRecord } from "./record.ts";
 
 /** An organisation's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
@@ -31,7 +28,7 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
     ...request,
     submittedAt: now().toISOString(),
   };
-  for (let attempt = 1; attempt <= submissionAttempts; attempt += 1) {
+  return untilUndisturbed(async () => {
     const seen = await findKyc(organizationId);
     if (seen?.status === "approved") {
       throw new ApiError("CONFLICT", { message: "The organisation has been approved." });
@@ -41,9 +38,8 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
       openReview("kyc", record.id, organizationId),
       ...(seen?.status === "pending" ? [closeReview("kyc", seen.id)] : []),
     ]);
-    if (submitted.committed) return presentKyc(record);
-  }
-  throw new ApiError("UNAVAILABLE");
+    return submitted.outcome === "committed" ? presentKyc(record) : undefined;
+  });
 }
 
 function unchangedSince(seen: KycRecord | undefined) {
@@ -52,21 +48,5 @@ function unchangedSince(seen: KycRecord | undefined) {
     condition: "id = :seenId AND #status = :seenStatus",
     names: { "#status": "status" },
     values: { ":seenId": seen.id, ":seenStatus": seen.status },
-  };
-}
-
-function presentKyc(record: KycRecord): KycSubmission {
-  return {
-    id: record.id,
-    status: record.status,
-    businessName: record.businessName,
-    registrationNumber: record.registrationNumber,
-    country: record.country,
-    address: record.address,
-    contactName: record.contactName,
-    website: record.website,
-    submittedAt: record.submittedAt,
-    decidedAt: record.decidedAt,
-    rejectionReason: record.rejectionReason,
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Message } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
-import { postToWallet } from "../wallet/record.ts";
+import { postToWallet } from "../wallet/post.ts";
 import { countOutcome } from "./counts.ts";
 import { readMessage } from "./read.ts";
 import { markCancelled, presentMessage } from "./record.ts";

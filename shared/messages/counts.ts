@@ -5,6 +5,7 @@ import { firstIdAt } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { queryItems, readItem, updateItem } from "../platform/table/table.ts";
+import { updateOf, type Requirements } from "../platform/table/update.ts";
 import { MessageRecord } from "./record.ts";
 
 /*
@@ -83,18 +84,15 @@ export async function countOutcome(message: MessageRecord): Promise<void> {
 
 /** A count that fails is made good when the counter is closed; what it counts has happened all the same. */
 async function count(key: Key, change: Partial<Tally>): Promise<void> {
-  const additions = Object.entries(change).filter(([, amount]) => amount !== 0);
-  const names = additions.map(([name]) => `${name} :${name}`).join(", ");
-  const values = Object.fromEntries(additions.map(([name, amount]) => [`:${name}`, amount]));
+  const add = Object.fromEntries(Object.entries(change).filter(([, amount]) => amount !== 0));
   try {
     await updateItem(
       CountsRecord,
-      {
+      updateOf(
         key,
-        update: `SET entity = :entity ADD changes :one, ${names}`,
-        condition: "attribute_not_exists(closedAt)",
-        values: { ":entity": "messageCounts", ":one": 1, ...values },
-      },
+        { set: { entity: "messageCounts" }, add: { ...add, changes: 1 } },
+        { absent: ["closedAt"] },
+      ),
       // Counted twice is as wrong as not counted.
       { singleEffect: true },
     );
@@ -164,46 +162,31 @@ export async function recount(
     if (batch.length < limits.batchSize) return replaceCounts(key, changes, tally);
     after = batch.at(-1)?.id;
   }
-  await updateItem(CountsRecord, {
-    key,
-    update: "SET unfinished = :unfinished",
-    condition: untouched,
-    values: { ":unfinished": { ...tally, after, changes }, ":changes": changes },
-  });
+  const set = { unfinished: { ...tally, after, changes } };
+  await updateItem(CountsRecord, updateOf(key, { set }, untouchedSince(changes)));
   return "unfinished";
 }
 
 /** Notes that the messages are looked at. @returns the counter, or undefined when it is closed */
 async function noteLook(key: Key): Promise<CountsRecord | undefined> {
-  const noted = await updateItem(CountsRecord, {
-    key,
-    update: "SET entity = :entity, lookedAt = :at ADD changes :none",
-    condition: "attribute_not_exists(closedAt)",
-    values: { ":entity": "messageCounts", ":at": now().toISOString(), ":none": 0 },
-  });
+  const changes = {
+    set: { entity: "messageCounts", lookedAt: now().toISOString() },
+    // A counter that nothing was counted on is made, so that it can be closed.
+    add: { changes: 0 },
+  };
+  const noted = await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
   return noted.applied ? noted.item : undefined;
 }
 
-const untouched = "changes = :changes AND attribute_not_exists(closedAt)";
+function untouchedSince(changes: number): Requirements {
+  return { is: { changes }, absent: ["closedAt"] };
+}
 
 async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
   const isAtItsEnd = tally.accepted === tally.sent + tally.failed + tally.cancelled;
-  const replaced = await updateItem(CountsRecord, {
-    key,
-    update:
-      "SET accepted = :accepted, sent = :sent, failed = :failed, cancelled = :cancelled, " +
-      `spentMicros = :spentMicros${isAtItsEnd ? ", closedAt = :at" : ""} REMOVE unfinished`,
-    condition: untouched,
-    values: {
-      ":accepted": tally.accepted,
-      ":sent": tally.sent,
-      ":failed": tally.failed,
-      ":cancelled": tally.cancelled,
-      ":spentMicros": tally.spentMicros,
-      ":changes": changes,
-      ...(isAtItsEnd ? { ":at": now().toISOString() } : {}),
-    },
-  });
+  const closedAt = isAtItsEnd ? now().toISOString() : undefined;
+  const update = { set: { ...tally, closedAt }, remove: ["unfinished"] };
+  const replaced = await updateItem(CountsRecord, updateOf(key, update, untouchedSince(changes)));
   return replaced.applied && isAtItsEnd ? "closed" : "open";
 }
 

@@ -3,14 +3,15 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { HandOff, Carrier } from "../carriers/carrier.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
+import type { WebhookEvent } from "../contract/webhooks.ts";
 import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { announce } from "../webhooks/announce.ts";
+import { updateItem, type Update } from "../platform/table/table.ts";
+import { eventJob } from "../webhooks/webhook-job.ts";
 import { countOutcome } from "./counts.ts";
-import { sendJob, type MessageJob } from "./message-job.ts";
+import { refundJob, sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, MessageRecord, release } from "./record.ts";
 
 /**
@@ -47,6 +48,7 @@ export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<
   const claimed = await updateItem(
     MessageRecord,
     claim(key, token, at, new Date(at.getTime() + claimLeaseMs)),
+    { isOwn: ({ claimToken }) => claimToken === token },
   );
   if (claimed.applied) return handOff(claimed.item, carrier);
   if (claimed.found === undefined) {
@@ -54,8 +56,6 @@ export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<
     return;
   }
   const message = MessageRecord.parse(claimed.found);
-  // The SDK repeats a claim whose answer was lost, and then meets its own.
-  if (message.claimToken === token) return handOff(message, carrier);
   if (message.status === "queued") throw new Error("another sender holds this message");
   // An earlier sender may have ended between the last state and what follows from it.
   await conclude(message);
@@ -124,56 +124,46 @@ async function fail(message: MessageRecord, errorCode: MessageErrorCode): Promis
 }
 
 /** Brings a message that this sender holds to its end. */
-async function end(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<void> {
-  const ended = await settle(transition, held);
+async function end(transition: Update, held: MessageRecord): Promise<void> {
+  const ended = await applyToHeld(transition, held);
   await Promise.all([countOutcome(ended), conclude(ended)]);
 }
 
 /** Gives the message back and its job a later start. A crash in between lets the present job come again. */
 async function comeBack(message: MessageRecord, delaySeconds: number): Promise<void> {
-  await settle(release(message), message);
-  const { queue, job } = sendJob(message, delaySeconds);
-  await enqueue(queue, job);
+  await applyToHeld(release(message), message);
+  await enqueue(sendJob(message, delaySeconds));
 }
 
 /** Applies a transition of a message that this sender holds. */
-async function settle(transition: ReturnType<typeof markSent>, held: MessageRecord): Promise<MessageRecord> {
-  const settled = await updateItem(MessageRecord, transition);
-  if (settled.applied) return settled.item;
-  // The SDK repeats a transition whose answer was lost, and then meets its own: nobody claimed it since, and it is free.
-  const found = MessageRecord.parse(settled.found);
-  if (found.attempts === held.attempts && found.claimToken === undefined) return found;
+async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
+  const applied = await updateItem(MessageRecord, transition, {
+    // Nobody claimed it since, and it is free.
+    isOwn: ({ attempts, claimToken }) => attempts === held.attempts && claimToken === undefined,
+  });
+  if (applied.applied) return applied.item;
   throw new Error(`the claim on message ${held.id} lapsed before its outcome was recorded`);
 }
 
 /** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
 async function conclude(message: MessageRecord): Promise<void> {
-  const { organizationId, id } = message;
   if (message.refund === "due") {
     // The sender talks to the outside and may not touch a wallet; another function returns the money.
-    const body: MessageJob = { organizationId, messageId: id };
-    await enqueue("refunds", { group: organizationId, body });
+    await enqueue(refundJob(message));
   }
-  const outcome = outcomeOf(message);
-  if (outcome !== undefined) await announce(outcome);
+  const event = eventOf(message);
+  if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
 /** What the customer hears about; nothing of a message that the customer cancelled. */
-function outcomeOf(message: MessageRecord): Parameters<typeof announce>[0] | undefined {
-  const { id, organizationId, to } = message;
-  if (message.status === "sent" && message.sentAt !== undefined) {
-    return {
-      organizationId,
-      event: { event: "message.sent", timestamp: message.sentAt, data: { id, to, status: "sent" } },
-    };
+function eventOf(message: MessageRecord): WebhookEvent | undefined {
+  const { id, to, status, sentAt, failedAt, errorCode } = message;
+  if (status === "sent" && sentAt !== undefined) {
+    return { event: "message.sent", timestamp: sentAt, data: { id, to, status } };
   }
-  if (message.failedAt !== undefined && message.errorCode !== undefined) {
-    const { failedAt, errorCode } = message;
-    return {
-      organizationId,
-      event: { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } },
-    };
+  if (status === "failed" && failedAt !== undefined && errorCode !== undefined) {
+    return { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } };
   }
-  if (message.status === "cancelled") return undefined;
+  if (status === "cancelled") return undefined;
   throw new Error(`message ${id} has no final state`);
 }

@@ -1,21 +1,34 @@
 import * as z from "zod";
 
 import { secondMs } from "../platform/clock.ts";
+import { dueJob } from "../platform/jobs/due-jobs.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/queue.ts";
-import { queueOf, type MessageRecord } from "./record.ts";
+import type { Put } from "../platform/table/table.ts";
+import type { MessageRecord } from "./record.ts";
 
 /** What the send and refund queues carry: the message itself stays in the table. */
 export const MessageJob = z.object({ organizationId: z.string(), messageId: z.string() });
 export type MessageJob = z.infer<typeof MessageJob>;
 
-/** The job of a message, on the queue that it belongs on. */
-export function sendJob(
-  message: MessageRecord,
-  delaySeconds: number,
-): { readonly queue: QueueName; readonly job: QueuedJob } {
-  const body: MessageJob = { organizationId: message.organizationId, messageId: message.id };
-  return { queue: queueOf(message), job: { group: message.organizationId, body, delaySeconds } };
+/** What a job needs to know of its message. */
+type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
+
+/** The job that hands a message to the carrier. */
+export function sendJob(message: Queueable, delaySeconds = 0): QueuedJob {
+  // Marketing and campaigns travel apart from the rest, so that they never delay a one-time code.
+  const isMarketing = message.messageType === "marketing" || message.campaignId !== undefined;
+  return jobOn(isMarketing ? "marketingSends" : "transactionalSends", message, delaySeconds);
+}
+
+/** The job that returns the price of a message that failed. */
+export function refundJob(message: Queueable): QueuedJob {
+  return jobOn("refunds", message);
+}
+
+function jobOn(queue: QueueName, { organizationId, id }: Queueable, delaySeconds = 0): QueuedJob {
+  const body: MessageJob = { organizationId, messageId: id };
+  return { queue, group: organizationId, body, delaySeconds };
 }
 
 /**
@@ -26,4 +39,9 @@ export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean 
   return (
     scheduledAt !== undefined && Date.parse(scheduledAt) - Date.parse(queuedAt) > maxDelaySeconds * secondMs
   );
+}
+
+/** The write that lets a message wait in the table for its time. */
+export function waitingJob(message: MessageRecord): Put {
+  return dueJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt }, sendJob(message));
 }

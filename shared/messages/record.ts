@@ -8,9 +8,9 @@ import {
   MessageType,
   type Message,
 } from "../contract/sms.ts";
-import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
+import { updateOf, type Requirements } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 
 export const MessageRecord = z.object({
@@ -52,11 +52,6 @@ export function messageKey(message: { organizationId: string; id: string }): Key
   return keys.message(message.organizationId, message.id);
 }
 
-/** Marketing and campaigns travel apart from the rest, so that they never delay a one-time code. */
-export function queueOf({ messageType, campaignId }: MessageRecord): QueueName {
-  return messageType === "marketing" || campaignId !== undefined ? "marketingSends" : "transactionalSends";
-}
-
 export function presentMessage(record: MessageRecord): Message {
   return {
     id: record.id,
@@ -94,74 +89,41 @@ export function presentPricing(
  * that comes late or twice is refused and changes nothing.
  */
 
-const names = { "#status": "status" };
+/** What a message loses when nobody holds it any more. */
+const claimFields = ["claimToken", "claimedUntil"];
 
 /** queued, and held by nobody → held by `token` until `until`. */
 export function claim(key: Key, token: string, at: Date, until: Date): Update {
-  return {
+  return updateOf(
     key,
-    update:
-      "SET claimToken = :token, claimedUntil = :until, " +
-      "attempts = attempts + :one, openClaims = openClaims + :one",
-    condition: "#status = :queued AND (attribute_not_exists(claimedUntil) OR claimedUntil < :at)",
-    names,
-    values: {
-      ":token": token,
-      ":until": until.toISOString(),
-      ":at": at.toISOString(),
-      ":one": 1,
-      ":queued": "queued",
+    { set: { claimToken: token, claimedUntil: until.toISOString() }, add: { attempts: 1, openClaims: 1 } },
+    {
+      is: { status: "queued" },
+      where: "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at",
+      values: { ":at": at.toISOString() },
     },
-  };
+  );
 }
 
 /** held → queued, because the carrier surely did not take it. */
 export function release(held: MessageRecord): Update {
-  return {
-    key: messageKey(held),
-    update: "SET openClaims = openClaims - :one REMOVE claimToken, claimedUntil",
-    condition: "#status = :queued AND claimToken = :token",
-    names,
-    values: { ":one": 1, ":queued": "queued", ":token": held.claimToken },
-  };
+  return updateOf(messageKey(held), { add: { openClaims: -1 }, remove: claimFields }, isHeld(held));
 }
 
 /** held → sent. */
 export function markSent(held: MessageRecord, at: Date, carrierReference: string): Update {
-  return {
-    key: messageKey(held),
-    update:
-      "SET #status = :sent, sentAt = :at, carrierReference = :reference REMOVE claimToken, claimedUntil",
-    condition: "#status = :queued AND claimToken = :token",
-    names,
-    values: {
-      ":sent": "sent",
-      ":at": at.toISOString(),
-      ":reference": carrierReference,
-      ":queued": "queued",
-      ":token": held.claimToken,
-    },
-  };
+  const set = { status: "sent", sentAt: at.toISOString(), carrierReference };
+  return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
 }
 
 /** held → failed, with its price still to be returned. */
 export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
-  return {
-    key: messageKey(held),
-    update:
-      "SET #status = :failed, failedAt = :at, errorCode = :errorCode, refund = :due " +
-      "REMOVE claimToken, claimedUntil",
-    condition: "#status = :queued AND claimToken = :token",
-    names,
-    values: {
-      ":failed": "failed",
-      ":at": at.toISOString(),
-      ":errorCode": errorCode,
-      ":due": "due",
-      ":queued": "queued",
-      ":token": held.claimToken,
-    },
-  };
+  const set = { status: "failed", failedAt: at.toISOString(), errorCode, refund: "due" };
+  return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
+}
+
+function isHeld({ claimToken }: MessageRecord): Requirements {
+  return { is: { status: "queued", claimToken } };
 }
 
 /**
@@ -169,27 +131,14 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
  * credits the wallet.
  */
 export function markCancelled(waiting: MessageRecord, at: Date): Update {
-  return {
-    key: messageKey(waiting),
-    update: "SET #status = :cancelled, cancelledAt = :at, refund = :done",
-    condition: "#status = :queued AND openClaims = :none AND scheduledAt > :at",
-    names,
-    values: {
-      ":cancelled": "cancelled",
-      ":at": at.toISOString(),
-      ":done": "done",
-      ":queued": "queued",
-      ":none": 0,
-    },
-  };
+  return updateOf(
+    messageKey(waiting),
+    { set: { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" } },
+    { is: { status: "queued", openClaims: 0 }, where: "scheduledAt > :cancelledAt" },
+  );
 }
 
 /** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update {
-  return {
-    key: messageKey(failed),
-    update: "SET refund = :done",
-    condition: "refund = :due",
-    values: { ":done": "done", ":due": "due" },
-  };
+  return updateOf(messageKey(failed), { set: { refund: "done" } }, { is: { refund: "due" } });
 }

@@ -1,6 +1,6 @@
 import { keys } from "../platform/table/keys.ts";
 import { readItem } from "../platform/table/table.ts";
-import { postToWallet } from "../wallet/record.ts";
+import { postToWallet } from "../wallet/post.ts";
 import type { MessageJob } from "./message-job.ts";
 import { markRefunded, MessageRecord } from "./record.ts";
 

@@ -1,13 +1,20 @@
-import { sendJob, waitsInTable } from "../messages/message-job.ts";
+import { refundJob, sendJob, waitsInTable } from "../messages/message-job.ts";
 import { MessageRecord } from "../messages/record.ts";
 import { now, minuteMs } from "../platform/clock.ts";
-import { newId } from "../platform/ids.ts";
 import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, transact } from "../platform/table/table.ts";
-import { ledgerEntry, readLedger, type LedgerEntryRecord, type NewLedgerEntry } from "../wallet/ledger.ts";
-import { postToWallet, readWallet, settleWallet, type WalletRecord } from "../wallet/record.ts";
+import { readItem, tryTransact } from "../platform/table/table.ts";
+import {
+  ledgerEntry,
+  readLedger,
+  voidEntry,
+  type LedgerEntryRecord,
+  type NewLedgerEntry,
+} from "../wallet/ledger.ts";
+import { postToWallet } from "../wallet/post.ts";
+import { readWallet, type WalletRecord } from "../wallet/record.ts";
+import { settleWallet } from "../wallet/settlement.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
@@ -135,9 +142,9 @@ class Pass implements Reconciliation {
   async #close(lastSeq: number, balanceMicros: number): Promise<boolean> {
     while (this.#position.seq < lastSeq) {
       const seals = this.#seals(lastSeq, balanceMicros);
-      const sealed = await transact(seals.map(ledgerEntry));
-      // A debit that was thought lost has been recorded after all; the next pass sees it.
-      if (!sealed.committed) return false;
+      const sealed = await tryTransact(seals.map(ledgerEntry));
+      // A debit that was thought lost has been recorded after all, or is being recorded; the next pass sees it.
+      if (sealed.outcome !== "committed") return false;
       this.sealed += seals.length;
       for (const seal of seals) {
         if (!(await this.#pass({ entity: "ledgerEntry", ...seal }))) return false;
@@ -154,15 +161,12 @@ class Pass implements Reconciliation {
     return Array.from({ length: count }, (_, index) => {
       const seq = this.#position.seq + 1 + index;
       const balanceAfterMicros = seq === lastSeq ? balanceMicros : this.#position.balanceMicros;
-      return {
-        id: newId("txn"),
+      return voidEntry({
         organizationId: this.#wallet.organizationId,
-        type: "void",
         seq,
         amountMicros: balanceAfterMicros - this.#position.balanceMicros,
         balanceAfterMicros,
-        createdAt: now().toISOString(),
-      };
+      });
     });
   }
 
@@ -200,11 +204,10 @@ class Pass implements Reconciliation {
     if (message === undefined) {
       log.error("ledger.message_missing", { organizationId, messageId });
     } else if (message.refund === "due") {
-      await enqueue("refunds", { group: organizationId, body: { organizationId, messageId } });
+      await enqueue(refundJob(message));
       this.requeued += 1;
     } else if (message.status === "queued" && !waitsInTable(message)) {
-      const { queue, job } = sendJob(message, secondsUntil(message.scheduledAt));
-      await enqueue(queue, job);
+      await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;
     }
   }

@@ -1,4 +1,5 @@
-import { findOrganization, replaceDefaultSenderId, takeQuota } from "../accounts/organization-record.ts";
+import { findOrganization, replaceDefaultSenderId } from "../accounts/organization-record.ts";
+import { takeQuota } from "../accounts/quota.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateSenderIdRequest, SenderIdRequest } from "../contract/sender-ids.ts";
@@ -6,9 +7,10 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { readItem, transact, type Write } from "../platform/table/table.ts";
+import { readItem, transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { openReview } from "../reviews/record.ts";
-import { changeAttempts, listSenderIdRecords, maxSenderIds, readSenderId, SenderIdRecord } from "./review.ts";
+import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
 
 /**
  * Requests a sender ID. The request takes the place of one that was rejected.
@@ -28,7 +30,7 @@ export async function createSenderId(
     status: "pending",
     createdAt: now().toISOString(),
   };
-  for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
+  return untilUndisturbed(async () => {
     const seen = await readItem(SenderIdRecord, key, { consistent: true });
     if (seen !== undefined && seen.status !== "rejected") {
       throw new ApiError("CONFLICT", { message: `The sender ID is ${seen.status} already.` });
@@ -36,14 +38,15 @@ export async function createSenderId(
     const requested = await transact([
       { put: { ...key, ...record }, ...unchangedSince(seen) },
       openReview("sender-ids", record.id, organizationId),
-      ...placeBeside(organizationId, seen),
+      ...quotaBeside(organizationId, seen),
     ]);
-    if (requested.committed) return presentSenderId(record, undefined);
-    if (requested.refusals[0] === undefined && requested.refusals[2] !== undefined) {
+    if (requested.outcome === "committed") return presentSenderId(record, undefined);
+    const [senderId, , quota] = requested.refusals;
+    if (senderId === undefined && quota !== undefined) {
       throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxSenderIds} sender IDs.` });
     }
-  }
-  throw new ApiError("UNAVAILABLE");
+    return undefined;
+  });
 }
 
 function unchangedSince(seen: SenderIdRecord | undefined) {
@@ -55,8 +58,8 @@ function unchangedSince(seen: SenderIdRecord | undefined) {
   };
 }
 
-/** A request that takes the place of a rejected one needs no other. */
-function placeBeside(organizationId: string, seen: SenderIdRecord | undefined): Write[] {
+/** A request that takes the place of a rejected one needs no quota of its own. */
+function quotaBeside(organizationId: string, seen: SenderIdRecord | undefined): Write[] {
   return seen === undefined ? [takeQuota(organizationId, "senderIdCount", maxSenderIds)] : [];
 }
 
@@ -66,7 +69,7 @@ export async function listSenderIds(
   query: PageQuery,
 ): Promise<Page<SenderIdRequest>> {
   const [records, organization] = await Promise.all([
-    listSenderIdRecords(organizationId),
+    readSenderIds(organizationId),
     findOrganization(organizationId, { consistent: true }),
   ]);
   return pageOf(
@@ -84,36 +87,20 @@ export async function setDefaultSenderId(
   organizationId: string,
   senderIdId: string,
 ): Promise<SenderIdRequest> {
-  for (let attempt = 1; attempt <= changeAttempts; attempt += 1) {
+  return untilUndisturbed(async () => {
     const { record, defaultSenderId } = await readSenderId(organizationId, senderIdId);
     if (record.status !== "approved") {
       throw new ApiError("CONFLICT", { message: "The sender ID is not approved." });
     }
     const written = await transact([
-      {
-        // Changes nothing: the sender ID must still be approved when it becomes the default.
-        key: keys.senderId(organizationId, record.senderId),
-        update: "SET #status = :approved",
-        condition: "id = :id AND #status = :approved",
-        names: { "#status": "status" },
-        values: { ":id": record.id, ":approved": "approved" },
-      },
+      // Changes nothing: the sender ID must still be approved when it becomes the default.
+      updateOf(
+        keys.senderId(organizationId, record.senderId),
+        { set: { status: "approved" } },
+        { is: { id: record.id, status: "approved" } },
+      ),
       replaceDefaultSenderId(organizationId, defaultSenderId, record.senderId),
     ]);
-    if (written.committed) return presentSenderId(record, record.senderId);
-  }
-  throw new ApiError("UNAVAILABLE");
-}
-
-function presentSenderId(record: SenderIdRecord, defaultSenderId: string | undefined): SenderIdRequest {
-  return {
-    id: record.id,
-    senderId: record.senderId,
-    useCase: record.useCase,
-    status: record.status,
-    isDefault: record.status === "approved" && record.senderId === defaultSenderId,
-    createdAt: record.createdAt,
-    decidedAt: record.decidedAt,
-    rejectionReason: record.rejectionReason,
-  };
+    return written.outcome === "committed" ? presentSenderId(record, record.senderId) : undefined;
+  });
 }

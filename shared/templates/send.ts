@@ -3,8 +3,8 @@ import { SendSmsRequest, type AcceptedMessage } from "../contract/sms.ts";
 import type { SendTemplateRequest } from "../contract/templates.ts";
 import { acceptMessage } from "../messages/accept-one.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
+import { readTemplate } from "./record.ts";
 import { renderTemplate } from "./render.ts";
-import { findTemplate } from "./templates.ts";
 
 /**
  * Accepts a message whose text is a template's with values in it.
@@ -17,8 +17,7 @@ export async function sendTemplate(
   { values, ...request }: SendTemplateRequest,
   attempt?: Attempt,
 ): Promise<AcceptedMessage> {
-  const template = await findTemplate(organizationId, templateId);
-  if (template === undefined) throw new ApiError("NOT_FOUND");
+  const template = await readTemplate(organizationId, templateId);
   const message = messageOf(template.body, values);
   return acceptMessage(organizationId, { ...request, message }, attempt);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { usedQuota, releaseQuota, takeQuota } from "../accounts/organization-record.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from "../contract/templates.ts";
@@ -8,27 +8,15 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { patch } from "../platform/table/patch.ts";
-import { readItem, transact } from "../platform/table/table.ts";
-import { placeholdersOf, problemOf } from "./render.ts";
-
-export const TemplateRecord = z.object({
-  entity: z.literal("template"),
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  body: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
-export type TemplateRecord = z.infer<typeof TemplateRecord>;
-
-export const maxTemplates = 1_000;
+import { transact, updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { maxTemplates, presentTemplate, readTemplate, TemplateRecord } from "./record.ts";
+import { problemOf } from "./render.ts";
 
 /**
  * Adds a template.
  * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organisation has as many as
- *   it may have
+ *   it may have; UNAVAILABLE
  */
 export async function createTemplate(
   organizationId: string,
@@ -51,8 +39,7 @@ export async function createTemplate(
       condition: "attribute_not_exists(pk)",
     },
   ]);
-  if (created.committed) return presentTemplate(record);
-  if (created.refusals[0] === undefined) throw new ApiError("UNAVAILABLE");
+  if (created.outcome === "committed") return presentTemplate(record);
   throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxTemplates} templates.` });
 }
 
@@ -72,22 +59,12 @@ export async function listTemplates(organizationId: string, query: PageQuery): P
   return { rows: page.rows.map(presentTemplate), meta: page.meta };
 }
 
-/** One template as it is now, or undefined where there is none. */
-export async function findTemplate(
-  organizationId: string,
-  templateId: string,
-): Promise<TemplateRecord | undefined> {
-  return readItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
-}
-
 /**
  * One template as it is now.
  * @throws ApiError NOT_FOUND, also for a template of another organisation
  */
 export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
-  const record = await findTemplate(organizationId, templateId);
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return presentTemplate(record);
+  return presentTemplate(await readTemplate(organizationId, templateId));
 }
 
 /**
@@ -102,15 +79,11 @@ export async function updateTemplate(
 ): Promise<Template> {
   if (request.body !== undefined) checkBody(request.body);
   if (request.name !== undefined || request.body !== undefined) {
-    // A transaction, although of one write: unlike a plain update it waits for others on the same item.
-    const updated = await transact([
-      {
-        key: keys.template(organizationId, templateId),
-        ...patch({ ...request, updatedAt: now().toISOString() }),
-        condition: "attribute_exists(pk)",
-      },
-    ]);
-    if (!updated.committed) throw refusal(updated.refusals[0]);
+    const changes = { set: { ...request, updatedAt: now().toISOString() } };
+    const key = keys.template(organizationId, templateId);
+    const updated = await updateItem(TemplateRecord, updateOf(key, changes, { present: ["pk"] }));
+    if (!updated.applied) throw new ApiError("NOT_FOUND");
+    return presentTemplate(updated.item);
   }
   return getTemplate(organizationId, templateId);
 }
@@ -128,22 +101,6 @@ export async function deleteTemplate(
     { delete: keys.template(organizationId, templateId), condition: "attribute_exists(pk)" },
     releaseQuota(organizationId, "templateCount"),
   ]);
-  if (!deleted.committed) throw refusal(deleted.refusals[0]);
+  if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
   return { id: templateId, deleted: true };
-}
-
-/** Why a write to a template did not go through: it is not there, or others were in the way. */
-function refusal(ofTemplate: object | undefined): ApiError {
-  return new ApiError(ofTemplate === undefined ? "UNAVAILABLE" : "NOT_FOUND");
-}
-
-function presentTemplate(record: TemplateRecord): Template {
-  return {
-    id: record.id,
-    name: record.name,
-    body: record.body,
-    placeholders: placeholdersOf(record.body),
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
-  };
 }

@@ -3,8 +3,10 @@ import { now } from "../platform/clock.ts";
 import { once } from "../platform/http/idempotency.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { amountOf } from "./money.ts";
-import { postToWallet, WalletRecord } from "./record.ts";
+import { postToWallet } from "./post.ts";
+import { WalletRecord } from "./record.ts";
 
 /*
  * What only the operator of the gateway does with a wallet.
@@ -56,12 +58,11 @@ export async function adjustWallet(
  * @throws ApiError WALLET_MISSING
  */
 export async function closeWallet(organizationId: string, reason: string): Promise<WalletRecord> {
-  const closed = await updateItem(WalletRecord, {
-    key: keys.wallet(organizationId),
-    update: "SET closedAt = :at, closedReason = :reason",
-    condition: "attribute_exists(pk) AND attribute_not_exists(closedAt)",
-    values: { ":at": now().toISOString(), ":reason": reason },
-  });
+  const set = { closedAt: now().toISOString(), closedReason: reason };
+  const closed = await updateItem(
+    WalletRecord,
+    updateOf(keys.wallet(organizationId), { set }, { present: ["pk"], absent: ["closedAt"] }),
+  );
   if (closed.applied) return closed.item;
   if (closed.found === undefined) throw new ApiError("WALLET_MISSING");
   return WalletRecord.parse(closed.found);
@@ -72,11 +73,11 @@ export async function closeWallet(organizationId: string, reason: string): Promi
  * @throws ApiError WALLET_MISSING
  */
 export async function reopenWallet(organizationId: string): Promise<WalletRecord> {
-  const reopened = await updateItem(WalletRecord, {
-    key: keys.wallet(organizationId),
-    update: "REMOVE closedAt, closedReason",
-    condition: "attribute_exists(pk)",
-  });
+  const remove = ["closedAt", "closedReason"];
+  const reopened = await updateItem(
+    WalletRecord,
+    updateOf(keys.wallet(organizationId), { remove }, { present: ["pk"] }),
+  );
   if (!reopened.applied) throw new ApiError("WALLET_MISSING");
   return reopened.item;
 }

@@ -2,6 +2,8 @@ import * as z from "zod";
 
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
+import { now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
 import { keys, ledgerSortKey } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
 import { queryItems, type Put } from "../platform/table/table.ts";
@@ -32,6 +34,25 @@ export function ledgerEntry(entry: NewLedgerEntry): Put {
   return {
     put: { ...keys.ledgerEntry(entry.organizationId, entry.seq), ...record },
     condition: "attribute_not_exists(pk)",
+  };
+}
+
+/**
+ * The entry that takes the place of one that was never written: its debit is lost, and to be refunded. Whatever may
+ * still be on its way to that seq is refused from then on.
+ */
+export function voidEntry(
+  lost: Pick<NewLedgerEntry, "amountMicros" | "balanceAfterMicros" | "organizationId" | "seq">,
+): NewLedgerEntry {
+  const { organizationId, seq, amountMicros, balanceAfterMicros } = lost;
+  return {
+    id: newId("txn"),
+    organizationId,
+    type: "void",
+    seq,
+    amountMicros,
+    balanceAfterMicros,
+    createdAt: now().toISOString(),
   };
 }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { keys } from "../platform/table/keys.ts";
 import { readItem, updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { listWalletsOfShard, walletListShards } from "./record.ts";
 
 /** Wallets that are worked on side by side. */
@@ -13,7 +14,7 @@ const SweepRecord = z.object({
   lastWallet: z.string(),
 });
 
-export interface Round {
+export interface Sweep {
   /** Tells one kind of work from another. */
   readonly name: string;
   /** Whether a run may begin with more wallets; what is left has its turn in the next run. */
@@ -23,7 +24,7 @@ export interface Round {
 }
 
 /** Visits the organisations that have a wallet, from where the last run ended, until all have had their turn. */
-export async function sweepWallets({ name, isTimeLeft, visit }: Round): Promise<void> {
+export async function sweepWallets({ name, isTimeLeft, visit }: Sweep): Promise<void> {
   const progress = await readItem(SweepRecord, keys.walletSweep(name), { consistent: true });
   let shard = progress?.listShard ?? 0;
   let after = progress?.lastWallet ?? "";
@@ -46,10 +47,7 @@ export async function sweepWallets({ name, isTimeLeft, visit }: Round): Promise<
   }
 }
 
-async function rememberProgress(name: string, shard: number, after: string): Promise<void> {
-  await updateItem(SweepRecord, {
-    key: keys.walletSweep(name),
-    update: "SET entity = :entity, listShard = :shard, lastWallet = :after",
-    values: { ":entity": "walletSweep", ":shard": shard, ":after": after },
-  });
+async function rememberProgress(name: string, listShard: number, lastWallet: string): Promise<void> {
+  const set = { entity: "walletSweep", listShard, lastWallet };
+  await updateItem(SweepRecord, updateOf(keys.walletSweep(name), { set }));
 }

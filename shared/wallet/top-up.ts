@@ -3,7 +3,8 @@ import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { microsOf } from "./money.ts";
-import { postToWallet, presentWallet } from "./record.ts";
+import { postToWallet } from "./post.ts";
+import { presentWallet } from "./record.ts";
 
 /**
  * Adds money that nobody paid: for development, so stages with real customers disable it.

@@ -3,9 +3,9 @@ import { request as httpsRequest } from "node:https";
 
 import type { WebhookPayload } from "../contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
+import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures } from "./signature.ts";
 import { guardedLookup, isPublicHost, RefusedHost } from "./target.ts";
-import type { WebhookRecord } from "./webhooks.ts";
 
 /** How long a call may take in all, from the look-up of the name to the last of the answer's headers. */
 const callTimeoutMs = 10 * secondMs;

@@ -10,15 +10,15 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { putItem } from "../platform/table/table.ts";
-import { attemptJob, laneQueues } from "./announce.ts";
 import { DeliveryRecord, newDelivery, presentDelivery, putDelivery, repeatNow } from "./delivery-record.ts";
-import { readWebhook, type WebhookRecord } from "./webhooks.ts";
+import { readWebhook, type WebhookRecord } from "./record.ts";
+import { attemptJob } from "./webhook-job.ts";
 
-/** Calls that a customer may ask for by hand; they cost nothing, and an endpoint may be somebody else's. */
+/** Calls that a customer may ask for by hand; they cost nothing, and a webhook may be somebody else's. */
 const handLimit = { what: "webhook-calls", max: 300, windowMs: minuteMs };
 
 /**
- * A page of an endpoint's deliveries, those of the newest messages first, as long as they are kept.
+ * A page of a webhook's deliveries, those of the newest messages first, as long as they are kept.
  * @throws ApiError NOT_FOUND
  */
 export async function listWebhookDeliveries(
@@ -40,7 +40,7 @@ export async function listWebhookDeliveries(
 
 /**
  * Queues another attempt of a delivery, also of one that succeeded. If it fails, the schedule goes on.
- * @throws ApiError NOT_FOUND; CONFLICT when the endpoint is disabled, or an attempt is under way or queued;
+ * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled, or an attempt is under way or queued;
  *   RATE_LIMITED
  */
 export async function retryWebhookDelivery(
@@ -54,20 +54,14 @@ export async function retryWebhookDelivery(
   if (delivery === "busy") {
     throw new ApiError("CONFLICT", { message: "An attempt of this delivery is under way or queued." });
   }
-  const job = attemptJob({
-    organizationId,
-    webhookId,
-    deliveryId,
-    attempt: delivery.attempts + 1,
-    lane: "retry",
-  });
-  await enqueue(laneQueues.retry, job);
+  const attempt = delivery.attempts + 1;
+  await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt, lane: "retry" }));
   return presentDelivery(delivery);
 }
 
 /**
- * Sends a `ping` to one endpoint, whatever it subscribes to.
- * @throws ApiError NOT_FOUND; CONFLICT when the endpoint is disabled; RATE_LIMITED
+ * Sends a `ping` to one webhook, whatever it subscribes to.
+ * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled; RATE_LIMITED
  */
 export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
   const webhook = await readCallableWebhook(organizationId, webhookId);
@@ -78,8 +72,8 @@ export async function testWebhook(organizationId: string, webhookId: string): Pr
     data: { id: eventId },
   });
   await putItem(putDelivery(webhookId, delivery));
-  const job = attemptJob({ organizationId, webhookId, deliveryId: delivery.id, attempt: 1, lane: "first" });
-  await enqueue(laneQueues.first, job);
+  const deliveryId = delivery.id;
+  await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first" }));
   return presentDelivery(delivery);
 }
 

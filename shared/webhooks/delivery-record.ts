@@ -6,7 +6,8 @@ import { DeliveryState, WebhookPayload, type WebhookDelivery } from "../contract
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, type Put } from "../platform/table/table.ts";
-import type { WebhookRecord } from "./webhooks.ts";
+import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import type { WebhookRecord } from "./record.ts";
 
 /** How long a delivery can be seen and sent again. */
 const retentionMs = 30 * dayMs;
@@ -20,7 +21,7 @@ const claimLeaseMs = minuteMs;
 /** A repeat that was asked for by hand and has not begun after this long may be asked for again. */
 const repeatGraceMs = 5 * minuteMs;
 
-/** What is kept of an event for one endpoint. */
+/** What is kept of an event for one webhook. */
 export const DeliveryRecord = z.object({
   entity: z.literal("webhookDelivery"),
   id: z.string(),
@@ -86,44 +87,46 @@ export async function claimAttempt(job: {
 }): Promise<DeliveryRecord | undefined> {
   const at = now();
   const claimToken = randomUUID();
-  const claimed = await updateItem(DeliveryRecord, {
-    key: keys.webhookDelivery(job.webhookId, job.deliveryId),
-    update:
-      "SET attempts = attempts + :one, lastAttemptAt = :at, leaseUntil = :leaseUntil, claimToken = :claimToken",
-    condition:
-      "#state = :pending AND " +
-      "((attempts = :before AND attribute_not_exists(leaseUntil)) OR leaseUntil < :at)",
-    names: { "#state": "state" },
-    values: {
-      ":pending": "pending",
-      ":before": job.attempt - 1,
-      ":one": 1,
-      ":at": at.toISOString(),
-      ":leaseUntil": new Date(at.getTime() + claimLeaseMs).toISOString(),
-      ":claimToken": claimToken,
-    },
-  });
+  const claimed = await updateItem(
+    DeliveryRecord,
+    updateOf(
+      keys.webhookDelivery(job.webhookId, job.deliveryId),
+      {
+        set: {
+          lastAttemptAt: at.toISOString(),
+          leaseUntil: new Date(at.getTime() + claimLeaseMs).toISOString(),
+          claimToken,
+        },
+        add: { attempts: 1 },
+      },
+      {
+        is: { state: "pending" },
+        where: "(#attempts = :before AND attribute_not_exists(#leaseUntil)) OR #leaseUntil < :at",
+        values: { ":before": job.attempt - 1, ":at": at.toISOString() },
+      },
+    ),
+    { isOwn: (found) => found.claimToken === claimToken },
+  );
   if (claimed.applied) return claimed.item;
   if (claimed.found === undefined) return undefined;
-  const found = DeliveryRecord.parse(claimed.found);
-  // The SDK repeats a claim whose answer was lost, and then meets its own.
-  if (found.claimToken === claimToken) return found;
-  if (found.leaseUntil !== undefined) throw new Error("another dispatcher makes this attempt");
-  return undefined;
+  if (DeliveryRecord.parse(claimed.found).leaseUntil === undefined) return undefined;
+  throw new Error("another dispatcher makes this attempt");
 }
 
 /** Gives an attempt back that was taken and not made. */
 export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
-  await updateItem(DeliveryRecord, {
-    key: keys.webhookDelivery(webhookId, claimed.id),
-    update: "SET attempts = attempts - :one REMOVE leaseUntil, claimToken",
-    condition: "claimToken = :claim",
-    values: { ":one": 1, ":claim": claimed.claimToken },
-  });
+  await updateItem(
+    DeliveryRecord,
+    updateOf(
+      keys.webhookDelivery(webhookId, claimed.id),
+      { add: { attempts: -1 }, remove: ["leaseUntil", "claimToken"] },
+      { is: { claimToken: claimed.claimToken } },
+    ),
+  );
 }
 
-/** What an attempt left behind. */
-export type Settlement = {
+/** What came of an attempt. */
+export type AttemptOutcome = {
   readonly lastStatus?: number | undefined;
   readonly lastError?: string | undefined;
 } & (
@@ -135,48 +138,37 @@ export type Settlement = {
 export async function recordOutcome(
   webhookId: string,
   claimed: DeliveryRecord,
-  settlement: Settlement,
+  outcome: AttemptOutcome,
 ): Promise<void> {
-  const { state, lastStatus, lastError } = settlement;
-  const fields: Record<string, string | number | undefined> = {
-    state,
-    lastStatus,
-    lastError,
-    nextAttemptAt: settlement.state === "pending" ? settlement.nextAttemptAt.toISOString() : undefined,
-    claimToken: undefined,
-    leaseUntil: undefined,
-  };
-  const names = Object.keys(fields);
-  const set = names.filter((name) => fields[name] !== undefined);
-  const removed = names.filter((name) => fields[name] === undefined);
-  await updateItem(DeliveryRecord, {
-    key: keys.webhookDelivery(webhookId, claimed.id),
-    update:
-      `SET ${set.map((name) => `#${name} = :${name}`).join(", ")} ` +
-      `REMOVE ${removed.map((name) => `#${name}`).join(", ")}`,
-    condition: "#claimToken = :claim",
-    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    values: {
-      ...Object.fromEntries(set.map((name) => [`:${name}`, fields[name]])),
-      ":claim": claimed.claimToken,
-    },
-  });
+  const { state, lastStatus = null, lastError = null } = outcome;
+  const nextAttemptAt = outcome.state === "pending" ? outcome.nextAttemptAt.toISOString() : null;
+  await updateItem(
+    DeliveryRecord,
+    updateOf(
+      keys.webhookDelivery(webhookId, claimed.id),
+      changesOfPatch({ state, lastStatus, lastError, nextAttemptAt, claimToken: null, leaseUntil: null }),
+      { is: { claimToken: claimed.claimToken } },
+    ),
+  );
 }
 
-/** Ends a delivery whose endpoint has been disabled, unless an attempt is under way. */
+/** Ends a delivery whose webhook has been disabled, unless an attempt is under way. */
 export async function giveUp(webhookId: string, deliveryId: string): Promise<void> {
-  await updateItem(DeliveryRecord, {
-    key: keys.webhookDelivery(webhookId, deliveryId),
-    update: "SET #state = :failed, lastError = :lastError REMOVE nextAttemptAt, leaseUntil, claimToken",
-    condition: "#state = :pending AND (attribute_not_exists(leaseUntil) OR leaseUntil < :at)",
-    names: { "#state": "state" },
-    values: {
-      ":pending": "pending",
-      ":failed": "failed",
-      ":lastError": disabledError,
-      ":at": now().toISOString(),
-    },
-  });
+  await updateItem(
+    DeliveryRecord,
+    updateOf(
+      keys.webhookDelivery(webhookId, deliveryId),
+      {
+        set: { state: "failed", lastError: disabledError },
+        remove: ["nextAttemptAt", "leaseUntil", "claimToken"],
+      },
+      {
+        is: { state: "pending" },
+        where: "attribute_not_exists(#leaseUntil) OR #leaseUntil < :at",
+        values: { ":at": now().toISOString() },
+      },
+    ),
+  );
 }
 
 /**
@@ -188,25 +180,27 @@ export async function repeatNow(
   deliveryId: string,
 ): Promise<DeliveryRecord | "busy" | undefined> {
   const at = now();
-  const repeated = await updateItem(DeliveryRecord, {
-    key: keys.webhookDelivery(webhookId, deliveryId),
-    update: "SET #state = :pending, nextAttemptAt = :at REMOVE leaseUntil, claimToken",
-    condition:
-      "attribute_exists(pk) AND (attribute_not_exists(leaseUntil) OR leaseUntil < :at) AND " +
-      "(#state <> :pending OR nextAttemptAt > :at OR nextAttemptAt < :stale)",
-    names: { "#state": "state" },
-    values: {
-      ":pending": "pending",
-      ":at": at.toISOString(),
-      ":stale": new Date(at.getTime() - repeatGraceMs).toISOString(),
-    },
-  });
+  const repeated = await updateItem(
+    DeliveryRecord,
+    updateOf(
+      keys.webhookDelivery(webhookId, deliveryId),
+      { set: { state: "pending", nextAttemptAt: at.toISOString() }, remove: ["leaseUntil", "claimToken"] },
+      {
+        present: ["pk"],
+        where:
+          "(attribute_not_exists(#leaseUntil) OR #leaseUntil < :at) AND " +
+          "(#state <> :state OR #nextAttemptAt > :at OR #nextAttemptAt < :stale)",
+        values: {
+          ":at": at.toISOString(),
+          ":stale": new Date(at.getTime() - repeatGraceMs).toISOString(),
+        },
+      },
+    ),
+    // Another repeat of the same moment is taken for this one; a job too many is refused by the claim.
+    { isOwn: (found) => found.nextAttemptAt === at.toISOString() && found.leaseUntil === undefined },
+  );
   if (repeated.applied) return repeated.item;
-  if (repeated.found === undefined) return undefined;
-  const found = DeliveryRecord.parse(repeated.found);
-  // The SDK repeats an update whose answer was lost, and then meets its own; a job too many is refused by the claim.
-  const isOwn = found.nextAttemptAt === at.toISOString() && found.leaseUntil === undefined;
-  return isOwn ? found : "busy";
+  return repeated.found === undefined ? undefined : "busy";
 }
 
 export function presentDelivery(record: DeliveryRecord): WebhookDelivery {

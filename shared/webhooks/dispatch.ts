@@ -3,33 +3,33 @@ import { dueJob } from "../platform/jobs/due-jobs.ts";
 import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/table.ts";
-import { attemptJob, laneQueues, type WebhookJob } from "./announce.ts";
 import { callWebhook, type CallResult } from "./call.ts";
 import {
   claimAttempt,
   giveUp,
   newDelivery,
   putDelivery,
-  releaseAttempt,
   recordOutcome,
+  releaseAttempt,
   type DeliveryRecord,
 } from "./delivery-record.ts";
 import { closeCall, openCall, waitForSlot } from "./open-calls.ts";
+import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
-import { disableWebhook, findWebhook, readWebhooks, type WebhookRecord } from "./webhooks.ts";
+import { attemptJob, type AttemptJob, type EventJob, type WebhookJob } from "./webhook-job.ts";
+import { disableWebhook } from "./webhooks.ts";
 
-/** An endpoint that has not taken a single call for so long is disabled. */
+/** A webhook that has not taken a single call for so long is disabled. */
 const maxFailingMs = 5 * dayMs;
 
 /** The status that asks not to be called again (RFC 9110, 15.5.11). */
 const gone = 410;
 
-type EventJob = Extract<WebhookJob, { kind: "event" }>;
-type Attempt = Omit<Extract<WebhookJob, { kind: "attempt" }>, "kind">;
+type Attempt = Omit<AttemptJob, "kind">;
 
 /**
- * Hands an event out to the endpoints that subscribe to it, or makes an attempt to deliver it to one of them.
- * What an endpoint does, or does not, is noted and never an error of the job.
+ * Hands an event out to the webhooks that subscribe to it, or makes an attempt to deliver it to one of them.
+ * What a webhook does, or does not, is noted and never an error of the job.
  * @throws Error when the job has to come again: another dispatcher makes the attempt, or a write failed
  */
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
@@ -58,7 +58,7 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
 /** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
 async function queueFirstTry(attempt: Attempt): Promise<void> {
   const waitSeconds = await waitForSlot(attempt.webhookId, attempt.lane);
-  if (waitSeconds === undefined) await enqueue(laneQueues.first, attemptJob(attempt));
+  if (waitSeconds === undefined) await enqueue(attemptJob(attempt));
   else await putOff(attempt, waitSeconds);
 }
 
@@ -75,13 +75,13 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
   if (open === undefined) return giveBack(attempt, claimed);
   const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
   const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");
-  await settle(webhook, claimed, result);
+  await conclude(webhook, claimed, result);
   if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
     await disableWebhook(webhook, "failing");
   }
 }
 
-/** Others took the last places in the meantime. Its job first, so that a crash in between loses nothing. */
+/** Others took the last slots in the meantime. Its job first, so that a crash in between loses nothing. */
 async function giveBack(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
   await putOff({ ...attempt, attempt: claimed.attempts }, 1);
   await releaseAttempt(attempt.webhookId, claimed);
@@ -91,8 +91,7 @@ async function giveBack(attempt: Attempt, claimed: DeliveryRecord): Promise<void
 async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
   const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
   const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
-  const later = attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 });
-  await enqueue(laneQueues.retry, { ...later, delaySeconds });
+  await enqueue(attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 }, delaySeconds));
 }
 
 function isSuccess(result: CallResult): boolean {
@@ -100,7 +99,7 @@ function isSuccess(result: CallResult): boolean {
 }
 
 /** Notes what came of an attempt, and sees to the next one. */
-async function settle(webhook: WebhookRecord, claimed: DeliveryRecord, result: CallResult): Promise<void> {
+async function conclude(webhook: WebhookRecord, claimed: DeliveryRecord, result: CallResult): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   const { eventId, attempts } = claimed;
   const { status, retryAfter } = "status" in result ? result : {};
@@ -122,14 +121,12 @@ async function settle(webhook: WebhookRecord, claimed: DeliveryRecord, result: C
 async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   const dueAt = at.toISOString();
-  const job = attemptJob({
-    organizationId,
-    webhookId,
-    deliveryId: failed.id,
-    attempt: failed.attempts + 1,
-    lane: "retry",
-  });
   const delaySeconds = secondsUntil(dueAt);
-  if (delaySeconds <= maxDelaySeconds) await enqueue(laneQueues.retry, { ...job, delaySeconds });
-  else await putItem(dueJob({ id: `${webhookId}#${failed.id}`, dueAt, queue: laneQueues.retry }, job));
+  const { id: deliveryId, attempts } = failed;
+  const job = attemptJob(
+    { organizationId, webhookId, deliveryId, attempt: attempts + 1, lane: "retry" },
+    delaySeconds,
+  );
+  if (delaySeconds <= maxDelaySeconds) await enqueue(job);
+  else await putItem(dueJob({ id: `${webhookId}#${deliveryId}`, dueAt }, job));
 }

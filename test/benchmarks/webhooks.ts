@@ -9,7 +9,7 @@ import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { localAccountId, localRegion } from "../../infra/local/template.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import type { WebhookJob } from "../../shared/webhooks/announce.ts";
+import type { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 
 // `npm run bench:webhooks`: how much longer one customer's webhook calls take while another customer's endpoint
 // hangs on every call. The events go straight to the queue, as `announce` puts them there, so that what is

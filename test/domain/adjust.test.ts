@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
-import { postToWallet, readWallet } from "../../shared/wallet/record.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { openWallet } from "../support/wallets.ts";
 

@@ -78,8 +78,8 @@ it("more jobs in one minute than one batch holds are all released", async () => 
   const jobs = Array.from({ length: 450 }, () => ({ organizationId: "org_x", messageId: newId("msg") }));
   for (let first = 0; first < jobs.length; first += 90) {
     const batch = jobs.slice(first, first + 90).map((body) => {
-      const due = { id: body.messageId, dueAt: "2030-06-01T13:00:00Z", queue: "transactionalSends" } as const;
-      return dueJob(due, { group: body.organizationId, body });
+      const due = { id: body.messageId, dueAt: "2030-06-01T13:00:00Z" };
+      return dueJob(due, { queue: "transactionalSends", group: body.organizationId, body });
     });
     await transact(batch);
   }

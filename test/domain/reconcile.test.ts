@@ -5,8 +5,9 @@ import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
-import { ledgerEntry } from "../../shared/wallet/ledger.ts";
-import { debitWallet, readWallet } from "../../shared/wallet/record.ts";
+import { debitWallet } from "../../shared/wallet/charge.ts";
+import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -18,6 +19,12 @@ function passGrace(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
 }
 
+/** A debit whose function dies before it records what was paid for. */
+async function debit(organizationId: string): Promise<NewLedgerEntry[]> {
+  const charges = [{ messageId: newId("msg"), amountMicros: 7_900 }];
+  return debitWallet({ organizationId, charges, at: new Date() });
+}
+
 async function repeat(times: number, work: () => Promise<unknown>): Promise<void> {
   for (let done = 0; done < times; done += 20) {
     await Promise.all(Array.from({ length: Math.min(20, times - done) }, work));
@@ -26,7 +33,7 @@ async function repeat(times: number, work: () => Promise<unknown>): Promise<void
 
 it("more lost debits side by side than one transaction seals are refunded with their sum", async () => {
   const organizationId = await openWallet(10_000_000);
-  await repeat(250, async () => debitWallet(organizationId, [7_900], new Date()));
+  await repeat(250, async () => debit(organizationId));
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 250, refundedMicros: 250 * 7_900 });
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
@@ -43,7 +50,7 @@ it("a ledger longer than one pass takes is settled over several", async () => {
   const organizationId = await openWallet(10_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await repeat(520, async () => acceptMessage(organizationId, request));
-  await debitWallet(organizationId, [7_900], new Date());
+  await debit(organizationId);
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, sealed: 0 });
   expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: false, sealed: 1 });
@@ -53,26 +60,17 @@ it("a ledger longer than one pass takes is settled over several", async () => {
 
 it("what is younger than the grace is left alone, whatever it looks like", async () => {
   const organizationId = await openWallet(1_000_000);
-  await debitWallet(organizationId, [7_900], new Date());
+  await debit(organizationId);
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0, requeued: 0 });
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
 });
 
 it("a debit that is still at work is left alone, also when the one behind it was given up", async () => {
   const organizationId = await openWallet(1_000_000);
-  await debitWallet(organizationId, [7_900], new Date());
-  const [givenUp] = await debitWallet(organizationId, [7_900], new Date());
-  await transact([
-    ledgerEntry({
-      id: newId("txn"),
-      organizationId,
-      type: "void",
-      seq: givenUp?.seq ?? 0,
-      amountMicros: -7_900,
-      balanceAfterMicros: givenUp?.balanceAfterMicros ?? 0,
-      createdAt: new Date().toISOString(),
-    }),
-  ]);
+  await debit(organizationId);
+  const [givenUp] = await debit(organizationId);
+  if (givenUp === undefined) throw new Error("the debit is owed no entry");
+  await transact([ledgerEntry(voidEntry(givenUp))]);
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 1, refundedMicros: 15_800 });

@@ -3,11 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/table.ts";
-import { announce, WebhookJob } from "../../shared/webhooks/announce.ts";
 import { claimAttempt } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { eventJob as queuedEvent, WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { takeJobs } from "../support/queues.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -129,10 +130,10 @@ describe("an event", () => {
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
   });
 
-  it("that is announced twice is one event", async () => {
+  it("that is queued twice is one event", async () => {
     const { organizationId, event } = eventJob("org_announcing");
-    await announce({ organizationId, event: WebhookEvent.parse(event) });
-    await announce({ organizationId, event: WebhookEvent.parse(event) });
+    await enqueue(queuedEvent(organizationId, WebhookEvent.parse(event)));
+    await enqueue(queuedEvent(organizationId, WebhookEvent.parse(event)));
     const [one, other, ...more] = await takeJobs("webhookDeliveries");
     expect(one).toEqual(other);
     expect(more).toEqual([]);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { maxContacts, findContact, readContacts } from "../../shared/contacts/contacts.ts";
+import { maxContacts, findContact, readContacts } from "../../shared/contacts/record.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";

@@ -13,7 +13,7 @@ import { stageNamed } from "../../infra/stages.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
-import { postToWallet } from "../../shared/wallet/record.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
 

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { KycSubmission } from "../../shared/contract/kyc.ts";
-import { decideKyc, listPendingKyc, findKyc } from "../../shared/kyc/review.ts";
+import { findKyc } from "../../shared/kyc/record.ts";
+import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
 import { Customer, dataOf, errorOf, invalidFields, statusesOf, type ApiResponse } from "../support/api.ts";
 
 const conflict = { status: 409, code: "CONFLICT" };

@@ -1,12 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { SenderIdRequest } from "../../shared/contract/sender-ids.ts";
-import {
-  decideSenderId,
-  listPendingSenderIds,
-  listSenderIdRecords,
-  maxSenderIds,
-} from "../../shared/sender-ids/review.ts";
+import { maxSenderIds, readSenderIds } from "../../shared/sender-ids/record.ts";
+import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
 import {
   Customer,
   dataOf,
@@ -115,7 +111,7 @@ describe("a request for a sender ID", () => {
     for (let count = 1; count < maxSenderIds; count += 1) await request(`ID${count}`);
     const last = await Promise.all([tryRequest("LAST1"), tryRequest("LAST2")]);
     expect(statusesOf(last)).toEqual([201, 409]);
-    expect(await listSenderIdRecords(customer.organizationId)).toHaveLength(maxSenderIds);
+    expect(await readSenderIds(customer.organizationId)).toHaveLength(maxSenderIds);
     // A rejected one keeps its place, which the same sender ID may use again.
     const [rejected] = await list();
     await decideSenderId(customer.organizationId, rejected?.id ?? "", { approved: false, reason: "no" });

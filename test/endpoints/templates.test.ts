@@ -4,7 +4,7 @@ import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { Template } from "../../shared/contract/templates.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";
-import { maxTemplates } from "../../shared/templates/templates.ts";
+import { maxTemplates } from "../../shared/templates/record.ts";
 import {
   Customer,
   dataOf,

@@ -58,11 +58,15 @@ function killing(when: "after" | "before", killed: () => void): Fault {
 }
 
 function isClaim({ operation, body }: AwsRequest): boolean {
-  return operation === "dynamodb:UpdateItem" && body.includes("attempts = attempts + :one");
+  return operation === "dynamodb:UpdateItem" && body.includes('":attempts_added":{"N":"1"}');
 }
 
 function isSettlement({ operation, body }: AwsRequest): boolean {
-  return operation === "dynamodb:UpdateItem" && body.includes("#claimToken = :claim");
+  return (
+    operation === "dynamodb:UpdateItem" &&
+    body.includes("#claimToken = :claimToken_required") &&
+    body.includes("#lastStatus")
+  );
 }
 
 /** Brings a job again as the queue does when the function that worked on it did not delete it. */

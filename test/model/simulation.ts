@@ -30,10 +30,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import {
-  SingleEffectRetryStrategy,
-  wasSurelyRefused,
-} from "../../shared/platform/table/single-effect-retry.ts";
+import { CarefulRetryStrategy, wasSurelyRefused } from "../../shared/platform/table/retry.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
@@ -129,7 +126,7 @@ class World {
   readonly #late: (() => void)[] = [];
   readonly #scheduled: string[] = [];
   #campaignId = "";
-  readonly #retries = new WeakMap<object, boolean>();
+  readonly #retries = new WeakMap<object, number>();
   #choice = 0;
   #isFaulty = true;
   #failure: Error | undefined;
@@ -348,18 +345,15 @@ class World {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (operation !== undefined && debitEntryId !== undefined) operation.debitEntryId = debitEntryId;
-    const isSingleEffect = await this.#isSingleEffect(client);
-    const maxAttempts = isSingleEffect ? 8 : 3;
+    const maxUnheardAttempts = await this.#maxUnheardAttempts(client);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#attempt(command);
       } catch (error) {
-        if (!(error instanceof Fallible) || attempt === maxAttempts) throw error;
-        const mayRepeat =
-          isSingleEffect && this.#mutation !== "throttle-only retry"
-            ? wasSurelyRefused({ errorType: error.errorType, error })
-            : error.errorType !== "CLIENT_ERROR";
-        if (!mayRepeat) throw error;
+        if (!(error instanceof Fallible) || attempt === 8) throw error;
+        const isRefused = wasSurelyRefused({ errorType: error.errorType, error });
+        const mayRepeat = error.errorType !== "CLIENT_ERROR" && attempt < maxUnheardAttempts;
+        if (!isRefused && !mayRepeat) throw error;
       }
     }
   }
@@ -446,13 +440,17 @@ class World {
     if (name !== undefined) this.queues.get(name)?.push(JSON.parse(body ?? ""));
   }
 
-  async #isSingleEffect(client: object): Promise<boolean> {
+  /** How often the client sends a request of which it does not hear what became of it. */
+  async #maxUnheardAttempts(client: object): Promise<number> {
+    if (this.#mutation === "throttle-only retry") return 3;
     const known = this.#retries.get(client);
     if (known !== undefined) return known;
     const strategy: unknown =
       client instanceof DynamoDBDocumentClient ? await client.config.retryStrategy() : undefined;
-    this.#retries.set(client, strategy instanceof SingleEffectRetryStrategy);
-    return strategy instanceof SingleEffectRetryStrategy;
+    if (!(strategy instanceof CarefulRetryStrategy))
+      throw new Error("the table's client retries in another way");
+    this.#retries.set(client, strategy.maxUnheardAttempts);
+    return strategy.maxUnheardAttempts;
   }
 
   #newCarrier(deduplicates: boolean): Carrier & { readonly sent: Map<string, number> } {
@@ -590,8 +588,8 @@ class Fallible extends Error {
 /** The id of the ledger entry that a debit is to have, or undefined for another command. */
 function debitEntryIdOf(command: object): string | undefined {
   if (!(command instanceof UpdateCommand)) return undefined;
-  const entryId: unknown = command.input.ExpressionAttributeValues?.[":entryId"];
-  return typeof entryId === "string" ? entryId : undefined;
+  const lastId: unknown = command.input.ExpressionAttributeValues?.[":lastId"];
+  return typeof lastId === "string" ? lastId : undefined;
 }
 
 function isEntity(entity: string): (item: Record<string, unknown>) => boolean {

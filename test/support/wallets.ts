@@ -1,6 +1,7 @@
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/table.ts";
-import { postToWallet, newWallet } from "../../shared/wallet/record.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { newWallet } from "../../shared/wallet/record.ts";
 
 /** A new organisation's wallet, opened in the table without an API. @returns the organisation's id */
 export async function openWallet(balanceMicros: number): Promise<string> {

@@ -3,9 +3,8 @@ import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhook
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, readItem } from "../../shared/platform/table/table.ts";
-import { attemptJob, WebhookJob } from "../../shared/webhooks/announce.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
-import type { Lane } from "../../shared/webhooks/open-calls.ts";
+import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
 /** An endpoint of a new organisation, registered in the table without an API. */

@@ -7,6 +7,7 @@ import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { deleteItem, putItem, readItem, type Update } from "../table/table.ts";
+import { updateOf } from "../table/update.ts";
 
 /** Longer than a function can run, so that an attempt is followed by another only when it is surely gone. */
 const leaseMs = 30 * secondMs;
@@ -64,30 +65,30 @@ async function begin(key: Key, requestHash: string): Promise<IdempotencyRecord> 
     leaseUntil: new Date(at.getTime() + leaseMs).toISOString(),
     expiresAt: epochSeconds(new Date(at.getTime() + retentionMs)),
   };
-  const put = await putItem({
-    put: { ...key, ...record },
-    // DynamoDB deletes expired items days later, so the condition looks at the time itself.
-    condition:
-      "attribute_not_exists(pk) OR expiresAt <= :now OR " +
-      "(attribute_not_exists(answer) AND requestHash = :requestHash AND leaseUntil < :at)",
-    values: { ":now": epochSeconds(at), ":at": at.toISOString(), ":requestHash": requestHash },
-  });
+  const put = await putItem(
+    {
+      put: { ...key, ...record },
+      // DynamoDB deletes expired items days later, so the condition looks at the time itself.
+      condition:
+        "attribute_not_exists(pk) OR expiresAt <= :now OR " +
+        "(attribute_not_exists(answer) AND requestHash = :requestHash AND leaseUntil < :at)",
+      values: { ":now": epochSeconds(at), ":at": at.toISOString(), ":requestHash": requestHash },
+    },
+    { isOwn: (found) => found["attemptToken"] === record.attemptToken },
+  );
   if (put.applied) return record;
   const found = IdempotencyRecord.parse(put.found);
-  // The SDK repeats a put whose answer was lost, and then meets its own record.
-  if (found.attemptToken === record.attemptToken) return record;
   if (found.requestHash !== requestHash) throw new ApiError("IDEMPOTENCY_KEY_REUSED");
   if (found.answer === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
   return found;
 }
 
 function completion(key: Key, attemptToken: string, answer: unknown): Update {
-  return {
+  return updateOf(
     key,
-    update: "SET answer = :answer",
-    condition: "attemptToken = :attemptToken AND attribute_not_exists(answer)",
-    values: { ":answer": JSON.stringify(answer), ":attemptToken": attemptToken },
-  };
+    { set: { answer: JSON.stringify(answer) } },
+    { is: { attemptToken }, absent: ["answer"] },
+  );
 }
 
 /**

@@ -6,6 +6,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { updateItem } from "../table/table.ts";
+import { updateOf } from "../table/update.ts";
 
 export interface Limit {
   readonly what: string;
@@ -21,12 +22,14 @@ const Counter = z.object({ tries: z.number() });
  */
 export async function countTry(limit: Limit, whom: string): Promise<void> {
   const { key, endsAt } = windowOf(limit, whom);
-  const counted = await updateItem(Counter, {
-    key,
-    update: "SET entity = :entity, expiresAt = :expiresAt ADD tries :one",
-    condition: "attribute_not_exists(tries) OR tries < :max",
-    values: { ":entity": "limit", ":expiresAt": epochSeconds(endsAt), ":one": 1, ":max": limit.max },
-  });
+  const counted = await updateItem(
+    Counter,
+    updateOf(
+      key,
+      { set: { entity: "limit", expiresAt: epochSeconds(endsAt) }, add: { tries: 1 } },
+      { where: "attribute_not_exists(#tries) OR #tries < :max", values: { ":max": limit.max } },
+    ),
+  );
   if (counted.applied) return;
   const retryAfterSeconds = Math.ceil((endsAt.getTime() - now().getTime()) / secondMs);
   throw new ApiError("RATE_LIMITED", { headers: { "Retry-After": String(Math.max(1, retryAfterSeconds)) } });
@@ -34,12 +37,14 @@ export async function countTry(limit: Limit, whom: string): Promise<void> {
 
 /** Takes a counted try back, for a try that turned out not to be one of those that the limit is for. */
 export async function forgetTry(limit: Limit, whom: string): Promise<void> {
-  await updateItem(Counter, {
-    key: windowOf(limit, whom).key,
-    update: "ADD tries :minusOne",
-    condition: "tries > :zero",
-    values: { ":minusOne": -1, ":zero": 0 },
-  });
+  await updateItem(
+    Counter,
+    updateOf(
+      windowOf(limit, whom).key,
+      { add: { tries: -1 } },
+      { where: "#tries > :zero", values: { ":zero": 0 } },
+    ),
+  );
 }
 
 function windowOf(limit: Limit, whom: string): { key: Key; endsAt: Date } {

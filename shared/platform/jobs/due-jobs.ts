@@ -4,7 +4,8 @@ import { hourMs, minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
 import { deleteItem, queryItems, readItem, updateItem, type Put } from "../table/table.ts";
-import { queueNames, type QueueName } from "./queue-names.ts";
+import { updateOf } from "../table/update.ts";
+import { queueNames } from "./queue-names.ts";
 import { enqueueAll, secondsUntil, type QueuedJob } from "./queue.ts";
 
 /*
@@ -42,18 +43,17 @@ const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: 
  * @param due `id` tells the job from others of the same moment; `dueAt` is ISO 8601 in UTC
  */
 export function dueJob(
-  due: { readonly id: string; readonly dueAt: string; readonly queue: QueueName },
-  job: QueuedJob,
+  { id, dueAt }: { readonly id: string; readonly dueAt: string },
+  { queue, group, body }: QueuedJob,
 ): Put {
-  const { id, dueAt, queue } = due;
   return {
     put: {
       ...keys.dueJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
       entity: "dueJob",
       queue,
       dueAt,
-      group: job.group,
-      body: job.body,
+      group,
+      body,
     },
   };
 }
@@ -94,12 +94,14 @@ async function releaseBucket(bucket: string): Promise<number> {
       consistent: true,
     });
     const records = items.flatMap((item) => readable(item));
-    for (const queue of new Set(records.map((record) => record.queue))) {
-      const jobs = records
-        .filter((record) => record.queue === queue)
-        .map(({ group, body, dueAt }) => ({ group, body, delaySeconds: secondsUntil(dueAt) }));
-      await enqueueAll(queue, jobs);
-    }
+    await enqueueAll(
+      records.map(({ queue, group, body, dueAt }) => ({
+        queue,
+        group,
+        body,
+        delaySeconds: secondsUntil(dueAt),
+      })),
+    );
     await Promise.all(records.map(async ({ sk }) => deleteItem({ pk, sk })));
     released += records.length;
     if (items.length < batchSize) return released;
@@ -117,12 +119,15 @@ function readable(item: { readonly sk: string }): z.infer<typeof DueJobRecord>[]
 
 /** Progress only moves forward, also when two runs overlap. */
 async function rememberReleased(minute: Date): Promise<void> {
-  await updateItem(ReleaseRecord, {
-    key: keys.release(),
-    update: "SET entity = :entity, releasedThrough = :minute",
-    condition: "attribute_not_exists(releasedThrough) OR releasedThrough < :minute",
-    values: { ":entity": "release", ":minute": minute.toISOString() },
-  });
+  const releasedThrough = minute.toISOString();
+  await updateItem(
+    ReleaseRecord,
+    updateOf(
+      keys.release(),
+      { set: { entity: "release", releasedThrough } },
+      { where: "attribute_not_exists(#releasedThrough) OR #releasedThrough < :releasedThrough" },
+    ),
+  );
 }
 
 function startOfMinute(timeMs: number): number {

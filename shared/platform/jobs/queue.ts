@@ -21,23 +21,29 @@ const client = new SQSClient({
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 
+/** A job, and the queue that it belongs on. */
 export interface QueuedJob {
+  readonly queue: QueueName;
   /** Jobs of one group share a fair part of the queue: one tenant's blast does not delay the others. */
   readonly group: string;
   readonly body: unknown;
   readonly delaySeconds?: number;
 }
 
-/** Puts one job on a queue. It may arrive more than once. */
-export async function enqueue(queue: QueueName, job: QueuedJob): Promise<void> {
-  await client.send(new SendMessageCommand({ QueueUrl: config.queueUrl(queue), ...message(job) }));
+/** Puts one job on its queue. It may arrive more than once. */
+export async function enqueue(job: QueuedJob): Promise<void> {
+  await client.send(new SendMessageCommand({ QueueUrl: config.queueUrl(job.queue), ...message(job) }));
 }
 
 /**
- * Puts many jobs on a queue, ten a call.
+ * Puts many jobs on their queues, ten a call.
  * @throws Error when any of them was not taken; those before it are on the queue.
  */
-export async function enqueueAll(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
+export async function enqueueAll(jobs: readonly QueuedJob[]): Promise<void> {
+  for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) await enqueueOn(queue, ofQueue);
+}
+
+async function enqueueOn(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
   for (let start = 0; start < jobs.length; start += maxBatch) {
     const Entries = jobs.slice(start, start + maxBatch).map((job, index) => ({
       Id: String(index),

@@ -20,9 +20,10 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type * as z from "zod";
 
+import { ApiError } from "../../contract/errors.ts";
 import { config } from "../config.ts";
 import type { Key } from "./keys.ts";
-import { SingleEffectRetryStrategy } from "./single-effect-retry.ts";
+import { CarefulRetryStrategy } from "./retry.ts";
 
 /** An attempt that has not answered after this is given up, and for most writes tried again by the SDK. */
 const attemptTimeoutMs = 2_000;
@@ -34,18 +35,19 @@ const requestHandler = {
   throwOnRequestTimeout: true,
 };
 
-const client = documentClient(new DynamoDBClient({ requestHandler, maxAttempts: 3 }));
+const client = documentClient(3);
 
 /**
  * For writes that must not be applied twice and are not idempotent by themselves: no attempt is repeated
  * unless DynamoDB said that it did not apply the one before.
  */
-const singleEffectClient = documentClient(
-  new DynamoDBClient({ requestHandler, retryStrategy: new SingleEffectRetryStrategy() }),
-);
+const singleEffectClient = documentClient(1);
 
-function documentClient(dynamodb: DynamoDBClient): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
+function documentClient(maxUnheardAttempts: number): DynamoDBDocumentClient {
+  const retryStrategy = new CarefulRetryStrategy(maxUnheardAttempts);
+  return DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler, retryStrategy }), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
 }
 
 interface Expressions {
@@ -86,14 +88,30 @@ export async function readItem<Item>(
   return Item === undefined ? undefined : schema.parse(Item);
 }
 
-/** Applies an update and returns the item as it is after it. */
+interface Recognition<Item> {
+  /**
+   * Recognises the item as this very write has left it. The SDK repeats a write whose answer was lost; where the
+   * condition does not hold a second time, the repeat is refused by what the first one did.
+   */
+  readonly isOwn?: (found: Item) => boolean;
+}
+
+interface UpdateOptions<Item> extends Recognition<Item> {
+  /** Whether it must not be applied twice, so that it is not sent again when its answer is lost. */
+  readonly singleEffect?: boolean;
+}
+
+/**
+ * Applies an update and returns the item as it is after it.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
 export async function updateItem<Item>(
   schema: z.ZodType<Item>,
   update: Update,
-  options: { singleEffect?: boolean } = {},
+  { singleEffect = false, isOwn }: UpdateOptions<Item> = {},
 ): Promise<Outcome<Item>> {
-  const dynamodb = options.singleEffect === true ? singleEffectClient : client;
-  return outcomeOf(async () => {
+  const dynamodb = singleEffect ? singleEffectClient : client;
+  const outcome = await outcomeOf(async () => {
     const { Attributes } = await dynamodb.send(
       new UpdateCommand({
         ...updateParameters(update),
@@ -103,19 +121,30 @@ export async function updateItem<Item>(
     );
     return schema.parse(Attributes);
   });
+  return recognised((found) => schema.parse(found), outcome, isOwn);
 }
 
-/** Puts one item. */
-export async function putItem(put: Put): Promise<Outcome<Put["put"]>> {
-  return outcomeOf(async () => {
+/**
+ * Puts one item.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
+export async function putItem(
+  put: Put,
+  { isOwn }: Recognition<Record<string, unknown>> = {},
+): Promise<Outcome<Record<string, unknown>>> {
+  const outcome = await outcomeOf(async () => {
     await client.send(
       new PutCommand({ ...putParameters(put), ReturnValuesOnConditionCheckFailure: "ALL_OLD" }),
     );
     return put.put;
   });
+  return recognised((found) => found, outcome, isOwn);
 }
 
-/** Deletes one item; without a condition, deleting what is not there does nothing. */
+/**
+ * Deletes one item; without a condition, deleting what is not there does nothing.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
 export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outcome<Key>> {
   return outcomeOf(async () => {
     await client.send(
@@ -130,13 +159,36 @@ export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outc
   });
 }
 
+function recognised<Item>(
+  read: (found: Record<string, unknown>) => Item,
+  outcome: Outcome<Item>,
+  isOwn: Recognition<Item>["isOwn"],
+): Outcome<Item> {
+  if (isOwn === undefined || outcome.applied || outcome.found === undefined) return outcome;
+  const item = read(outcome.found);
+  return isOwn(item) ? { applied: true, item } : outcome;
+}
+
 async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item>> {
   try {
     return { applied: true, item: await write() };
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
-    throw error;
+    throw busyOr(error);
   }
+}
+
+/** How DynamoDB says that a write found no room now, and not that anything is wrong with it. */
+const busyErrors = new Set([
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "ThrottlingException",
+  "TransactionConflictException",
+]);
+
+function busyOr(error: unknown): unknown {
+  const isBusy = error instanceof Error && busyErrors.has(error.name);
+  return isBusy ? new ApiError("UNAVAILABLE", { cause: error }) : error;
 }
 
 export interface Range {
@@ -215,18 +267,36 @@ interface Refusal {
   readonly found: Record<string, unknown> | undefined;
 }
 
+interface Committed {
+  readonly outcome: "committed";
+}
+
+/** Nothing was written, for conditions failed: an entry for each write, undefined for those that did not stand in the way. */
+interface Refused {
+  readonly outcome: "refused";
+  readonly refusals: readonly (Refusal | undefined)[];
+}
+
+/** Nothing was written: it met other transactions, or a full partition, in each attempt. None of its conditions failed. */
+interface Contended {
+  readonly outcome: "contended";
+}
+
 /**
- * Writes all or nothing. When a condition fails nothing was written, and `refusals` has an entry for each
- * write, undefined for those that did not stand in the way. A transaction that only met another one is tried
- * again; when the attempts are used up it is refused, by none of its writes.
+ * Writes all or nothing.
+ * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and nothing stands in the way
  */
-export async function transact(
+export async function transact(writes: readonly Write[]): Promise<Committed | Refused> {
+  const result = await tryTransact(writes);
+  if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
+  return result;
+}
+
+/** The same for those who have something better to do than to give up when it only met other transactions. */
+export async function tryTransact(
   writes: readonly Write[],
   attempts = transactionAttempts,
-): Promise<
-  | { readonly committed: true }
-  | { readonly committed: false; readonly refusals: readonly (Refusal | undefined)[] }
-> {
+): Promise<Committed | Contended | Refused> {
   const command: TransactWriteCommandInput = {
     // The SDK repeats an attempt whose answer was lost; the token makes DynamoDB apply it once.
     ClientRequestToken: randomUUID(),
@@ -235,18 +305,34 @@ export async function transact(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await client.send(new TransactWriteCommand(command));
-      return { committed: true };
+      return { outcome: "committed" };
     } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw error;
+      if (!(error instanceof TransactionCanceledException)) throw busyOr(error);
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
-        return { committed: false, refusals: reasons.map(refusalOf) };
+        return { outcome: "refused", refusals: reasons.map(refusalOf) };
       }
       if (!reasons.some(isPassing)) throw error;
-      if (attempt >= attempts) return { committed: false, refusals: [] };
+      if (attempt >= attempts) return { outcome: "contended" };
       await delay(Math.random() * 20 * 2 ** attempt);
     }
   }
+}
+
+/** How often something is decided anew when others change what it was decided on. */
+const decisionAttempts = 5;
+
+/**
+ * Reads, decides and writes, and does so again when something else was written in between.
+ * @param decide gives undefined when its write was refused by what came in between
+ * @throws ApiError UNAVAILABLE when that happened every time
+ */
+export async function untilUndisturbed<Result>(decide: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempt = 1; attempt <= decisionAttempts; attempt += 1) {
+    const result = await decide();
+    if (result !== undefined) return result;
+  }
+  throw new ApiError("UNAVAILABLE");
 }
 
 function refusalOf(reason: CancellationReason): Refusal | undefined {

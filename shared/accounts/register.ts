@@ -1,0 +1,53 @@
+import type { RegisterRequest, Session } from "../contract/accounts.ts";
+import { ApiError } from "../contract/errors.ts";
+import { now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact } from "../platform/table/table.ts";
+import { newWallet } from "../wallet/record.ts";
+import type { OrganizationRecord } from "./organization-record.ts";
+import { hashPassword } from "./passwords.ts";
+import { startSession } from "./session.ts";
+import type { EmailRecord, UserRecord } from "./user-record.ts";
+
+/**
+ * Creates a user with an organisation and an empty wallet, all or nothing, and logs the user in.
+ * @throws ApiError EMAIL_TAKEN; VALIDATION_ERROR for a password that bcrypt cannot take whole; UNAVAILABLE
+ */
+export async function register(request: RegisterRequest): Promise<Session> {
+  const createdAt = now();
+  const user: UserRecord = {
+    entity: "user",
+    id: newId("usr"),
+    organizationId: newId("org"),
+    email: request.email,
+    passwordHash: await hashPassword(request.password),
+    firstName: request.firstName,
+    lastName: request.lastName,
+    createdAt: createdAt.toISOString(),
+  };
+  const organization: OrganizationRecord = {
+    entity: "organization",
+    id: user.organizationId,
+    name: request.organizationName ?? request.email,
+    createdAt: createdAt.toISOString(),
+    ownerId: user.id,
+    apiKeyCount: 0,
+    campaignCount: 0,
+    contactCount: 0,
+    senderIdCount: 0,
+    templateCount: 0,
+    webhookCount: 0,
+  };
+  const email: EmailRecord = { entity: "email", userId: user.id };
+  const condition = "attribute_not_exists(pk)";
+  const created = await transact([
+    { put: { ...keys.email(user.email), ...email }, condition },
+    { put: { ...keys.user(user.id), ...user }, condition },
+    { put: { ...keys.organization(organization.id), ...organization }, condition },
+    ...newWallet(organization.id, createdAt),
+  ]);
+  // All other keys are new.
+  if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
+  return startSession(user, organization);
+}

@@ -1,0 +1,93 @@
+import * as z from "zod";
+
+import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
+import { now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { queryItems, readItem, type Put } from "../platform/table/table.ts";
+
+export const ContactRecord = z.object({
+  entity: z.literal("contact"),
+  id: z.string(),
+  organizationId: z.string(),
+  phoneNumber: z.string(),
+  firstName: z.string().optional(),
+  lastName: z.string().optional(),
+  tags: z.array(z.string()),
+  attributes: z.record(z.string(), z.string()),
+  optedOut: z.boolean(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type ContactRecord = z.infer<typeof ContactRecord>;
+
+export const maxContacts = 100_000;
+
+/** The sort keys of contacts, as apart from those of their numbers. */
+export const contactIds = { from: "con_", to: "con_~" };
+
+export function newContact(organizationId: string, request: CreateContactRequest): ContactRecord {
+  const createdAt = now().toISOString();
+  return {
+    entity: "contact",
+    id: newId("con"),
+    organizationId,
+    ...request,
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
+
+/** The writes of a new contact: itself, then its number, which is refused where another contact has it. */
+export function contactPuts(record: ContactRecord): readonly [contact: Put, number: Put] {
+  return [
+    {
+      put: { ...keys.contact(record.organizationId, record.id), ...record },
+      condition: "attribute_not_exists(pk)",
+    },
+    numberPut(record, record.phoneNumber),
+  ];
+}
+
+/** The write that gives a contact a number; it is refused where another contact has it. */
+export function numberPut({ organizationId, id }: ContactRecord, phoneNumber: string): Put {
+  return {
+    put: {
+      ...keys.contactOfNumber(organizationId, phoneNumber),
+      entity: "contactNumber",
+      contactId: id,
+    },
+    condition: "attribute_not_exists(pk)",
+  };
+}
+
+/** One contact as it is now. */
+export async function findContact(
+  organizationId: string,
+  contactId: string,
+): Promise<ContactRecord | undefined> {
+  return readItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
+}
+
+/** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */
+export async function readContacts(
+  organizationId: string,
+  range: { readonly after?: string | undefined; readonly limit: number },
+): Promise<ContactRecord[]> {
+  const { pk } = keys.contact(organizationId, "");
+  return queryItems(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
+}
+
+export function presentContact(record: ContactRecord): Contact {
+  return {
+    id: record.id,
+    phoneNumber: record.phoneNumber,
+    firstName: record.firstName,
+    lastName: record.lastName,
+    tags: record.tags,
+    attributes: record.attributes,
+    optedOut: record.optedOut,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+  };
+}

@@ -1,0 +1,16 @@
+import { invalidField } from "../contract/errors.ts";
+import { dayMs } from "../platform/clock.ts";
+
+const maxScheduleAheadMs = 30 * dayMs;
+
+/**
+ * The time to send at in UTC, or undefined for now.
+ * @throws ApiError VALIDATION_ERROR in the past, and beyond 30 days ahead
+ */
+export function parseSchedule(scheduledAt: string | undefined, at: Date): string | undefined {
+  if (scheduledAt === undefined) return undefined;
+  const aheadMs = Date.parse(scheduledAt) - at.getTime();
+  if (aheadMs <= 0) throw invalidField("scheduledAt", "must be in the future");
+  if (aheadMs > maxScheduleAheadMs) throw invalidField("scheduledAt", "must be at most 30 days ahead");
+  return new Date(scheduledAt).toISOString();
+}

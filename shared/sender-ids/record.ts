@@ -1,0 +1,70 @@
+import * as z from "zod";
+
+import { findOrganization } from "../accounts/organization-record.ts";
+import { ApiError } from "../contract/errors.ts";
+import { ReviewStatus } from "../contract/reviews.ts";
+import type { SenderIdRequest } from "../contract/sender-ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { queryItems } from "../platform/table/table.ts";
+
+/** A request for a sender ID. Its key is the sender ID itself, so an organisation has one request for each. */
+export const SenderIdRecord = z.object({
+  entity: z.literal("senderId"),
+  id: z.string(),
+  organizationId: z.string(),
+  senderId: z.string(),
+  useCase: z.string().optional(),
+  status: ReviewStatus,
+  createdAt: z.string(),
+  decidedAt: z.string().optional(),
+  rejectionReason: z.string().optional(),
+});
+export type SenderIdRecord = z.infer<typeof SenderIdRecord>;
+
+export const maxSenderIds = 50;
+
+/** An organisation's requests as they are now, newest first. */
+export async function readSenderIds(organizationId: string): Promise<SenderIdRecord[]> {
+  const { pk } = keys.organization(organizationId);
+  const records = await queryItems(SenderIdRecord, {
+    pk,
+    from: "SENDER-ID#",
+    to: "SENDER-ID#~",
+    limit: maxSenderIds,
+    consistent: true,
+  });
+  return records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/**
+ * A request by its id, and the sender ID that is the default, as they are now.
+ * @throws ApiError NOT_FOUND, also for a request of another organisation
+ */
+export async function readSenderId(
+  organizationId: string,
+  senderIdId: string,
+): Promise<{ readonly record: SenderIdRecord; readonly defaultSenderId: string | undefined }> {
+  const [records, organization] = await Promise.all([
+    readSenderIds(organizationId),
+    findOrganization(organizationId, { consistent: true }),
+  ]);
+  const record = records.find(({ id }) => id === senderIdId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return { record, defaultSenderId: organization?.defaultSenderId };
+}
+
+export function presentSenderId(
+  record: SenderIdRecord,
+  defaultSenderId: string | undefined,
+): SenderIdRequest {
+  return {
+    id: record.id,
+    senderId: record.senderId,
+    useCase: record.useCase,
+    status: record.status,
+    isDefault: record.status === "approved" && record.senderId === defaultSenderId,
+    createdAt: record.createdAt,
+    decidedAt: record.decidedAt,
+    rejectionReason: record.rejectionReason,
+  };
+}

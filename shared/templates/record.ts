@@ -1,0 +1,49 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import type { Template } from "../contract/templates.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem } from "../platform/table/table.ts";
+import { placeholdersOf } from "./render.ts";
+
+export const TemplateRecord = z.object({
+  entity: z.literal("template"),
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  body: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type TemplateRecord = z.infer<typeof TemplateRecord>;
+
+export const maxTemplates = 1_000;
+
+/** One template as it is now. */
+export async function findTemplate(
+  organizationId: string,
+  templateId: string,
+): Promise<TemplateRecord | undefined> {
+  return readItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
+}
+
+/**
+ * One template as it is now.
+ * @throws ApiError NOT_FOUND, also for a template of another organisation
+ */
+export async function readTemplate(organizationId: string, templateId: string): Promise<TemplateRecord> {
+  const record = await findTemplate(organizationId, templateId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+export function presentTemplate(record: TemplateRecord): Template {
+  return {
+    id: record.id,
+    name: record.name,
+    body: record.body,
+    placeholders: placeholdersOf(record.body),
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+  };
+}

@@ -1,0 +1,159 @@
+import { ApiError } from "../contract/errors.ts";
+import { newId } from "../platform/ids.ts";
+import { log } from "../platform/log.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, tryTransact, updateItem, type Outcome, type Write } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
+import { walletClosed, WalletRecord } from "./record.ts";
+
+/*
+ * Charging a wallet takes two writes: a debit, and the record of it in the ledger. The debit is one conditional
+ * update, because concurrent ones queue up at the item where transactions would cancel each other. Each price takes
+ * the next `seq`, and every `seq` gets exactly one ledger entry: from here, or else a void one from here or from the
+ * reconciler, which finds the debit that was lost by the gap that it left.
+ */
+
+/** The price of one message. */
+export interface Charge {
+  readonly messageId: string;
+  readonly amountMicros: number;
+}
+
+interface Charging {
+  readonly organizationId: string;
+  readonly charges: readonly Charge[];
+  readonly at: Date;
+  /** What is recorded together with the ledger entries: all of it is written, or nothing. */
+  readonly together: readonly Write[];
+}
+
+/**
+ * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
+ * with what was paid for.
+ * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded although the wallet
+ *   may have been debited: the reconciler returns that
+ */
+export async function chargeWallet({ together, ...charging }: Charging): Promise<void> {
+  const entries = await debitWallet(charging);
+  await record(entries, together);
+}
+
+/**
+ * The first of the two writes: takes the prices from the balance.
+ * @returns the ledger entries that the debit is owed
+ * @throws ApiError as `chargeWallet`
+ */
+export async function debitWallet(charging: Omit<Charging, "together">): Promise<NewLedgerEntry[]> {
+  const { organizationId, charges } = charging;
+  const entryIds = charges.map(() => newId("txn"));
+  const lastId = entryIds.at(-1) ?? "";
+  const debited = await applyDebit(charging, lastId).catch(async (error: unknown) =>
+    resolveAmbiguousDebit(organizationId, lastId, error),
+  );
+  if (!debited.applied) {
+    if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
+    if (WalletRecord.parse(debited.found).closedAt !== undefined) throw walletClosed();
+    throw new ApiError("INSUFFICIENT_BALANCE");
+  }
+  return entriesOf(charging, debited.item, entryIds);
+}
+
+async function applyDebit(
+  { organizationId, charges, at }: Omit<Charging, "together">,
+  lastId: string,
+): Promise<Outcome<WalletRecord>> {
+  const amountMicros = sumOf(charges);
+  const count = charges.length;
+  return updateItem(
+    WalletRecord,
+    updateOf(
+      keys.wallet(organizationId),
+      {
+        add: { balanceMicros: -amountMicros, seq: count, messageCount: count },
+        set: { lastId, lastAt: at.toISOString() },
+      },
+      // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
+      { where: "#balanceMicros >= :amount", values: { ":amount": amountMicros }, absent: ["closedAt"] },
+    ),
+    { singleEffect: true },
+  );
+}
+
+/**
+ * A debit whose answer was lost is never sent again. If the wallet's last change is ours it landed, and the
+ * send goes on; otherwise it may have landed and been overtaken, so the caller gets a 503 and the gap that
+ * the debit may have left is refunded by the reconciler.
+ */
+async function resolveAmbiguousDebit(
+  organizationId: string,
+  lastId: string,
+  error: unknown,
+): Promise<Outcome<WalletRecord>> {
+  log.warn("wallet.debit_ambiguous", { organizationId, error });
+  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
+    () => undefined,
+  );
+  if (wallet?.lastId === lastId) return { applied: true, item: wallet };
+  throw new ApiError("UNAVAILABLE", { cause: error });
+}
+
+/** The seq of each price, and the balance behind it, from the wallet as the debit left it. */
+function entriesOf(
+  { organizationId, charges, at }: Omit<Charging, "together">,
+  after: WalletRecord,
+  entryIds: readonly string[],
+): NewLedgerEntry[] {
+  let seq = after.seq - charges.length;
+  let balanceAfterMicros = after.balanceMicros + sumOf(charges);
+  return charges.map(({ messageId, amountMicros }, index) => {
+    seq += 1;
+    balanceAfterMicros -= amountMicros;
+    return {
+      id: entryIds[index] ?? "",
+      organizationId,
+      type: "message",
+      seq,
+      amountMicros: -amountMicros,
+      balanceAfterMicros,
+      messageId,
+      createdAt: at.toISOString(),
+    };
+  });
+}
+
+function sumOf(charges: readonly Charge[]): number {
+  return charges.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
+}
+
+/**
+ * Writes the entries of a debit, with what was paid for. All items are new and their keys unique, so nothing
+ * contends. A seq that is taken means that the reconciler gave the debit up and returned the money.
+ */
+async function record(entries: readonly NewLedgerEntry[], together: readonly Write[]): Promise<void> {
+  const recorded = await tryTransact([...entries.map(ledgerEntry), ...together]).catch(
+    async (error: unknown) => {
+      if (await isRecordedAfterAll(entries)) return { outcome: "committed" } as const;
+      throw new ApiError("UNAVAILABLE", { cause: error });
+    },
+  );
+  if (recorded.outcome !== "committed") throw new ApiError("UNAVAILABLE");
+}
+
+/**
+ * Whether the transaction landed although its answer was lost. If it did not, its first seq is taken by a void
+ * entry, so that it cannot land after the caller was told that it did not; the reconciler refunds it all. The
+ * seal is a transaction too, for it has to wait for the one that may still be running.
+ */
+async function isRecordedAfterAll([first]: readonly NewLedgerEntry[]): Promise<boolean> {
+  if (first === undefined) return false;
+  const { organizationId, seq, messageId } = first;
+  log.warn("wallet.record_ambiguous", { organizationId, messageId });
+  const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
+  if (sealed?.outcome === "committed") return false;
+  const found = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+    consistent: true,
+  }).catch(() => undefined);
+  return found?.id === first.id;
+}

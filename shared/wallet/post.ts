@@ -1,0 +1,116 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { ApiError } from "../contract/errors.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { log } from "../platform/log.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
+import { readWallet, walletClosed, WalletRecord } from "./record.ts";
+import { settling, type Settlement } from "./settlement.ts";
+
+/** A change of the balance that is not a charge for messages. */
+export interface Posting {
+  readonly organizationId: string;
+  readonly type: "adjustment" | "refund" | "top_up";
+  /** Negative when money leaves the wallet. */
+  readonly amountMicros: number;
+  readonly messageId?: string;
+  /** Why an operator made it. */
+  readonly reason?: string;
+  /** A write that belongs to it, given the wallet as it will be: all of it happens, or nothing. */
+  readonly together?: (after: WalletRecord) => Write;
+  /** What it settles, of a refund by the reconciler. */
+  readonly settles?: Settlement;
+}
+
+/** Above this an amount in micro-units is no longer exact. */
+const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
+
+/** How often a posting is tried when others come in between, and for how long; each try sees the newest seq. */
+const postingAttempts = 50;
+const postingTimeMs = 8 * secondMs;
+const maxPostingDelayMs = 100;
+
+/**
+ * Changes a wallet's balance and writes the ledger entry of it, in one transaction that is conditioned on the
+ * `seq` it saw. It therefore never leaves a gap in the ledger, and every gap is a charge for messages.
+ * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
+ * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE below zero, CONFLICT above the largest balance;
+ *   UNAVAILABLE when too many debits came in between
+ */
+export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
+  const entryId = newId("txn");
+  const deadline = now().getTime() + postingTimeMs;
+  let seen = await readWallet(posting.organizationId);
+  for (let attempt = 1; attempt <= postingAttempts && now().getTime() < deadline; attempt += 1) {
+    const after = walletAfter(seen, posting, entryId);
+    // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
+    const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
+      resolveAmbiguousPosting(after, entryId, error),
+    );
+    if (result.outcome === "committed") return after;
+    const [wallet, entry, together] = result.outcome === "refused" ? result.refusals : [];
+    // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
+    if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
+    if (together !== undefined) return undefined;
+    seen =
+      wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
+    // Another pass of the reconciler came first and has done what this posting is for.
+    if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return undefined;
+    await delay(Math.random() * Math.min(maxPostingDelayMs, 5 * attempt));
+  }
+  throw new ApiError("UNAVAILABLE");
+}
+
+/** The wallet, its ledger entry, and what belongs to the posting, in this order. */
+function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Write[] {
+  return [
+    walletUpdate(seen, after, posting),
+    ledgerEntry({
+      id: after.lastId,
+      organizationId: posting.organizationId,
+      type: posting.type,
+      seq: after.seq,
+      amountMicros: posting.amountMicros,
+      balanceAfterMicros: after.balanceMicros,
+      messageId: posting.messageId,
+      reason: posting.reason,
+      createdAt: after.lastAt,
+    }),
+    ...(posting.together === undefined ? [] : [posting.together(after)]),
+  ];
+}
+
+/** A posting whose answer was lost is known by its entry; where there is none it may still land, so a 503. */
+async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
+  const { organizationId, seq } = after;
+  log.warn("wallet.posting_ambiguous", { organizationId, error });
+  const entry = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+    consistent: true,
+  }).catch(() => undefined);
+  if (entry?.id === entryId) return { outcome: "committed" } as const;
+  throw new ApiError("UNAVAILABLE", { cause: error });
+}
+
+function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): WalletRecord {
+  if (seen.closedAt !== undefined && posting.type === "top_up") throw walletClosed();
+  const balanceMicros = seen.balanceMicros + posting.amountMicros;
+  if (balanceMicros < 0) throw new ApiError("INSUFFICIENT_BALANCE");
+  if (balanceMicros > maxBalanceMicros) {
+    throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
+  }
+  return { ...seen, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
+}
+
+function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }: Posting): Update {
+  const { balanceMicros, seq, lastId, lastAt } = after;
+  const settled = settles === undefined ? undefined : settling(settles);
+  return updateOf(
+    keys.wallet(seen.organizationId),
+    { set: { balanceMicros, seq, lastId, lastAt, ...settled?.set }, add: settled?.add ?? {} },
+    { is: { seq: seen.seq, ...settled?.is }, absent: type === "top_up" ? ["closedAt"] : [] },
+  );
+}

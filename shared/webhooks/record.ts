@@ -1,0 +1,64 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
+import { keys } from "../platform/table/keys.ts";
+import { queryItems, readItem } from "../platform/table/table.ts";
+
+/** A customer's endpoint, which is called when something happens. */
+export const WebhookRecord = z.object({
+  entity: z.literal("webhook"),
+  id: z.string(),
+  organizationId: z.string(),
+  url: z.string(),
+  events: z.array(EventName),
+  secret: z.string(),
+  /** The secret before the last rotation, which signs too until its time is over. */
+  previousSecret: z.string().optional(),
+  previousSecretUntil: z.string().optional(),
+  /** Both are there exactly while the webhook is disabled. */
+  disabledAt: z.string().optional(),
+  disabledReason: DisabledReason.optional(),
+  createdAt: z.string(),
+});
+export type WebhookRecord = z.infer<typeof WebhookRecord>;
+
+export const maxWebhooks = 100;
+
+/** All webhooks of an organisation, with their secrets, newest first. */
+export async function readWebhooks(organizationId: string): Promise<WebhookRecord[]> {
+  const { pk } = keys.organization(organizationId);
+  return queryItems(WebhookRecord, {
+    pk,
+    from: "WEBHOOK#",
+    to: "WEBHOOK#~",
+    newestFirst: true,
+    limit: maxWebhooks,
+    consistent: true,
+  });
+}
+
+/** One webhook with its secret; undefined when it has been removed. */
+export async function findWebhook(
+  organizationId: string,
+  webhookId: string,
+): Promise<WebhookRecord | undefined> {
+  return readItem(WebhookRecord, keys.webhook(organizationId, webhookId), { consistent: true });
+}
+
+/**
+ * One webhook with its secret.
+ * @throws ApiError NOT_FOUND, also for a webhook of another organisation
+ */
+export async function readWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await findWebhook(organizationId, webhookId);
+  if (webhook === undefined) throw new ApiError("NOT_FOUND");
+  return webhook;
+}
+
+/** A webhook as its owner sees it, without its secret. */
+export function presentWebhook(webhook: WebhookRecord): Webhook {
+  const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
+  const status = disabledAt === undefined ? "enabled" : "disabled";
+  return { id, url, events, status, disabledReason, disabledAt, createdAt };
+}

@@ -1,0 +1,53 @@
+import * as z from "zod";
+
+import { WebhookEvent } from "../contract/webhooks.ts";
+import type { QueuedJob } from "../platform/jobs/queue.ts";
+
+/** Where an attempt comes from: first tries only go to webhooks that answer. */
+export const Lane = z.enum(["first", "retry"]);
+export type Lane = z.infer<typeof Lane>;
+
+const EventJob = z.object({
+  kind: z.literal("event"),
+  organizationId: z.string(),
+  eventId: z.string(),
+  event: WebhookEvent,
+});
+export type EventJob = z.infer<typeof EventJob>;
+
+const AttemptJob = z.object({
+  kind: z.literal("attempt"),
+  organizationId: z.string(),
+  webhookId: z.string(),
+  deliveryId: z.string(),
+  /** The first attempt is 1. */
+  attempt: z.int().positive(),
+  lane: Lane,
+  /** How often the attempt was put off because the webhook had no slot for it. */
+  putOff: z.int().nonnegative().default(0),
+});
+export type AttemptJob = z.infer<typeof AttemptJob>;
+
+/** What the webhook queues carry: an event to hand out, or an attempt to deliver it to one webhook. */
+export const WebhookJob = z.discriminatedUnion("kind", [EventJob, AttemptJob]);
+export type WebhookJob = z.infer<typeof WebhookJob>;
+
+/**
+ * The job that hands an event out to the webhooks of an organisation. A message has one outcome, so its event takes
+ * the message's ULID as its id: handing it out twice makes the same event.
+ */
+export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
+  const eventId = event.data.id.replace(/^msg_/, "evt_");
+  const body: EventJob = { kind: "event", organizationId, eventId, event };
+  return { queue: "webhookDeliveries", group: organizationId, body };
+}
+
+/** The job of an attempt, on the queue of its lane. */
+export function attemptJob(
+  attempt: Omit<AttemptJob, "kind" | "putOff"> & { readonly putOff?: number },
+  delaySeconds = 0,
+): QueuedJob {
+  const body: AttemptJob = { putOff: 0, ...attempt, kind: "attempt" };
+  const queue = attempt.lane === "first" ? "webhookDeliveries" : "webhookRetries";
+  return { queue, group: attempt.organizationId, body, delaySeconds };
+}
