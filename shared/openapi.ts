@@ -39,15 +39,17 @@ interface Parameter extends Header {
   readonly required: boolean;
 }
 
+type Content = Readonly<Record<string, MediaType>>;
+
 interface Body {
   readonly required: boolean;
-  readonly content: Readonly<Record<string, MediaType>>;
+  readonly content: Content;
 }
 
-export interface OperationResponse {
+interface OperationResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
+  readonly content?: Content;
 }
 
 export interface DocumentedOperation {
@@ -102,26 +104,13 @@ export function openApiDocument() {
   };
 }
 
-/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
-const FrontDoorError = z.object({ message: z.string() }).meta({
-  id: "FrontDoorError",
-  description: "Answered by the front door, before or instead of the operation.",
-});
-
-const frontDoorMessages: Readonly<Record<number, string>> = {
-  413: "Request Entity Too Large",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-};
-
 const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
 
 function documentedOperation(operation: string, route: Route, components: Components): DocumentedOperation {
   const parameters = [
     ...parametersOf(route.params, "path", components),
     ...parametersOf(route.query, "query", components),
-    ...(route.idempotent === true ? [idempotencyKeyParameter(components)] : []),
+    ...parametersOf(route.idempotent === true ? idempotencyHeaders : undefined, "header", components),
   ];
   const responses: Record<string, OperationResponse> = {
     [route.status]: {
@@ -151,6 +140,57 @@ function documentedOperation(operation: string, route: Route, components: Compon
   };
 }
 
+function documentedEvent(name: string, event: z.ZodType, components: Components) {
+  return {
+    operationId: name,
+    summary: event.meta()?.description ?? name,
+    tags: ["webhooks"],
+    security: [],
+    parameters: parametersOf(z.object(webhookHeaders), "header", components),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: components.add(event, "output"),
+          ...recordedExample(recorded.webhooks, name),
+        },
+      },
+    },
+    responses: {
+      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
+    },
+  };
+}
+
+const idempotencyHeaders = z.object({
+  "Idempotency-Key": IdempotencyKey.optional().meta({
+    description:
+      "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
+  }),
+});
+
+/** The parameters that an object schema describes, one for each of its fields. */
+function parametersOf(
+  schema: z.ZodType | undefined,
+  place: Parameter["in"],
+  components: Components,
+): Parameter[] {
+  if (schema === undefined) return [];
+  // Defaults are in the output's schema only, where a field that has one counts as required.
+  const { properties = {}, required = [] } = components.resolve(components.add(schema, "output"));
+  return Object.entries(properties).map(([name, property]) => {
+    if (typeof property === "boolean") throw new Error(`the parameter ${name} has no schema`);
+    const { description = "", ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: required.includes(name) && !("default" in rest),
+      description,
+      schema: rest,
+    };
+  });
+}
+
 function requestBody(body: z.ZodType, components: Components): Body {
   const schema = components.add(body, "input");
   const [example] = components.resolve(schema).examples ?? [];
@@ -160,11 +200,7 @@ function requestBody(body: z.ZodType, components: Components): Body {
   };
 }
 
-function successContent(
-  operation: string,
-  route: Route,
-  components: Components,
-): Readonly<Record<string, MediaType>> {
+function successContent(operation: string, route: Route, components: Components): Content {
   const example = recordedExample(recorded.operations, operation);
   if (route.raw !== undefined) {
     const schema = components.add(route.data, "output");
@@ -181,28 +217,36 @@ function recordedExample(examples: Readonly<Record<string, unknown>>, name: stri
   return name in examples ? { example: examples[name] } : {};
 }
 
+/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
+const FrontDoorError = z.object({ message: z.string() }).meta({
+  id: "FrontDoorError",
+  description: "Answered by the front door, before or instead of the operation.",
+});
+
+const frontDoorMessages: Readonly<Record<number, string>> = {
+  413: "Request Entity Too Large",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
 function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   components: Components,
 ): OperationResponse {
   const frontDoorMessage = frontDoorMessages[status];
-  const [only = {}, ...others] = [
-    ...(codes.length === 0 ? [] : [errorBody(codes)]),
-    ...(frontDoorMessage === undefined ? [] : [FrontDoorError]),
-  ].map((schema) => components.add(schema, "output"));
-  const examples = Object.fromEntries([
-    ...codes.map(
-      (code) =>
-        [
-          code,
-          { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) },
-        ] as const,
-    ),
-    ...(frontDoorMessage === undefined
-      ? []
-      : [["FrontDoor", { summary: "The front door", value: { message: frontDoorMessage } }] as const]),
-  ]);
+  const schemas: JsonSchema[] = [];
+  const examples: Record<string, Example> = {};
+  if (codes.length > 0) schemas.push(components.add(errorBody(codes), "output"));
+  for (const code of codes) {
+    examples[code] = { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) };
+  }
+  if (frontDoorMessage !== undefined) {
+    schemas.push(components.add(FrontDoorError, "output"));
+    examples["FrontDoor"] = { summary: "The front door", value: { message: frontDoorMessage } };
+  }
+  const [only = {}, ...others] = schemas;
   const headers = {
     "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
     ...(codes.includes("RATE_LIMITED") ? { "Retry-After": retryAfterHeader } : {}),
@@ -214,7 +258,7 @@ function errorResponse(
       `${frontDoorMessage}.`,
     ...(codes.length === 0 ? {} : { headers }),
     content: {
-      "application/json": { schema: others.length === 0 ? only : { anyOf: [only, ...others] }, examples },
+      "application/json": { schema: others.length === 0 ? only : { anyOf: schemas }, examples },
     },
   };
 }
@@ -247,59 +291,3 @@ const challengeHeader: Header = {
   description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",
   schema: { type: "string" },
 };
-
-function idempotencyKeyParameter(components: Components): Parameter {
-  return {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
-    schema: components.add(IdempotencyKey, "input"),
-  };
-}
-
-/** The parameters that an object schema describes, one for each of its fields. */
-function parametersOf(
-  schema: z.ZodType | undefined,
-  place: "path" | "query",
-  components: Components,
-): Parameter[] {
-  if (schema === undefined) return [];
-  // Defaults are in the output's schema only, where a field that has one counts as required.
-  const { properties = {}, required = [] } = components.resolve(components.add(schema, "output"));
-  return Object.entries(properties).map(([name, property]) => {
-    if (typeof property === "boolean") throw new Error(`the parameter ${name} has no schema`);
-    const { description = "", ...rest } = property;
-    return {
-      name,
-      in: place,
-      required: required.includes(name) && !("default" in rest),
-      description,
-      schema: rest,
-    };
-  });
-}
-
-function documentedEvent(name: string, event: z.ZodType, components: Components) {
-  const schema = components.add(event, "output");
-  return {
-    operationId: name,
-    summary: components.resolve(schema).description ?? name,
-    tags: ["webhooks"],
-    security: [],
-    parameters: Object.entries(webhookHeaders).map(([header, value]): Parameter => {
-      const { description = "", ...rest } = components.add(value, "input");
-      return { name: header, in: "header", required: true, description, schema: rest };
-    }),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": { schema, ...recordedExample(recorded.webhooks, name) },
-      },
-    },
-    responses: {
-      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
-    },
-  };
-}
