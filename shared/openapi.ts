@@ -5,6 +5,8 @@ import recorded from "./contract/examples.json" with { type: "json" };
 import { apiVersion } from "./contract/health.ts";
 import { ErrorBody, IdempotencyKey, PageMeta } from "./contract/primitives.ts";
 import { WebhookEvent, webhookHeaders } from "./contract/webhooks.ts";
+import { Components, type JsonSchema } from "./openapi/components.ts";
+import { introduction, markdown, tagDescriptions } from "./openapi/introduction.ts";
 import { routes } from "./routes.ts";
 import { errorsOf, type Route } from "./routes/route.ts";
 
@@ -12,8 +14,6 @@ import { errorsOf, type Route } from "./routes/route.ts";
  * The OpenAPI 3.1 document, made from the route table. Nothing in here speaks of a single operation: what a row
  * says is all that is needed, and what it does not say follows from its columns.
  */
-
-export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 interface MediaType {
   readonly schema: JsonSchema;
@@ -39,15 +39,17 @@ interface Parameter extends Header {
   readonly required: boolean;
 }
 
+type Content = Readonly<Record<string, MediaType>>;
+
 interface Body {
   readonly required: boolean;
-  readonly content: Readonly<Record<string, MediaType>>;
+  readonly content: Content;
 }
 
-export interface OperationResponse {
+interface OperationResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
+  readonly content?: Content;
 }
 
 export interface DocumentedOperation {
@@ -59,22 +61,6 @@ export interface DocumentedOperation {
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, OperationResponse>>;
 }
-
-/** Descriptions of the tags that a row can have. */
-const tags: Readonly<Record<string, string>> = {
-  health: "Whether the gateway is there.",
-  docs: "What you are reading.",
-  auth: "Accounts, sessions and API keys.",
-  sms: "Messages and what became of them.",
-  wallet: "Prepaid money: the balance and the ledger behind it.",
-  webhooks: "Where the gateway calls when a message reaches its outcome.",
-  kyc: "Who the organisation is: submitted once, decided by the operator.",
-  "sender-ids": "Names to send under: requested here, decided by the operator.",
-  contacts: "People to write to.",
-  templates: "Texts to use again.",
-  campaigns: "One text to many contacts.",
-  dashboard: "Figures at a glance.",
-};
 
 /** The OpenAPI document of the whole API. */
 export function openApiDocument() {
@@ -90,7 +76,6 @@ export function openApiDocument() {
       return [name, { post: documentedEvent(name, event, components) }];
     }),
   );
-  const used = new Set([...Object.values<Route>(routes).map(({ tag }) => tag), "webhooks"]);
   return {
     openapi: "3.1.0",
     info: {
@@ -101,7 +86,7 @@ export function openApiDocument() {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "The gateway that this document comes from" }],
-    tags: [...used].map((name) => ({ name, description: tags[name] })),
+    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
     paths,
     webhooks,
     components: {
@@ -119,70 +104,13 @@ export function openApiDocument() {
   };
 }
 
-/** The catalogue of errors as a Markdown table. */
-export function errorTable(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { status, message, remedy }]) => [
-    `\`${code}\``,
-    String(status),
-    markdown(message),
-    markdown(remedy),
-  ]);
-  return [["Code", "Status", "What it means", "What to do"], ["---", "---", "---", "---"], ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`)
-    .join("\n");
-}
-
-/** A text of the catalogue in Markdown, where what stands in angle brackets would be taken for HTML. */
-function markdown(text: string): string {
-  return text.replaceAll("<", "\\<");
-}
-
-const introduction = `Register, top up, send: the three calls under **auth**, **wallet** and **sms** are all it takes to see a
-message go out. On this page, *Authorize* takes the \`token\` of the registration and puts it on every call.
-
-## Requests and responses
-
-Bodies are JSON. A success is \`{ "data": … }\`; a list is \`{ "data": […], "meta": … }\`, read page by page with \`page\` and
-\`limit\`, or on from \`meta.nextCursor\` with \`cursor\`. Unknown fields are ignored, in both directions: expect new ones.
-Times are ISO 8601 in UTC, amounts are in USD, and ids of one kind sort by the time they were made.
-
-Every response of an operation carries \`X-Request-Id\`; name it when you ask for help. Operations with an
-\`Idempotency-Key\` header can be repeated safely: within 24 hours the same request with the same key gets the first answer
-again, with \`Idempotent-Replayed: true\`. A request that failed is not kept.
-
-## Errors
-
-An error is \`{ "error": { code, message, requestId, details? } }\`; decide by \`code\`, show \`message\` to a person. What the
-gateway's front door answers before any operation is reached is \`{ "message": … }\`.
-
-${errorTable()}
-
-## Webhooks
-
-A call carries \`X-Service-Signature\`, the hex HMAC-SHA256 of the raw body keyed with the endpoint's secret as it stands.
-Compute it over the bytes as received, compare in constant time, and refuse what differs. Answer with a 2xx at once, and be
-idempotent on \`data.id\`.`;
-
-/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
-const FrontDoorError = z.object({ message: z.string() }).meta({
-  id: "FrontDoorError",
-  description: "Answered by the front door, before or instead of the operation.",
-});
-
-const frontDoorMessages: Readonly<Record<number, string>> = {
-  413: "Request Entity Too Large",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-};
-
 const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
 
 function documentedOperation(operation: string, route: Route, components: Components): DocumentedOperation {
   const parameters = [
     ...parametersOf(route.params, "path", components),
     ...parametersOf(route.query, "query", components),
-    ...(route.idempotent === true ? [idempotencyKeyParameter(components)] : []),
+    ...parametersOf(route.idempotent === true ? idempotencyHeaders : undefined, "header", components),
   ];
   const responses: Record<string, OperationResponse> = {
     [route.status]: {
@@ -212,6 +140,57 @@ function documentedOperation(operation: string, route: Route, components: Compon
   };
 }
 
+function documentedEvent(name: string, event: z.ZodType, components: Components) {
+  return {
+    operationId: name,
+    summary: event.meta()?.description ?? name,
+    tags: ["webhooks"],
+    security: [],
+    parameters: parametersOf(z.object(webhookHeaders), "header", components),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: components.add(event, "output"),
+          ...recordedExample(recorded.webhooks, name),
+        },
+      },
+    },
+    responses: {
+      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
+    },
+  };
+}
+
+const idempotencyHeaders = z.object({
+  "Idempotency-Key": IdempotencyKey.optional().meta({
+    description:
+      "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
+  }),
+});
+
+/** The parameters that an object schema describes, one for each of its fields. */
+function parametersOf(
+  schema: z.ZodType | undefined,
+  place: Parameter["in"],
+  components: Components,
+): Parameter[] {
+  if (schema === undefined) return [];
+  // Defaults are in the output's schema only, where a field that has one counts as required.
+  const { properties = {}, required = [] } = components.resolve(components.add(schema, "output"));
+  return Object.entries(properties).map(([name, property]) => {
+    if (typeof property === "boolean") throw new Error(`the parameter ${name} has no schema`);
+    const { description = "", ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: required.includes(name) && !("default" in rest),
+      description,
+      schema: rest,
+    };
+  });
+}
+
 function requestBody(body: z.ZodType, components: Components): Body {
   const schema = components.add(body, "input");
   const [example] = components.resolve(schema).examples ?? [];
@@ -221,11 +200,7 @@ function requestBody(body: z.ZodType, components: Components): Body {
   };
 }
 
-function successContent(
-  operation: string,
-  route: Route,
-  components: Components,
-): Readonly<Record<string, MediaType>> {
+function successContent(operation: string, route: Route, components: Components): Content {
   const example = recordedExample(recorded.operations, operation);
   if (route.raw !== undefined) {
     const schema = components.add(route.data, "output");
@@ -242,28 +217,36 @@ function recordedExample(examples: Readonly<Record<string, unknown>>, name: stri
   return name in examples ? { example: examples[name] } : {};
 }
 
+/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
+const FrontDoorError = z.object({ message: z.string() }).meta({
+  id: "FrontDoorError",
+  description: "Answered by the front door, before or instead of the operation.",
+});
+
+const frontDoorMessages: Readonly<Record<number, string>> = {
+  413: "Request Entity Too Large",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
 function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   components: Components,
 ): OperationResponse {
   const frontDoorMessage = frontDoorMessages[status];
-  const [only = {}, ...others] = [
-    ...(codes.length === 0 ? [] : [errorBody(codes)]),
-    ...(frontDoorMessage === undefined ? [] : [FrontDoorError]),
-  ].map((schema) => components.add(schema, "output"));
-  const examples = Object.fromEntries([
-    ...codes.map(
-      (code) =>
-        [
-          code,
-          { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) },
-        ] as const,
-    ),
-    ...(frontDoorMessage === undefined
-      ? []
-      : [["FrontDoor", { summary: "The front door", value: { message: frontDoorMessage } }] as const]),
-  ]);
+  const schemas: JsonSchema[] = [];
+  const examples: Record<string, Example> = {};
+  if (codes.length > 0) schemas.push(components.add(errorBody(codes), "output"));
+  for (const code of codes) {
+    examples[code] = { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) };
+  }
+  if (frontDoorMessage !== undefined) {
+    schemas.push(components.add(FrontDoorError, "output"));
+    examples["FrontDoor"] = { summary: "The front door", value: { message: frontDoorMessage } };
+  }
+  const [only = {}, ...others] = schemas;
   const headers = {
     "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
     ...(codes.includes("RATE_LIMITED") ? { "Retry-After": retryAfterHeader } : {}),
@@ -275,7 +258,7 @@ function errorResponse(
       `${frontDoorMessage}.`,
     ...(codes.length === 0 ? {} : { headers }),
     content: {
-      "application/json": { schema: others.length === 0 ? only : { anyOf: [only, ...others] }, examples },
+      "application/json": { schema: others.length === 0 ? only : { anyOf: schemas }, examples },
     },
   };
 }
@@ -308,103 +291,3 @@ const challengeHeader: Header = {
   description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",
   schema: { type: "string" },
 };
-
-function idempotencyKeyParameter(components: Components): Parameter {
-  return {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
-    schema: components.add(IdempotencyKey, "input"),
-  };
-}
-
-/** The parameters that an object schema describes, one for each of its fields. */
-function parametersOf(
-  schema: z.ZodType | undefined,
-  place: "path" | "query",
-  components: Components,
-): Parameter[] {
-  if (schema === undefined) return [];
-  // Defaults are in the output's schema only, where a field that has one counts as required.
-  const { properties = {}, required = [] } = components.resolve(components.add(schema, "output"));
-  return Object.entries(properties).map(([name, property]) => {
-    if (typeof property === "boolean") throw new Error(`the parameter ${name} has no schema`);
-    const { description = "", ...rest } = property;
-    return {
-      name,
-      in: place,
-      required: required.includes(name) && !("default" in rest),
-      description,
-      schema: rest,
-    };
-  });
-}
-
-function documentedEvent(name: string, event: z.ZodType, components: Components) {
-  const schema = components.add(event, "output");
-  return {
-    operationId: name,
-    summary: components.resolve(schema).description ?? name,
-    tags: ["webhooks"],
-    security: [],
-    parameters: Object.entries(webhookHeaders).map(([header, value]): Parameter => {
-      const { description = "", ...rest } = components.add(value, "input");
-      return { name: header, in: "header", required: true, description, schema: rest };
-    }),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": { schema, ...recordedExample(recorded.webhooks, name) },
-      },
-    },
-    responses: {
-      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
-    },
-  };
-}
-
-/** The schemas that have a name, collected while the document is made. */
-class Components {
-  readonly schemas: Record<string, JsonSchema> = {};
-
-  /** The JSON Schema of what is sent (`input`) or received (`output`); named parts go into `schemas`. */
-  add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-    // Inside another object a schema that has a name becomes a reference, like all named ones below it.
-    const { properties = {}, $defs = {} } = toJsonSchema(z.object({ root: schema }), io);
-    for (const [name, definition] of Object.entries($defs)) {
-      if (JSON.stringify(this.schemas[name] ?? definition) !== JSON.stringify(definition)) {
-        throw new Error(`two schemas are called ${name}`);
-      }
-      this.schemas[name] = definition;
-    }
-    const root = properties["root"];
-    if (typeof root !== "object") throw new Error("the schema is lost");
-    return root;
-  }
-
-  /** What a schema refers to, or the schema itself. */
-  resolve(schema: JsonSchema): JsonSchema {
-    return schema.$ref === undefined
-      ? schema
-      : (this.schemas[schema.$ref.replace(componentPrefix, "")] ?? schema);
-  }
-}
-
-const componentPrefix = "#/components/schemas/";
-
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const made = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => tidy(jsonSchema, io) });
-  const withReferences: JsonSchema = JSON.parse(JSON.stringify(made).replaceAll("#/$defs/", componentPrefix));
-  return withReferences;
-}
-
-/** Takes out what is true but would tell the reader nothing, or too much. */
-function tidy(schema: JsonSchema, io: "input" | "output"): void {
-  // A response may get new fields, and whoever generates code from the document should not refuse them.
-  if (schema.additionalProperties === false) delete schema.additionalProperties;
-  if (io === "output" && schema.format !== undefined) delete schema.pattern;
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-}

@@ -2,7 +2,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { errorTable, openApiDocument } from "../../shared/openapi.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import { errorTable } from "../../shared/openapi/introduction.ts";
 import { projectRoot } from "../project-root.ts";
 import { recordExamples } from "./examples.ts";
 

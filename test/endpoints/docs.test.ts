@@ -7,7 +7,8 @@ import { describe, expect, inject, it } from "vitest";
 import * as z from "zod";
 
 import { DocsFile } from "../../shared/contract/docs.ts";
-import { errorTable, openApiDocument } from "../../shared/openapi.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import { errorTable } from "../../shared/openapi/introduction.ts";
 import { routes } from "../../shared/routes.ts";
 import { errorsOf, type Route } from "../../shared/routes/route.ts";
 import { call } from "../support/api.ts";

@@ -1,0 +1,50 @@
+import * as z from "zod";
+
+export type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** The schemas that have a name, collected while the document is made. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /**
+   * The JSON Schema of what is sent (`input`) or received (`output`); named parts go into `schemas`.
+   * @throws Error when another schema has the name of a part
+   */
+  add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+    // Inside another object a schema that has a name becomes a reference, like all named ones below it.
+    const made = z.toJSONSchema(z.object({ root: schema }), {
+      io,
+      override: ({ jsonSchema }) => tidy(jsonSchema, io),
+    });
+    const { properties = {}, $defs = {} }: JsonSchema = JSON.parse(
+      JSON.stringify(made).replaceAll("#/$defs/", componentPrefix),
+    );
+    for (const [name, definition] of Object.entries($defs)) {
+      if (JSON.stringify(this.schemas[name] ?? definition) !== JSON.stringify(definition)) {
+        throw new Error(`two schemas are called ${name}`);
+      }
+      this.schemas[name] = definition;
+    }
+    const root = properties["root"];
+    if (typeof root !== "object") throw new Error("the schema is lost");
+    return root;
+  }
+
+  /** What a schema refers to, or the schema itself. */
+  resolve(schema: JsonSchema): JsonSchema {
+    return schema.$ref === undefined
+      ? schema
+      : (this.schemas[schema.$ref.replace(componentPrefix, "")] ?? schema);
+  }
+}
+
+const componentPrefix = "#/components/schemas/";
+
+/** Takes out what is true but would tell the reader nothing, or too much. */
+function tidy(schema: JsonSchema, io: "input" | "output"): void {
+  // A response may get new fields, and whoever generates code from the document should not refuse them.
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (io === "output" && schema.format !== undefined) delete schema.pattern;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
