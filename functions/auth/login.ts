@@ -1,5 +1,5 @@
 import { login } from "../../shared/accounts/login.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import { routes } from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.login, async ({ body, sourceIp }) => login(body, sourceIp));
+export const handler = publicEndpoint(routes.login, async ({ body, sourceIp }) => login(body, sourceIp));

@@ -1,5 +1,5 @@
 import { register } from "../../shared/accounts/register.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import { routes } from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.register, async ({ body }) => register(body));
+export const handler = publicEndpoint(routes.register, async ({ body }) => register(body));

@@ -1,5 +1,5 @@
 import { docsPage } from "../../shared/docs/page.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import { routes } from "../../shared/routes/docs.ts";
 
-export const handler = endpoint(routes.getDocs, async () => docsPage());
+export const handler = publicEndpoint(routes.getDocs, async () => docsPage());

@@ -1,5 +1,5 @@
 import { openApiResponse } from "../../shared/docs/document.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import { routes } from "../../shared/routes/docs.ts";
 
-export const handler = endpoint(routes.getOpenApi, async () => openApiResponse());
+export const handler = publicEndpoint(routes.getOpenApi, async () => openApiResponse());

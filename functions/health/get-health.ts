@@ -1,8 +1,8 @@
 import { apiVersion } from "../../shared/contract/health.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import { routes } from "../../shared/routes/health.ts";
 
-export const handler = endpoint(routes.getHealth, async () => ({
+export const handler = publicEndpoint(routes.getHealth, async () => ({
   status: "ok" as const,
   version: apiVersion,
 }));

@@ -1,5 +1,5 @@
 import { openApiDocument } from "../openapi.ts";
-import type { RawResponse } from "../platform/http/endpoint.ts";
+import type { RawResponse } from "../platform/http/pipeline.ts";
 
 let document: string | undefined;
 

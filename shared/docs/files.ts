@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 
 import type { DocsFile } from "../contract/docs.ts";
-import type { RawResponse } from "../platform/http/endpoint.ts";
+import type { RawResponse } from "../platform/http/pipeline.ts";
 
 const contentTypes: Readonly<Record<DocsFile, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",

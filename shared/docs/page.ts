@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { RawResponse } from "../platform/http/endpoint.ts";
+import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
  * The reference page. Swagger UI draws it from /openapi.json; nothing comes from, or goes to, any other place.

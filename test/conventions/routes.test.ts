@@ -14,7 +14,9 @@ function handlerFile(operation: string, route: Route): string {
 
 it.each(rows)("%s has its handler where the table says", async (operation, route) => {
   await expect(access(handlerFile(operation, route))).resolves.toBeUndefined();
-  expect(await readFile(handlerFile(operation, route), "utf8")).toContain(`endpoint(routes.${operation},`);
+  expect(await readFile(handlerFile(operation, route), "utf8")).toMatch(
+    new RegExp(`= ${route.auth === "none" ? "publicEndpoint" : "endpoint"}\\(routes\\.${operation},`),
+  );
 });
 
 it("every handler belongs to a row, but for the fallback and the workers", async () => {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
+import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { keys } from "../table/keys.ts";
 import { readItem } from "../table/table.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
@@ -23,11 +24,21 @@ export const CredentialRecord = z.object({
 });
 
 /**
+ * Finds out on whose behalf a request is made.
+ * @throws ApiError UNAUTHORIZED
+ */
+export const authentication: EndpointMiddleware = {
+  before: async ({ event }) => {
+    event.actor = await authenticate(event.headers["authorization"]);
+  },
+};
+
+/**
  * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme. A
  * disabled key is refused from the next request on, so the lookup is consistent and never cached.
  * @throws ApiError UNAUTHORIZED
  */
-export async function authenticate(authorization: string | undefined): Promise<Actor> {
+async function authenticate(authorization: string | undefined): Promise<Actor> {
   const credential = /^Bearer (\S+)$/.exec(authorization ?? "")?.[1];
   if (credential === undefined) throw unauthorized();
   const actor = credential.startsWith("nn_")

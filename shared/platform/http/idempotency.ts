@@ -2,12 +2,15 @@ import { createHash, randomUUID } from "node:crypto";
 
 import * as z from "zod";
 
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError, invalidField } from "../../contract/errors.ts";
+import { IdempotencyKey } from "../../contract/primitives.ts";
+import type { Route } from "../../routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { deleteItem, putItem, readItem, type Update } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
+import { routeName, success, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
 
 /** Longer than a function can run, so that an attempt is followed by another only when it is surely gone. */
 const leaseMs = 30 * secondMs;
@@ -34,29 +37,94 @@ export interface Attempt {
   complete(answer: unknown): Update;
 }
 
+/** An attempt as those see it who have to end it. */
+export interface BegunAttempt extends Attempt {
+  /**
+   * Forgets the attempt, which has failed. That also refuses whatever it still has under way.
+   * @returns its answer if it turns out to be done all the same, because only the answer to its last write was lost
+   */
+  fail(): Promise<Replay | undefined>;
+}
+
+/** What a request was answered before. */
+interface Replay {
+  readonly answer: unknown;
+}
+
+interface Request {
+  readonly organizationId: string;
+  readonly key: string;
+  /** Tells one request from another that comes with the same key. */
+  readonly content: unknown;
+}
+
+/** Lets a request that carries an Idempotency-Key be done once, on routes that take one. */
+export function idempotency(route: Route): EndpointMiddleware[] {
+  if (route.idempotent !== true) return [];
+  return [
+    {
+      before: async ({ event }) => {
+        const key = keyOf(event);
+        if (key === undefined || event.actor === undefined) return;
+        const { params, query, body } = event.input ?? {};
+        const content = [routeName(route), params, query, body];
+        const begun = await begin({ organizationId: event.actor.organizationId, key, content });
+        if ("answer" in begun) event.replayed = begun;
+        else event.attempt = begun;
+      },
+      onError: async (request) => {
+        const done = await request.event.attempt?.fail();
+        if (done === undefined) return;
+        request.response = success(route, done.answer);
+        request.error = null;
+      },
+    },
+  ];
+}
+
+function keyOf(event: EndpointEvent): string | undefined {
+  const parsed = IdempotencyKey.optional().safeParse(event.headers["idempotency-key"]);
+  if (parsed.success) return parsed.data;
+  throw invalidField("Idempotency-Key", parsed.error.issues[0]?.message ?? "is not valid");
+}
+
 /**
- * Does a request once for each Idempotency-Key of an organisation. What it does and the note that it is done
- * are one transaction, so a crash leaves both or neither. A request that failed is forgotten and can be sent
- * again with the same key.
+ * Does a request once for each key of an organisation, outside of the API.
  * @returns the answer, and whether it is the one of an earlier request
  * @throws ApiError IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED, and whatever `execute` throws
  */
 export async function once(
-  request: { readonly organizationId: string; readonly key: string; readonly content: unknown },
+  request: Request,
   execute: (attempt: Attempt) => Promise<unknown>,
-): Promise<{ readonly answer: unknown; readonly replayed: boolean }> {
-  const key = keys.idempotency(request.organizationId, sha256(request.key));
-  const begun = await begin(key, sha256(JSON.stringify(request.content)));
-  if (begun.answer !== undefined) return { answer: JSON.parse(begun.answer), replayed: true };
+): Promise<Replay & { readonly replayed: boolean }> {
+  const begun = await begin(request);
+  if ("answer" in begun) return { ...begun, replayed: true };
   try {
-    const answer = await execute({ complete: (done) => completion(key, begun.attemptToken, done) });
-    return { answer, replayed: false };
+    return { answer: await execute(begun), replayed: false };
   } catch (error) {
-    return { answer: await answerOfFailedAttempt(key, begun.attemptToken, error), replayed: false };
+    const done = await begun.fail();
+    if (done === undefined) throw error;
+    return { ...done, replayed: false };
   }
 }
 
-async function begin(key: Key, requestHash: string): Promise<IdempotencyRecord> {
+/**
+ * Begins a request, or finds the answer that it got before. What it does and the note that it is done are one
+ * transaction, so a crash leaves both or neither. A request that failed is forgotten and can be sent again with the
+ * same key.
+ * @throws ApiError IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
+ */
+async function begin(request: Request): Promise<BegunAttempt | Replay> {
+  const key = keys.idempotency(request.organizationId, sha256(request.key));
+  const { answer, attemptToken } = await takeUp(key, sha256(JSON.stringify(request.content)));
+  if (answer !== undefined) return { answer: JSON.parse(answer) };
+  return {
+    complete: (done) => completion(key, attemptToken, done),
+    fail: async () => forget(key, attemptToken),
+  };
+}
+
+async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord> {
   const at = now();
   const record: IdempotencyRecord = {
     entity: "idempotency",
@@ -91,22 +159,22 @@ function completion(key: Key, attemptToken: string, answer: unknown): Update {
   );
 }
 
-/**
- * Forgets an attempt that failed, which also refuses whatever it still has under way. If it turns out to be
- * done all the same, because only the answer to its last write was lost, it has not failed.
- */
-async function answerOfFailedAttempt(key: Key, attemptToken: string, error: unknown): Promise<unknown> {
-  const forgotten = await deleteItem(key, {
-    condition: "attribute_not_exists(pk) OR (attemptToken = :attemptToken AND attribute_not_exists(answer))",
-    values: { ":attemptToken": attemptToken },
-  }).catch((failure: unknown) => {
+async function forget(key: Key, attemptToken: string): Promise<Replay | undefined> {
+  try {
+    const forgotten = await deleteItem(key, {
+      condition:
+        "attribute_not_exists(pk) OR (attemptToken = :attemptToken AND attribute_not_exists(answer))",
+      values: { ":attemptToken": attemptToken },
+    });
+    if (forgotten.applied) return undefined;
+    const record = await readItem(IdempotencyRecord, key, { consistent: true });
+    if (record?.answer === undefined || record.attemptToken !== attemptToken) return undefined;
+    return { answer: JSON.parse(record.answer) };
+  } catch (error) {
     // The attempt stays until its lease ends; then the key can be used again.
-    log.warn("idempotency.not_forgotten", { error: failure });
-  });
-  if (forgotten?.applied !== false) throw error;
-  const record = await readItem(IdempotencyRecord, key, { consistent: true });
-  if (record?.answer === undefined || record.attemptToken !== attemptToken) throw error;
-  return JSON.parse(record.answer);
+    log.warn("idempotency.not_forgotten", { error });
+    return undefined;
+  }
 }
 
 function sha256(text: string): string {

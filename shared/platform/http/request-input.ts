@@ -3,22 +3,25 @@ import type * as z from "zod";
 
 import { ApiError, detailsOf } from "../../contract/errors.ts";
 import type { Route } from "../../routes/route.ts";
+import type { EndpointMiddleware } from "./pipeline.ts";
 
 /** How large a body may be where the route's row does not say. */
 const defaultMaxBodyKilobytes = 64;
 
 /**
- * The path, query and body of a request, parsed with the route's schemas.
+ * Parses the path, query and body of a request with the route's schemas.
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
-export function parseInput(
-  route: Route,
-  event: APIGatewayProxyEventV2,
-): { params: unknown; query: unknown; body: unknown } {
+export function requestInput(route: Route): EndpointMiddleware {
   return {
-    params: route.params === undefined ? undefined : parseParams(route.params, event.pathParameters ?? {}),
-    query: route.query === undefined ? undefined : parse(route.query, event.queryStringParameters ?? {}),
-    body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
+    before: ({ event }) => {
+      const { pathParameters = {}, queryStringParameters = {} } = event;
+      event.input = {
+        params: route.params === undefined ? undefined : parseParams(route.params, pathParameters),
+        query: route.query === undefined ? undefined : parse(route.query, queryStringParameters),
+        body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
+      };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import middy from "@middy/core";
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type * as z from "zod";
 
 import { log } from "../log.ts";
@@ -11,22 +12,18 @@ import { log } from "../log.ts";
 export function worker<Job>(
   schema: z.ZodType<Job>,
   work: (job: Job) => Promise<void>,
-): (event: SQSEvent, context: Parameters<ReturnType<typeof middy>>[1]) => Promise<SQSBatchResponse> {
-  return middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
-    const results = await Promise.allSettled(
-      Records.map(async ({ body }) => work(schema.parse(JSON.parse(body)))),
+): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
+  const handler = middy<SQSEvent, unknown>()
+    .use(sqsPartialBatchFailure({ logger: logFailure }))
+    .handler(async ({ Records }) =>
+      Promise.allSettled(Records.map(async ({ body }) => work(schema.parse(JSON.parse(body))))),
     );
-    const batchItemFailures: SQSBatchResponse["batchItemFailures"] = [];
-    for (const [index, record] of Records.entries()) {
-      const result = results[index];
-      if (result?.status !== "rejected") continue;
-      batchItemFailures.push({ itemIdentifier: record.messageId });
-      log.warn("job.failed", {
-        queueMessageId: record.messageId,
-        attempt: Number(record.attributes.ApproximateReceiveCount),
-        error: result.reason,
-      });
-    }
-    return { batchItemFailures };
-  });
+  // The middleware has made its report of the results.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return handler as unknown as ReturnType<typeof worker>;
+}
+
+function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void {
+  const attempt = Number(attributes.ApproximateReceiveCount);
+  log.warn("job.failed", { queueMessageId: messageId, attempt, error });
 }

@@ -1,0 +1,207 @@
+import middy, { type MiddlewareObj } from "@middy/core";
+import type {
+  APIGatewayProxyEventV2,
+  APIGatewayProxyStructuredResultV2,
+  Context as LambdaContext,
+} from "aws-lambda";
+import type * as z from "zod";
+
+import { ApiError, errorCatalogue } from "../../contract/errors.ts";
+import type { Page } from "../../contract/primitives.ts";
+import type { Route } from "../../routes/route.ts";
+import type { Actor } from "../auth/authenticate.ts";
+import { log } from "../log.ts";
+import type { Attempt, BegunAttempt } from "./idempotency.ts";
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Value : undefined;
+
+/** What a handler is called with: the parts of the request that its route declares, already checked. */
+export interface Call<R extends Route> {
+  readonly actor: R["auth"] extends "bearer" ? Actor : undefined;
+  readonly params: Output<Property<R, "params">>;
+  readonly query: Output<Property<R, "query">>;
+  readonly body: Output<Property<R, "body">>;
+  readonly path: string;
+  /** The headers of the request, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The address that the request came from. */
+  readonly sourceIp: string;
+  /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** A response that a handler makes by itself; the pipeline adds the headers that all have. */
+export interface RawResponse {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** What a handler returns: the route's `data`, or for a paged route its rows and where they stand. */
+type Answer<R extends Route> = R extends { raw: readonly string[] }
+  ? RawResponse
+  : R extends { paged: true }
+    ? Page<z.input<R["data"]>>
+    : z.input<R["data"]>;
+
+export type Handle<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
+
+/** The event of a request, and what the middlewares have found out about it. */
+export interface EndpointEvent extends APIGatewayProxyEventV2 {
+  actor?: Actor;
+  /** The parts of the request as the route's schemas have checked them. */
+  input?: { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+  attempt?: BegunAttempt;
+  /** The answer that an earlier request with the same Idempotency-Key got. */
+  replayed?: { readonly answer: unknown };
+}
+
+export type EndpointMiddleware = MiddlewareObj<EndpointEvent, unknown>;
+
+export type LambdaHandler = (
+  event: APIGatewayProxyEventV2,
+  context: LambdaContext,
+) => Promise<APIGatewayProxyStructuredResultV2>;
+
+/**
+ * The Lambda handler of a route: lets the middlewares look at the request, in their order, then calls `handle` and
+ * wraps what it returns as `{ data }`. Errors leave as `{ error }`; one log line is written for each request.
+ */
+export function pipeline<const R extends Route>(
+  route: R,
+  middlewares: EndpointMiddleware[],
+  handle: Handle<R>,
+): LambdaHandler {
+  const handler = middy<EndpointEvent, unknown>()
+    .use(requestLog(route))
+    .use(responseHeaders)
+    .use(errorResponse(route))
+    .use(successResponse(route))
+    .use(middlewares)
+    .handler(async (event) => {
+      const { actor, input, attempt, replayed } = event;
+      if (replayed !== undefined) return replayed.answer;
+      const call = {
+        ...input,
+        actor,
+        path: event.rawPath,
+        headers: event.headers,
+        sourceIp: event.requestContext.http.sourceIp,
+        attempt,
+      };
+      // The route's schemas have checked each part, which the compiler cannot follow through the generic.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return handle(call as unknown as Call<R>);
+    });
+  // The middlewares above have made a response of whatever the handler returned or threw.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return handler as unknown as LambdaHandler;
+}
+
+/** Wraps what the handler returned. */
+function successResponse(route: Route): EndpointMiddleware {
+  return {
+    after: (request) => {
+      const headers = request.event.replayed === undefined ? {} : { "Idempotent-Replayed": "true" };
+      request.response = success(route, request.response, headers);
+    },
+  };
+}
+
+/** The response that carries an answer. */
+export function success(
+  route: Route,
+  answer: unknown,
+  headers: Record<string, string> = {},
+): APIGatewayProxyStructuredResultV2 {
+  if (route.raw !== undefined && isRaw(answer)) return rawSuccess(route, answer);
+  const isList = route.paged === true && isPage(answer);
+  const body = JSON.stringify(isList ? { data: answer.rows, meta: answer.meta } : { data: answer });
+  return { statusCode: route.status, headers, body };
+}
+
+function rawSuccess(route: Route, { headers, body }: RawResponse): APIGatewayProxyStructuredResultV2 {
+  const isText = typeof body === "string";
+  return {
+    statusCode: route.status,
+    headers: { ...headers },
+    body: isText ? body : Buffer.from(body).toString("base64"),
+    isBase64Encoded: !isText,
+  };
+}
+
+function isPage(answer: unknown): answer is Page<unknown> {
+  return typeof answer === "object" && answer !== null && "rows" in answer && "meta" in answer;
+}
+
+function isRaw(answer: unknown): answer is RawResponse {
+  return typeof answer === "object" && answer !== null && "headers" in answer && "body" in answer;
+}
+
+/** Turns what was thrown into our error body. What was not meant for the caller is logged and says nothing. */
+function errorResponse(route: Route): EndpointMiddleware {
+  return {
+    onError: (request) => {
+      // A middleware behind this one has found that the request succeeded all the same.
+      if (request.response !== undefined) return;
+      const { requestId } = request.event.requestContext;
+      const { code, message, details, headers } = errorForCaller(route, requestId, request.error);
+      request.response = {
+        statusCode: errorCatalogue[code].status,
+        headers: { ...headers },
+        body: JSON.stringify({ error: { code, message, requestId, details } }),
+      };
+    },
+  };
+}
+
+function errorForCaller(route: Route, requestId: string, error: unknown): ApiError {
+  if (error instanceof ApiError) {
+    if (error.cause !== undefined) {
+      log.warn("request.failed", { requestId, route: routeName(route), error: error.cause });
+    }
+    return error;
+  }
+  log.error("request.crashed", { requestId, route: routeName(route), error });
+  return new ApiError("INTERNAL");
+}
+
+const responseHeaders: EndpointMiddleware = { after: addHeaders, onError: addHeaders };
+
+function addHeaders(request: { event: EndpointEvent; response: unknown }): void {
+  const { response } = request;
+  if (!isResponse(response)) return;
+  response.headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "X-Request-Id": request.event.requestContext.requestId,
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+    "X-Content-Type-Options": "nosniff",
+    ...response.headers,
+  };
+}
+
+function isResponse(response: unknown): response is APIGatewayProxyStructuredResultV2 {
+  return typeof response === "object" && response !== null && "statusCode" in response;
+}
+
+function requestLog(route: Route): EndpointMiddleware {
+  const write: EndpointMiddleware["after"] = ({ event, response, error }) => {
+    log.info("request", {
+      requestId: event.requestContext.requestId,
+      route: routeName(route),
+      status: isResponse(response) ? response.statusCode : undefined,
+      durationMs: Date.now() - event.requestContext.timeEpoch,
+      organizationId: event.actor?.organizationId,
+      errorCode: error instanceof ApiError ? error.code : undefined,
+    });
+  };
+  return { after: write, onError: write };
+}
+
+/** A route in the words of HTTP, for example `POST /v1/sms/send`. */
+export function routeName(route: Route): string {
+  return `${route.method} ${route.path}`;
+}
