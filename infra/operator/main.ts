@@ -1,5 +1,6 @@
-import { readCommandLine } from "./command-line.ts";
-import { UsageError } from "./command.ts";
+import { CommanderError } from "commander";
+
+import { commandLine, type Order } from "./command-line.ts";
 import { agrees, connect } from "./context.ts";
 import { oneLine, Output, printable } from "./output.ts";
 
@@ -12,20 +13,17 @@ process.stdout.on("error", (error) => {
 });
 
 try {
-  await main();
+  await commandLine(process.stdin.isTTY, carryOut).parseAsync();
 } catch (error) {
-  const isUsage = error instanceof UsageError;
-  process.stderr.write(`${printable(isUsage ? error.message : messageOf(error))}\n`);
-  process.exitCode = isUsage ? 2 : 1;
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    process.stderr.write(`${printable(messageOf(error))}\n`);
+    process.exitCode = 1;
+  }
 }
 
-async function main(): Promise<void> {
-  const order = readCommandLine(process.argv.slice(2), process.stdin.isTTY);
-  if ("help" in order) {
-    process.stdout.write(`${order.help}\n`);
-    return;
-  }
-  const { run, stage, isJson, mustAsk } = order;
+async function carryOut({ run, stage, isJson, mustAsk }: Order): Promise<void> {
   const output = new Output(isJson);
   try {
     await run({
