@@ -1,7 +1,10 @@
+import { enableCompileCache } from "node:module";
+import path from "node:path";
+
 import { CommanderError } from "commander";
 
-import { commandLine, type Order } from "./command-line.ts";
-import { agrees, connect } from "./context.ts";
+import { projectRoot } from "../project-root.ts";
+import type { Order } from "./command-line.ts";
 import { oneLine, Output, printable } from "./output.ts";
 
 // `npm run operator -- <command>`: what only the operator of a gateway may do.
@@ -12,7 +15,11 @@ process.stdout.on("error", (error) => {
   throw error;
 });
 
+// Most of a command's start is to compile TypeScript and the AWS SDK: what is imported from here on is kept compiled.
+enableCompileCache(path.join(projectRoot, ".build/compile-cache"));
+
 try {
+  const { commandLine } = await import("./command-line.ts");
   await commandLine(process.stdin.isTTY, carryOut).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
@@ -24,6 +31,7 @@ try {
 }
 
 async function carryOut({ run, stage, isJson, mustAsk }: Order): Promise<void> {
+  const { agrees, connect } = await import("./context.ts");
   const output = new Output(isJson);
   try {
     await run({

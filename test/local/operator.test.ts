@@ -83,14 +83,7 @@ interface Ended {
 /** Runs an operator command as a person would, and waits for its end. */
 async function operator(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    // It starts in half the time when it need not compile everything each time.
-    const cache = path.join(dataFolder, "compile-cache");
-    const env = {
-      PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: cache,
-      DATA_DIR: dataFolder,
-      ...environment,
-    };
+    const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
     const file = "infra/operator/main.ts";
     const child = execFile(process.execPath, [file, ...args], { env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
