@@ -3,24 +3,24 @@ import * as z from "zod";
 import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
-import { command } from "./command.ts";
+import { command, part } from "./command.ts";
 import { readOrganization } from "./organizations.ts";
 
 const audit = command({
   name: "audit",
   summary: "Prove that wallets are in order",
   details:
-    "Every seq of the ledger has its entry, each balance follows from the one before, the last is the wallet's,\n" +
-    "and every paid message exists at that price. What a send or a refund may still be at work on is pending.\n" +
+    "Every seq of the ledger has its entry, each balance follows from the one before, the last is the wallet's, " +
+    "and every paid message exists at that price. What a send or a refund may still be at work on is pending. " +
     "Exits with 1 when anything is wrong.",
-  parameters: {
-    organizations: {
-      placeholder: "[organisation …]",
-      help: "ids, or emails of users; without any, all that have a wallet",
-    },
-  },
   examples: ["", "ada@example.com", "--stage prod --json"],
-  input: z.object({ organizations: z.array(z.string()) }),
+  input: z.object({
+    organizations: part(
+      "[organisation...]",
+      "ids, or emails of users; without any, all that have a wallet",
+      z.array(z.string()),
+    ),
+  }),
   run: async ({ organizations }, { output }) => {
     let wallets = 0;
     let wrong = 0;

@@ -1,10 +1,26 @@
+import { Argument, Command, InvalidArgumentError } from "commander";
+
 import { stageNamed, type Stage } from "../stages.ts";
-import { helpOf, overview, parseTyped, UsageError, type Command } from "./command.ts";
-import { commands } from "./commands.ts";
+import { auditCommands } from "./audit.ts";
+import type { OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
+import { deadLetterCommands } from "./dead-letters.ts";
+import { organizationCommands } from "./organizations.ts";
+import { printable } from "./output.ts";
+import { reviewCommands } from "./reviews.ts";
+import { walletCommands } from "./wallet.ts";
+
+/** All commands, in the order that help lists them. */
+export const commands: readonly OperatorCommand[] = [
+  ...organizationCommands,
+  ...walletCommands,
+  ...reviewCommands,
+  ...deadLetterCommands,
+  ...auditCommands,
+];
 
 /** A command that was typed as its help says. */
-interface Order {
+export interface Order {
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
@@ -14,45 +30,92 @@ interface Order {
 }
 
 /**
- * Understands what was typed, without a look at any gateway.
+ * The command line. It understands all that was typed, without a look at any gateway, before it hands on an order, and
+ * says by itself what was typed wrongly and what help was asked for: these end in a CommanderError.
  * @param canAsk whether there is a terminal with somebody at it
- * @throws UsageError
  */
-export function readCommandLine(args: readonly string[], canAsk: boolean): Order | { readonly help: string } {
-  const command = commands.find(({ name }) => args.slice(0, wordsOf(name)).join(" ") === name);
-  if (command === undefined) {
-    const ofGroup = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
-    const help = overview(ofGroup.length > 0 ? ofGroup : commands);
-    if (args.includes("--help")) return { help };
-    throw new UsageError(help);
+export function commandLine(canAsk: boolean, carryOut: (order: Order) => Promise<void>): Command {
+  const program: Command = new Command("npm run operator --")
+    .helpOption("--help", "explain a command with examples, or list those of a group")
+    .helpCommand(false)
+    .addHelpText("afterAll", "\nExit codes: 0 done, 1 failed or found something, 2 typed wrongly.")
+    .configureHelp({
+      // All commands by their whole names, so that nobody has to look into every group.
+      visibleCommands: (group) =>
+        group.commands.flatMap((each) => (each.commands.length > 0 ? each.commands : each)),
+      subcommandTerm: (each) =>
+        each.parent === program ? each.name() : `${each.parent?.name()} ${each.name()}`,
+    })
+    .configureOutput({ outputError: (text, write) => write(printable(text.replace(/^error: /, ""))) })
+    .showHelpAfterError()
+    // It would suggest a command without its group.
+    .showSuggestionAfterError(false)
+    .exitOverride();
+  for (const each of commands) {
+    const added = add(each, program);
+    added.action(async () => carryOut(orderOf(each, added, canAsk)));
   }
-  const typed = parseTyped(command, args.slice(wordsOf(command.name)));
-  if (typed.help) return { help: helpOf(command) };
-  const run = command.prepare(typed.input);
-  const stage = typed.stage === undefined ? undefined : deployedStage(typed.stage);
-  const mustAsk = !typed.yes && asksOn(stage, command);
+  return program;
+}
+
+function add(described: OperatorCommand, program: Command): Command {
+  const { name, summary, details = "", parameters, options, asksFirst = false, examples } = described;
+  const [word = "", groupName] = name.split(" ").toReversed();
+  const group = program.commands.find((each) => each.name() === groupName);
+  const parent = groupName === undefined ? program : (group ?? program.command(groupName));
+  const added = parent
+    .command(word)
+    .summary(summary)
+    .description(`${summary}.\n${details}`.trim())
+    .usage([...parameters.map(({ title }) => title), "[options]"].join(" "))
+    .showHelpAfterError(false)
+    .showSuggestionAfterError();
+  for (const { title, help } of parameters) {
+    // Its schema says that it is missing, in the words that it has for all that is typed wrongly.
+    added.addArgument(new Argument(title, help).argOptional());
+  }
+  for (const { title, help } of options) added.option(title, help, valueOf);
+  if (asksFirst) added.option("--yes", "do not ask, also where the data of real customers is kept");
+  const stageHelp = "a deployed stage, with your AWS credentials; without it the gateway on this machine";
+  const lines = examples.map((example) => `  ${program.name()} ${name} ${example}`.trimEnd());
+  return added
+    .option("--stage <name>", stageHelp, deployedStage)
+    .option("--json", "one JSON object a line instead of text")
+    .addHelpText("after", ["\nExamples:", ...lines].join("\n"));
+}
+
+function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): Order {
+  const { parameters, options, work, asksFirst = false } = described;
+  const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
+  const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
+  const run = work.safeParse({ ...values, ...Object.fromEntries(ofParameters) });
+  if (!run.success) {
+    const [issue] = run.error.issues;
+    const wrong = [...parameters, ...options].find(({ name }) => name === issue?.path[0]);
+    return typed.error(`${wrong?.title.split(" ")[0]} ${issue?.message}`);
+  }
+  const mustAsk = asksFirst && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
-    throw new UsageError(
-      `${stage?.name} keeps the data of real customers, and there is no terminal to ask on: add --yes`,
+    typed.error(
+      `${stage.name} keeps the data of real customers, and there is no terminal to ask on: add --yes`,
     );
   }
-  return { run, stage, isJson: typed.json, mustAsk };
+  return { run: run.data, stage, isJson: json === true, mustAsk };
 }
 
-function wordsOf(name: string): number {
-  return name.split(" ").length;
-}
-
-/** A stage whose data outlives it has real customers. */
-function asksOn(stage: Stage | undefined, { asksFirst = false }: Command): boolean {
-  return asksFirst && stage?.keepData === true;
+/** An option that swallowed the next one has no value. */
+function valueOf(text: string): string {
+  if (text.startsWith("--")) throw new InvalidArgumentError("It looks like an option.");
+  return text;
 }
 
 function deployedStage(name: string): Stage {
-  if (name === "local") throw new UsageError("local is the gateway on this machine: leave --stage out");
+  if (name === "local") {
+    throw new InvalidArgumentError("It is the gateway on this machine: leave --stage out.");
+  }
   try {
     return stageNamed(name);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -11,7 +11,7 @@ import * as z from "zod";
 
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
-import { command, count } from "./command.ts";
+import { command, count, part } from "./command.ts";
 import type { Context } from "./context.ts";
 
 /** SQS takes and gives at most this many messages in one call. */
@@ -50,12 +50,15 @@ interface ParkedJob {
 const list = command({
   name: "dead-letters list",
   summary: "Show what is parked on the dead-letter queues and what it means for customers",
-  options: {
-    queue: { placeholder: "NAME", help: "show the jobs that are parked behind this queue" },
-    limit: { placeholder: "N", help: `so many of its jobs, 100 unless told, ${maxListed} at the most` },
-  },
   examples: ["", "--queue refunds --stage prod"],
-  input: z.object({ queue: Queue.optional(), limit: count(maxListed).default(100) }),
+  input: z.object({
+    queue: part("--queue <name>", "show the jobs that are parked behind this queue", Queue.optional()),
+    limit: part(
+      "--limit <number>",
+      `so many of its jobs, 100 unless told, ${maxListed} at the most`,
+      count(maxListed).default(100),
+    ),
+  }),
   run: async ({ queue, limit }, context) => {
     if (queue === undefined) await listQueues(context);
     else await listJobs(context, queue, limit);
@@ -114,13 +117,18 @@ const redrive = command({
   name: "dead-letters redrive",
   summary: "Move parked jobs back to their queue, when the cause is mended",
   details:
-    "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double\n" +
+    "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double " +
     "a job, which changes nothing, but never lose one.",
-  parameters: { queue: { placeholder: "<queue>", help: "its name, as dead-letters list shows it" } },
-  options: { max: { placeholder: "N", help: `so many jobs at the most, ${maxMoved} unless told` } },
   examples: ["refunds", "transactionalSends --max 10 --stage prod"],
   asksFirst: true,
-  input: z.object({ queue: Queue, max: count(maxMoved).default(maxMoved) }),
+  input: z.object({
+    queue: part("<queue>", "its name, as dead-letters list shows it", Queue),
+    max: part(
+      "--max <number>",
+      `so many jobs at the most, ${maxMoved} unless told`,
+      count(maxMoved).default(maxMoved),
+    ),
+  }),
   run: async ({ queue, max }, { output, stackOutput, confirm }) => {
     const from = stackOutput(outputNames.deadLettersUrl(queue)).value;
     const to = stackOutput(outputNames.queueUrl(queue)).value;

@@ -1,7 +1,7 @@
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import type { WalletRecord } from "../../shared/wallet/record.ts";
-import { count } from "./command.ts";
+import { count, part } from "./command.ts";
 import type { Column } from "./output.ts";
 
 /*
@@ -21,11 +21,11 @@ export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
   { heading: "FOR", text: ({ messageId, reason }) => messageId ?? reason ?? "" },
 ];
 
-export const ledgerLimit = count(1_000).default(20);
-
-export const ledgerLimitOption = {
-  limit: { placeholder: "N", help: "so many of the newest ledger entries, 20 unless told, 1000 at the most" },
-};
+export const LedgerLimit = part(
+  "--limit <number>",
+  "so many of the newest ledger entries, 20 unless told, 1000 at the most",
+  count(1_000).default(20),
+);
 
 /** The newest entries of a wallet's ledger, newest first. */
 export async function readNewestEntries(wallet: WalletRecord, limit: number): Promise<LedgerEntryRecord[]> {

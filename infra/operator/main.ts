@@ -1,6 +1,10 @@
-import { readCommandLine } from "./command-line.ts";
-import { UsageError } from "./command.ts";
-import { agrees, connect } from "./context.ts";
+import { enableCompileCache } from "node:module";
+import path from "node:path";
+
+import { CommanderError } from "commander";
+
+import { projectRoot } from "../project-root.ts";
+import type { Order } from "./command-line.ts";
 import { oneLine, Output, printable } from "./output.ts";
 
 // `npm run operator -- <command>`: what only the operator of a gateway may do.
@@ -11,21 +15,23 @@ process.stdout.on("error", (error) => {
   throw error;
 });
 
+// Most of a command's start is to compile TypeScript and the AWS SDK: what is imported from here on is kept compiled.
+enableCompileCache(path.join(projectRoot, ".build/compile-cache"));
+
 try {
-  await main();
+  const { commandLine } = await import("./command-line.ts");
+  await commandLine(process.stdin.isTTY, carryOut).parseAsync();
 } catch (error) {
-  const isUsage = error instanceof UsageError;
-  process.stderr.write(`${printable(isUsage ? error.message : messageOf(error))}\n`);
-  process.exitCode = isUsage ? 2 : 1;
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    process.stderr.write(`${printable(messageOf(error))}\n`);
+    process.exitCode = 1;
+  }
 }
 
-async function main(): Promise<void> {
-  const order = readCommandLine(process.argv.slice(2), process.stdin.isTTY);
-  if ("help" in order) {
-    process.stdout.write(`${order.help}\n`);
-    return;
-  }
-  const { run, stage, isJson, mustAsk } = order;
+async function carryOut({ run, stage, isJson, mustAsk }: Order): Promise<void> {
+  const { agrees, connect } = await import("./context.ts");
   const output = new Output(isJson);
   try {
     await run({

@@ -6,8 +6,8 @@ import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
-import { command, organizationParameter, RequiredText } from "./command.ts";
-import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
+import { command, Organization } from "./command.ts";
+import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
 /**
@@ -26,10 +26,8 @@ export async function readOrganization(idOrEmail: string): Promise<OrganizationR
 const show = command({
   name: "organizations show",
   summary: "Show an organisation, its wallet and what it has",
-  parameters: organizationParameter,
-  options: ledgerLimitOption,
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 100 --stage prod"],
-  input: z.object({ organization: RequiredText, limit: ledgerLimit }),
+  input: z.object({ organization: Organization, limit: LedgerLimit }),
   run: async (input, { output }) => {
     const organization = await readOrganization(input.organization);
     const { id, ownerId, defaultSenderId } = organization;

@@ -6,7 +6,7 @@ import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
 import type { Decision } from "../../shared/reviews/record.ts";
 import { readSenderId } from "../../shared/sender-ids/record.ts";
 import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
-import { command, organizationParameter, RequiredText } from "./command.ts";
+import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organizations.ts";
 import { listOf, type Column, type Output } from "./output.ts";
@@ -18,19 +18,17 @@ import { listOf, type Column, type Output } from "./output.ts";
 /** More requests are not listed at once. */
 const maxListed = 1_000;
 
-const reasonOption = { reason: { placeholder: "TEXT", help: "why; the customer reads it" } };
-const kycParameters = {
-  ...organizationParameter,
-  submissionId: { placeholder: "<kyc>", help: "the submission's id, as kyc list and kyc show have it" },
+const Submission = z.object({
+  organization: Organization,
+  submissionId: part("<kyc>", "the submission's id, as kyc list and kyc show have it", RequiredText),
+});
+const SenderIdRequest = z.object({
+  organization: Organization,
+  senderIdId: part("<sid>", "the request's id, as sender-ids list shows it", RequiredText),
+});
+const Reason = {
+  reason: part("--reason <text>", "why; the customer reads it", RequiredText),
 };
-const senderIdParameters = {
-  ...organizationParameter,
-  senderIdId: { placeholder: "<sid>", help: "the request's id, as sender-ids list shows it" },
-};
-const Organization = z.object({ organization: RequiredText });
-const Submission = Organization.extend({ submissionId: RequiredText });
-const SenderIdRequest = Organization.extend({ senderIdId: RequiredText });
-const Reason = { reason: RequiredText };
 
 const kycList = command({
   name: "kyc list",
@@ -50,9 +48,8 @@ const kycList = command({
 const kycShow = command({
   name: "kyc show",
   summary: "Show an organisation's KYC submission",
-  parameters: organizationParameter,
   examples: ["ada@example.com"],
-  input: Organization,
+  input: z.object({ organization: Organization }),
   run: async ({ organization }, { output }) => {
     const submission = await submissionOf((await readOrganization(organization)).id);
     output.result(submission, submissionText(submission));
@@ -62,7 +59,6 @@ const kycShow = command({
 const kycApprove = command({
   name: "kyc approve",
   summary: "Approve an organisation's KYC submission",
-  parameters: kycParameters,
   examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,
   input: Submission,
@@ -72,8 +68,6 @@ const kycApprove = command({
 const kycReject = command({
   name: "kyc reject",
   summary: "Reject an organisation's KYC submission; it may submit another",
-  parameters: kycParameters,
-  options: reasonOption,
   examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'The number is not known'"],
   asksFirst: true,
   input: Submission.extend(Reason),
@@ -99,7 +93,6 @@ const senderIdsApprove = command({
   name: "sender-ids approve",
   summary: "Approve a sender ID",
   details: "The first one of an organisation becomes its default. Register it with the carrier before.",
-  parameters: senderIdParameters,
   examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,
   input: SenderIdRequest,
@@ -109,8 +102,6 @@ const senderIdsApprove = command({
 const senderIdsReject = command({
   name: "sender-ids reject",
   summary: "Reject a sender ID, also one that has been approved",
-  parameters: senderIdParameters,
-  options: reasonOption,
   examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
   asksFirst: true,
   input: SenderIdRequest.extend(Reason),

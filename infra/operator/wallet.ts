@@ -6,9 +6,9 @@ import { ApiError } from "../../shared/contract/errors.ts";
 import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
-import { command, organizationParameter, RequiredText, type Command } from "./command.ts";
+import { command, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
-import { ledgerColumns, ledgerLimit, ledgerLimitOption, readNewestEntries, walletText } from "./ledger.ts";
+import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { readOrganization } from "./organizations.ts";
 
 const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
@@ -17,32 +17,28 @@ const Amount = z
   .transform((text) => microsOfText(text) ?? 0)
   .refine((micros) => micros > 0, amountRule);
 
-const adjustmentOptions = {
-  reason: { placeholder: "TEXT", help: "why; the customer reads it in the ledger" },
-  reference: {
-    placeholder: "TEXT",
-    help: "names this adjustment for 24 hours: the same command again changes nothing",
-  },
-};
-
 const Adjustment = z.object({
-  organization: RequiredText,
-  amount: Amount,
-  reason: RequiredText,
-  reference: RequiredText.optional(),
+  organization: Organization,
+  amount: part("<amount>", "in USD, above 0, with at most 6 decimals", Amount),
+  reason: part("--reason <text>", "why; the customer reads it in the ledger", RequiredText),
+  reference: part(
+    "--reference <text>",
+    "names this adjustment for 24 hours: the same command again changes nothing",
+    RequiredText.optional(),
+  ),
 });
 
-function adjustment(name: string, summary: string, direction: -1 | 1, examples: readonly string[]): Command {
+function adjustment(
+  name: string,
+  summary: string,
+  direction: -1 | 1,
+  examples: readonly string[],
+): OperatorCommand {
   return command({
     name,
     summary,
     details:
       "Without --reference it makes one up and shows it first: should the answer be lost, repeat the command with it.",
-    parameters: {
-      ...organizationParameter,
-      amount: { placeholder: "<amount>", help: "in USD, above 0, with at most 6 decimals" },
-    },
-    options: adjustmentOptions,
     examples,
     asksFirst: true,
     input: Adjustment,
@@ -89,13 +85,12 @@ const close = command({
   name: "wallet close",
   summary: "Keep a wallet from being used",
   details: "Sends and top-ups are refused; refunds and the operator's adjustments still arrive.",
-  parameters: organizationParameter,
-  options: {
-    reason: { placeholder: "TEXT", help: "why; kept for the next operator, not shown to customers" },
-  },
   examples: ["ada@example.com --reason 'Ticket 4711: fraud' --stage prod"],
   asksFirst: true,
-  input: z.object({ organization: RequiredText, reason: RequiredText }),
+  input: z.object({
+    organization: Organization,
+    reason: part("--reason <text>", "why; kept for the next operator, not shown to customers", RequiredText),
+  }),
   run: async ({ organization, reason }, { output, confirm }) => {
     const { id, name } = await readOrganization(organization);
     await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id);
@@ -107,10 +102,9 @@ const close = command({
 const reopen = command({
   name: "wallet reopen",
   summary: "Let a closed wallet be used again",
-  parameters: organizationParameter,
   examples: ["ada@example.com --stage prod"],
   asksFirst: true,
-  input: z.object({ organization: RequiredText }),
+  input: z.object({ organization: Organization }),
   run: async ({ organization }, { output, confirm }) => {
     const { id, name } = await readOrganization(organization);
     await confirm(`reopen the wallet of ${name} (${id})`, id);
@@ -122,10 +116,8 @@ const reopen = command({
 const ledger = command({
   name: "wallet ledger",
   summary: "Show the newest entries of a wallet's ledger",
-  parameters: organizationParameter,
-  options: ledgerLimitOption,
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 1000 --json --stage prod"],
-  input: z.object({ organization: RequiredText, limit: ledgerLimit }),
+  input: z.object({ organization: Organization, limit: LedgerLimit }),
   run: async ({ organization, limit }, { output }) => {
     const wallet = await readWallet((await readOrganization(organization)).id);
     output.table(await readNewestEntries(wallet, limit), ledgerColumns);

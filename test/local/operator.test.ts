@@ -5,17 +5,18 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { CommanderError } from "commander";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { readCommandLine } from "../../infra/operator/command-line.ts";
-import { helpOf } from "../../infra/operator/command.ts";
-import { commands } from "../../infra/operator/commands.ts";
+import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees } from "../../infra/operator/context.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -82,14 +83,7 @@ interface Ended {
 /** Runs an operator command as a person would, and waits for its end. */
 async function operator(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    // It starts in half the time when it need not compile everything each time.
-    const cache = path.join(dataFolder, "compile-cache");
-    const env = {
-      PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: cache,
-      DATA_DIR: dataFolder,
-      ...environment,
-    };
+    const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
     const file = "infra/operator/main.ts";
     const child = execFile(process.execPath, [file, ...args], { env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
@@ -110,43 +104,113 @@ function queueOutput(name: string): string {
   return gateway.stack.outputs.find((output) => output.name === name)?.value ?? "";
 }
 
-it("help lists every command, and each one explains its arguments, options and examples", async () => {
-  const { code, out } = await operator(["--help"]);
-  expect(code).toBe(0);
-  for (const { name, summary } of commands) expect(out).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
+interface Understood {
+  /** What would have been carried out. */
+  readonly order: Order | undefined;
+  readonly out: string;
+  readonly err: string;
+}
 
-  for (const command of commands) {
-    const help = helpOf(command);
-    expect(help).toContain(`Usage: npm run operator -- ${command.name}`);
-    expect(help).toContain(`Examples:\n  npm run operator -- ${command.name}`);
-    for (const option of Object.keys(command.options ?? {})) expect(help).toContain(`--${option} `);
-    expect(help.includes("--yes")).toBe(command.asksFirst === true);
-    for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
+/** What is made of a command line, without a process for it and without any gateway. */
+async function understand(line: string, canAsk = false): Promise<Understood> {
+  const written = { stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      written[stream] += String(text);
+      return true;
+    }),
+  );
+  const carryOut = vi.fn<(order: Order) => Promise<void>>();
+  try {
+    await commandLine(canAsk, carryOut).parseAsync(line.split(" "), { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return { order: carryOut.mock.lastCall?.[0], out: written.stdout, err: written.stderr };
+}
+
+/** Text without the line breaks that fit it to a terminal. */
+function unwrapped(text: string): string {
+  return text.replace(/\s+/g, " ");
+}
+
+it("help lists every command, and each one explains its parameters, options and examples", async () => {
+  const overview = await operator(["--help"]);
+  expect(overview.code).toBe(0);
+  for (const { name, summary } of commands) expect(unwrapped(overview.out)).toContain(` ${name} ${summary} `);
+
+  for (const { name, parameters, options, asksFirst, examples } of commands) {
+    const { out, order } = await understand(`${name} --help`);
+    expect(order).toBeUndefined();
+    const help = unwrapped(out);
+    const usage = [name, ...parameters.map(({ title }) => title), "[options]"].join(" ");
+    expect(help).toContain(`Usage: npm run operator -- ${usage} `);
+    for (const each of [...parameters, ...options]) {
+      expect(help).toContain(` ${each.title.replace(/^[[<](\w+).*/, "$1")} ${each.help} `);
+    }
+    for (const option of options) expect(option.title).toMatch(new RegExp(`^--${option.name} <\\w+>$`));
+    expect(help.includes("--yes")).toBe(asksFirst === true);
+    for (const common of ["--stage <name>", "--json", "--help"]) expect(help).toContain(` ${common} `);
+    for (const each of examples)
+      expect(out).toContain(`\n  ${`npm run operator -- ${name} ${each}`.trimEnd()}\n`);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
   }
   expect(await operator(["wallet", "credit", "--help"])).toMatchObject({
     code: 0,
-    out: expect.stringContaining("--reason TEXT"),
+    out: expect.stringContaining("--reason <text>"),
+    err: "",
   });
 });
 
+it("the help of a group lists its commands alone", async () => {
+  const { code, out } = await operator(["wallet", "--help"]);
+  expect(code).toBe(0);
+  const named = commands.filter(({ name }) => out.includes(`\n  ${name} `)).map(({ name }) => name);
+  expect(named).toEqual(["wallet credit", "wallet debit", "wallet close", "wallet reopen", "wallet ledger"]);
+});
+
 it.each([
-  ["audit --nonsense", "Unknown option '--nonsense'"],
+  ["audit --nonsense", "unknown option '--nonsense'"],
+  ["audit --yes", "unknown option '--yes'"],
   ["wallet credit ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
   ["wallet credit ada@example.com 0.0000001 --reason x", "<amount> must be a number above 0"],
   ["wallet credit ada@example.com 1e3 --reason x", "<amount> must be a number above 0"],
   ["wallet credit ada@example.com 9999999999.5 --reason x", "<amount> must be a number above 0"],
   ["wallet credit ada@example.com 0.000 --reason x", "<amount> must be a number above 0"],
-  ["wallet debit ada@example.com -5 --reason x", "Unknown option '-5'"],
+  ["wallet debit ada@example.com -5 --reason x", "<amount> must be a number above 0"],
   ["wallet debit ada@example.com 5", "--reason is missing"],
+  ["wallet debit ada@example.com 5 --reason", "option '--reason <text>' argument missing"],
+  ["wallet debit ada@example.com 5 --reason --yes", "It looks like an option"],
+  ["wallet debit ada@example.com 5 --reason --stage=prod", "It looks like an option"],
   ["wallet ledger", "<organisation> is missing"],
   ["wallet ledger ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
-  ["wallet reopen ada@example.com now", '"now" is too much'],
+  ["wallet reopen ada@example.com now", "Expected 1 argument but got 2: ada@example.com, now"],
+  ["kyc list now", "Expected 0 arguments but got 1: now"],
   ["dead-letters redrive sends", "<queue> must be one of "],
   ["audit --stage production", "there is no stage production"],
   ["audit --stage local", "leave --stage out"],
+  ["audit --stage --json", "there is no stage --json"],
   ["wallet close ada@example.com --reason x --stage prod", "add --yes"],
-])("%s is refused before any gateway is looked at", (line, reason) => {
-  expect(() => readCommandLine(line.split(" "), false)).toThrow(reason);
+])("%s is refused before any gateway is looked at", async (line, reason) => {
+  const { order, out, err } = await understand(line);
+  expect(order).toBeUndefined();
+  expect(out).toBe("");
+  expect(err).toContain(reason);
+});
+
+it.each([
+  ["wallet close ada@example.com --reason x --stage prod", true, { mustAsk: true, isJson: false }],
+  ["wallet close --stage prod ada@example.com --yes --reason=x", false, { mustAsk: false, isJson: false }],
+  ["wallet close ada@example.com --reason x --stage dev", false, { mustAsk: false, isJson: false }],
+  ["wallet close ada@example.com --reason x --json", false, { mustAsk: false, isJson: true }],
+  ["wallet ledger ada@example.com --stage prod", false, { mustAsk: false, isJson: false }],
+])("%s, with somebody to ask: %s, is understood as %j", async (line, canAsk, understood) => {
+  const { order, out, err } = await understand(line, canAsk);
+  expect(order).toMatchObject({ ...understood, run: expect.any(Function) });
+  expect(order?.stage?.name).toBe(/--stage (\w+)/.exec(line)?.[1]);
+  expect(out + err).toBe("");
 });
 
 it("what is typed wrongly ends with 2 and one line that says what", async () => {
@@ -155,10 +219,34 @@ it("what is typed wrongly ends with 2 and one line that says what", async () => 
     out: "",
     err: "<organisation> is missing\n",
   });
-  const group = await operator(["wallet"]);
-  expect(group.code).toBe(2);
-  expect(group.err).toContain("wallet reopen");
-  expect(group.err).not.toContain("dead-letters");
+});
+
+it("an unknown command ends with 2 and shows which there are", async () => {
+  const unknown = await operator(["walet", "credit"]);
+  expect(unknown).toMatchObject({ code: 2, out: "" });
+  expect(unknown.err).toMatch(/^unknown command 'walet'\n/);
+  for (const { name } of commands) expect(unknown.err).toContain(`\n  ${name} `);
+
+  for (const args of [["wallet"], ["wallet", "borrow"]]) {
+    const group = await operator(args);
+    expect(group).toMatchObject({ code: 2, out: "" });
+    expect(group.err).toContain("wallet reopen");
+    expect(group.err).not.toContain("dead-letters");
+  }
+  expect(await operator([])).toMatchObject({ code: 2, out: "" });
+});
+
+it("commands start without what only deployments and the local gateway need", async () => {
+  const files = ["command-line.ts", "context.ts"].map((name) =>
+    pathToFileURL(path.join("infra/operator", name)),
+  );
+  const script =
+    `for (const file of ${JSON.stringify(files)}) await import(file);` +
+    'const { createRequire } = await import("node:module");' +
+    'console.log(Object.keys(createRequire("/").cache).join("\\n"))';
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
+  expect(stdout).toContain("/node_modules/@aws-sdk/client-dynamodb/");
+  expect(stdout).not.toMatch(/\/node_modules\/(aws-cdk-lib|constructs|esbuild|fauxqs|@dynoxide)\//);
 });
 
 it("without a gateway it says in one line how to get one", async () => {
@@ -381,6 +469,14 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   const young = await operator(["audit", organizationId]);
   expect(young.code).toBe(0);
   expect(young.out).toContain("pending\n    pending: seq 2 to 2 have no entry");
+
+  const other = await Customer.register({ baseUrl: gateway.url });
+  const both = await operator(["audit", organizationId, other.email, "--json"]);
+  const Audited = z.object({ organizationId: z.string() });
+  expect(objectsOf(both, Audited).map((each) => each.organizationId)).toEqual([
+    organizationId,
+    other.organizationId,
+  ]);
 
   await deleteItem(keys.message(organizationId, (await customer.send()).id));
   const bad = await operator(["audit", "--json"]);
