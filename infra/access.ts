@@ -128,6 +128,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   updateTemplate: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
   deleteTemplate: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
   sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
+  getRoot: {},
   getOpenApi: {},
   getDocs: {},
   getDocsFile: {},

@@ -36,6 +36,13 @@ export const routes = {
 
 export type Operation = keyof typeof routes;
 
+/** The rows of the table with their names. */
+export function operations(): [Operation, Route][] {
+  // The keys of the table are its operations, which the compiler does not say of `Object.entries`.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.entries<Route>(routes) as [Operation, Route][];
+}
+
 /** The methods that a path takes; none when there is no such path. A path without parameters comes first. */
 export function methodsOf(path: string): string[] {
   const rows = Object.values<Route>(routes);

@@ -1,4 +1,4 @@
-import { cancelCampaign } from "../../shared/campaigns/manage.ts";
+import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/campaigns.ts";
 

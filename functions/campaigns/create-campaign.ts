@@ -1,4 +1,4 @@
-import { createCampaign } from "../../shared/campaigns/manage.ts";
+import { createCampaign } from "../../shared/campaigns/create.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/campaigns.ts";
 

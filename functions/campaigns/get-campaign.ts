@@ -1,4 +1,4 @@
-import { getCampaign } from "../../shared/campaigns/manage.ts";
+import { getCampaign } from "../../shared/campaigns/read.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/campaigns.ts";
 

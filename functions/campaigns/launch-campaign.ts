@@ -1,4 +1,4 @@
-import { launchCampaign } from "../../shared/campaigns/manage.ts";
+import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/campaigns.ts";
 

@@ -1,6 +1,6 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/webhooks.ts";
-import { listWebhookDeliveries } from "../../shared/webhooks/deliveries.ts";
+import { listWebhookDeliveries } from "../../shared/webhooks/list-deliveries.ts";
 
 export const handler = endpoint(routes.listWebhookDeliveries, async ({ actor, params, query }) =>
   listWebhookDeliveries(actor.organizationId, params.id, query),

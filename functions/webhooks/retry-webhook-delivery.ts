@@ -1,6 +1,6 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/webhooks.ts";
-import { retryWebhookDelivery } from "../../shared/webhooks/deliveries.ts";
+import { retryWebhookDelivery } from "../../shared/webhooks/calls-by-hand.ts";
 
 export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) =>
   retryWebhookDelivery(actor.organizationId, params.id, params.deliveryId),

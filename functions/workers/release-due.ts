@@ -1,4 +1,4 @@
-import { releaseDueJobs } from "../../shared/platform/jobs/due-jobs.ts";
+import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { log } from "../../shared/platform/log.ts";
 
 export const handler = async (): Promise<void> => {

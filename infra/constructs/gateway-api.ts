@@ -2,7 +2,7 @@ import { CfnIntegration, CfnRoute, HttpApi, HttpStage } from "aws-cdk-lib/aws-ap
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
-import { fallbackRoute, routes, type Operation } from "../../shared/routes.ts";
+import { fallbackRoute, operations } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
@@ -50,7 +50,7 @@ export class GatewayApi extends HttpApi {
       });
       return handler;
     };
-    const functions = rows().map(([operation, route]) =>
+    const functions = operations().map(([operation, route]) =>
       addFunction(operation, route, `${route.method} ${route.path}`, accessOf(operation, route)),
     );
     functions.push(addFunction("notFound", fallbackRoute, "$default", {}));
@@ -68,10 +68,4 @@ export class GatewayApi extends HttpApi {
       });
     }
   }
-}
-
-function rows(): [Operation, Route][] {
-  // The keys of the table are its operations, which the compiler does not say of `Object.entries`.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.entries<Route>(routes) as [Operation, Route][];
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { minuteMs, now } from "../platform/clock.ts";
-import { secondsUntil } from "../platform/jobs/queue.ts";
+import { secondsUntil } from "../platform/jobs/job.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { queryItems } from "../platform/table/table.ts";

@@ -77,6 +77,12 @@ export function docsPage(): RawResponse {
   };
 }
 
+/** Sends whoever opens the gateway's address to the page. */
+export const toDocs: RawResponse = {
+  headers: { "Content-Type": "text/html; charset=utf-8", Location: "docs" },
+  body: '<!doctype html><title>SMS gateway</title><a href="docs">API reference</a>\n',
+};
+
 /** What lets an inline script or style run under a policy that forbids all others. */
 function hashSource(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

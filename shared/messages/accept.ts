@@ -1,6 +1,7 @@
 import type { SendSmsRequest } from "../contract/sms.ts";
 import { newId } from "../platform/ids.ts";
-import { enqueueAll, secondsUntil } from "../platform/jobs/queue.ts";
+import { secondsUntil } from "../platform/jobs/job.ts";
+import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Put, Write } from "../platform/table/table.ts";
 import { chargeWallet } from "../wallet/charge.ts";

@@ -5,7 +5,8 @@ import type { HandOff, Carrier } from "../carriers/carrier.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
+import { secondsUntil } from "../platform/jobs/job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, type Update } from "../platform/table/table.ts";
@@ -126,6 +127,12 @@ async function fail(message: MessageRecord, errorCode: MessageErrorCode): Promis
 /** Brings a message that this sender holds to its end. */
 async function end(transition: Update, held: MessageRecord): Promise<void> {
   const ended = await applyToHeld(transition, held);
+  const { organizationId, id: messageId, errorCode } = ended;
+  log.info(errorCode === undefined ? "message.sent" : "message.failed", {
+    organizationId,
+    messageId,
+    errorCode,
+  });
   await Promise.all([countOutcome(ended), conclude(ended)]);
 }
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 
 import { secondMs } from "../platform/clock.ts";
-import { dueJob } from "../platform/jobs/due-jobs.ts";
+import { dueJob } from "../platform/jobs/due-job.ts";
+import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
-import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/queue.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
 

@@ -1,7 +1,8 @@
 import { refundJob, sendJob, waitsInTable } from "../messages/message-job.ts";
 import { MessageRecord } from "../messages/record.ts";
 import { now, minuteMs } from "../platform/clock.ts";
-import { enqueue, secondsUntil } from "../platform/jobs/queue.ts";
+import { secondsUntil } from "../platform/jobs/job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readItem, tryTransact } from "../platform/table/table.ts";

@@ -4,6 +4,17 @@ import { DocsFile } from "../contract/docs.ts";
 import type { Route } from "./route.ts";
 
 export const routes = {
+  getRoot: {
+    method: "GET",
+    path: "/",
+    tag: "docs",
+    summary: "Leads to the page about this API",
+    auth: "none",
+    status: 302,
+    data: z.string(),
+    raw: ["text/html"],
+    errors: [],
+  },
   getOpenApi: {
     method: "GET",
     path: "/openapi.json",

@@ -1,6 +1,7 @@
 import { dayMs, now } from "../platform/clock.ts";
-import { dueJob } from "../platform/jobs/due-jobs.ts";
-import { enqueue, maxDelaySeconds, secondsUntil } from "../platform/jobs/queue.ts";
+import { dueJob } from "../platform/jobs/due-job.ts";
+import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/table.ts";
 import { callWebhook, type CallResult } from "./call.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { WebhookEvent } from "../contract/webhooks.ts";
-import type { QueuedJob } from "../platform/jobs/queue.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
 
 /** Where an attempt comes from: first tries only go to webhooks that answer. */
 export const Lane = z.enum(["first", "retry"]);

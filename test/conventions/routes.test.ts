@@ -35,5 +35,5 @@ it("no two rows answer the same method and path", () => {
 
 it("all but health, registration, login and the documentation need a credential", () => {
   const open = rows.filter(([, { auth }]) => auth === "none").map(([operation]) => operation);
-  expect(open).toEqual(["getHealth", "register", "login", "getOpenApi", "getDocs", "getDocsFile"]);
+  expect(open).toEqual(["getHealth", "register", "login", "getRoot", "getOpenApi", "getDocs", "getDocsFile"]);
 });

@@ -399,7 +399,6 @@ describe("webhook calls", () => {
 
 describe("routes that do not exist", () => {
   it.each([
-    ["GET", "/"],
     ["GET", "/v1"],
     ["GET", "/v1/sms/send/more"],
     ["GET", "/v2/sms"],

@@ -1,16 +1,19 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
+import { accessOf } from "../../infra/access.ts";
 import { bundleFolder } from "../../infra/bundle.ts";
+import { kebabCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed } from "../../infra/stages.ts";
+import { workers, type Worker } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
-import { routes } from "../../shared/routes.ts";
+import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 
 function synthesize(stage: string): Template {
@@ -261,17 +264,37 @@ it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only local, dev, prod");
 });
 
-it("ships no function of 500 kB or more", async () => {
-  const names = [
-    "fallback/not-found",
-    "workers/send-message",
-    "workers/dispatch-webhook",
-    "workers/refund-message",
-  ];
-  for (const [operation, { tag }] of Object.entries<Route>(routes)) {
-    names.push(`${tag}/${operation.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-  }
-  for (const name of names) {
-    expect((await stat(`${bundleFolder(name)}/index.mjs`)).size, name).toBeLessThan(500_000);
-  }
+/** What tells in a bundle that it carries the client of a service. */
+const clients = { table: "DynamoDB_20120810", queues: "AmazonSQS", sessionKey: "secretsmanager" };
+
+const functions = [
+  ...operations().map(
+    ([operation, route]) => [`${route.tag}/${kebabCase(operation)}`, accessOf(operation, route)] as const,
+  ),
+  ...Object.entries<Worker>(workers).map(
+    ([name, { access }]) => [`workers/${kebabCase(name)}`, access] as const,
+  ),
+  ["fallback/not-found", {}] as const,
+];
+
+it.each(functions)(
+  "%s carries the clients that its permissions are for, and no other",
+  async (name, access) => {
+    const bundle = await readFile(`${bundleFolder(name)}/index.mjs`, "utf8");
+    const carried = Object.entries(clients).filter(([, mark]) => bundle.includes(mark));
+    const allowed = Object.entries(access).filter(
+      ([, grant]) => Object.keys(grant).length > 0 || grant === true,
+    );
+    expect(carried.map(([client]) => client)).toEqual(
+      Object.keys(clients).filter((client) => allowed.some(([granted]) => granted === client)),
+    );
+  },
+);
+
+it.each(functions)("%s is smaller than 450 kB", async (name) => {
+  expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(450_000);
+});
+
+it("the health check carries neither the table nor the sessions", async () => {
+  expect((await stat(`${bundleFolder("health/get-health")}/index.mjs`)).size).toBeLessThan(110_000);
 });

@@ -11,7 +11,9 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
-import { cancelCampaign, createCampaign, launchCampaign } from "../../shared/campaigns/manage.ts";
+import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
+import { createCampaign } from "../../shared/campaigns/create.ts";
+import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";

@@ -1,17 +1,8 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
+import type { QueuedJob } from "./job.ts";
 import type { QueueName } from "./queue-names.ts";
-
-/** The longest that SQS delays a message; what is due later waits in the table. */
-export const maxDelaySeconds = 900;
-
-/** Seconds until a moment, rounded up so that nothing starts early; 0 when it has come, or when there is none. */
-export function secondsUntil(moment: string | undefined): number {
-  if (moment === undefined) return 0;
-  return Math.max(0, Math.ceil((Date.parse(moment) - now().getTime()) / secondMs));
-}
 
 /** SQS takes at most this many messages in one call. */
 const maxBatch = 10;
@@ -20,15 +11,6 @@ const client = new SQSClient({
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
-
-/** A job, and the queue that it belongs on. */
-export interface QueuedJob {
-  readonly queue: QueueName;
-  /** Jobs of one group share a fair part of the queue: one tenant's blast does not delay the others. */
-  readonly group: string;
-  readonly body: unknown;
-  readonly delaySeconds?: number;
-}
 
 /** Puts one job on its queue. It may arrive more than once. */
 export async function enqueue(job: QueuedJob): Promise<void> {

@@ -1,0 +1,81 @@
+import { takeQuota } from "../accounts/quota.ts";
+import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
+import { ApiError, invalidField } from "../contract/errors.ts";
+import { parseSchedule } from "../messages/schedule.ts";
+import { now } from "../platform/clock.ts";
+import type { Attempt } from "../platform/http/idempotency.ts";
+import { newId } from "../platform/ids.ts";
+import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
+import { transact } from "../platform/table/table.ts";
+import { usableSenderId } from "../sender-ids/usable.ts";
+import { findTemplate } from "../templates/record.ts";
+import { problemOf } from "../templates/render.ts";
+import { wakeCampaign } from "./campaign-job.ts";
+import { create, presentCampaign, type CampaignRecord } from "./record.ts";
+
+const maxCampaigns = 100_000;
+
+/**
+ * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
+ * are now; who belongs to the audience is looked up when it is sent.
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, CONFLICT when the organisation has as many as it may have
+ */
+export async function createCampaign(
+  organizationId: string,
+  request: CreateCampaignRequest,
+  attempt?: Attempt,
+): Promise<Campaign> {
+  const createdAt = now();
+  const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
+  const record: CampaignRecord = {
+    entity: "campaign",
+    id: newId("cmp"),
+    organizationId,
+    name: request.name,
+    status: scheduledAt === undefined ? "draft" : "scheduled",
+    message: await textOf(organizationId, request),
+    templateId: request.templateId,
+    audience: request.audience,
+    senderId: await usableSenderId(organizationId, request.senderId),
+    language: request.language,
+    messageType: request.messageType,
+    createdAt: createdAt.toISOString(),
+    scheduledAt,
+    dueAt: scheduledAt,
+    position: "",
+    lastMessageIds: [],
+    accepted: 0,
+    chargedMicros: 0,
+    skippedOptedOut: 0,
+    skippedUnrenderable: 0,
+    skippedUnknown: 0,
+  };
+  const campaign = presentCampaign(record, undefined);
+  const created = await transact([
+    takeQuota(organizationId, "campaignCount", maxCampaigns),
+    ...create(record),
+    ...(attempt === undefined ? [] : [attempt.complete(campaign)]),
+  ]);
+  if (created.outcome === "refused") {
+    // Or a later attempt at the same request has taken over, which the idempotency of the request sorts out.
+    if (created.refusals[0] === undefined) throw new ApiError("UNAVAILABLE");
+    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxCampaigns} campaigns.` });
+  }
+  const delaySeconds = secondsUntil(scheduledAt);
+  if (scheduledAt !== undefined && delaySeconds <= maxDelaySeconds) {
+    await wakeCampaign({ organizationId, campaignId: record.id }, delaySeconds);
+  }
+  return campaign;
+}
+
+async function textOf(organizationId: string, request: CreateCampaignRequest): Promise<string> {
+  const { message, templateId } = request;
+  if (message !== undefined) {
+    const problem = problemOf(message);
+    if (problem !== undefined) throw invalidField("message", problem);
+    return message;
+  }
+  const template = templateId === undefined ? undefined : await findTemplate(organizationId, templateId);
+  if (template === undefined) throw invalidField("templateId", "there is no such template");
+  return template.body;
+}

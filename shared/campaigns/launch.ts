@@ -1,0 +1,22 @@
+import type { Campaign } from "../contract/campaigns.ts";
+import { now } from "../platform/clock.ts";
+import { wakeCampaign } from "./campaign-job.ts";
+import { changeState } from "./change-state.ts";
+import { getCampaign } from "./read.ts";
+import { launch } from "./record.ts";
+
+/**
+ * Begins to send a draft, or goes on with a campaign that failed for want of money. Launching one that is being
+ * sent already changes nothing.
+ * @throws ApiError NOT_FOUND, CONFLICT in every other state
+ */
+export async function launchCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
+  await changeState(organizationId, campaignId, {
+    to: "sending",
+    from: ["draft", "failed"],
+    writes: (record) => launch(record, now()),
+    refusal: "Only a draft, or a campaign that failed, can be launched.",
+  });
+  await wakeCampaign({ organizationId, campaignId });
+  return getCampaign(organizationId, campaignId);
+}

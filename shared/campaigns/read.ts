@@ -1,0 +1,47 @@
+import * as z from "zod";
+
+import { usedQuota } from "../accounts/quota.ts";
+import type { Campaign } from "../contract/campaigns.ts";
+import type { Page, PageQuery } from "../contract/primitives.ts";
+import { readCampaignCounts, readCounts } from "../messages/counts.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readPage } from "../platform/table/page.ts";
+import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
+
+/**
+ * One campaign and how far it has come.
+ * @throws ApiError NOT_FOUND, also for a campaign of another organisation
+ */
+export async function getCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
+  const [record, counts] = await Promise.all([
+    readCampaign(organizationId, campaignId),
+    readCampaignCounts(organizationId, campaignId),
+  ]);
+  return presentCampaign(record, counts);
+}
+
+/** A page of the organisation's campaigns, newest first. */
+export async function listCampaigns(organizationId: string, query: PageQuery): Promise<Page<Campaign>> {
+  const { rows, meta } = await readPage(
+    CampaignRecord.extend({ sk: z.string() }),
+    { pk: keys.campaign(organizationId, "").pk, newestFirst: true, consistent: true },
+    query,
+    await usedQuota(organizationId, "campaignCount"),
+  );
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (newest === undefined || oldest === undefined) return { rows: [], meta };
+  const counts = await readCounts({
+    from: keys.campaignCounts(organizationId, oldest.id),
+    to: keys.campaignCounts(organizationId, newest.id),
+    limit: rows.length,
+  });
+  return {
+    rows: rows.map((row) =>
+      presentCampaign(
+        row,
+        counts.find(({ sk }) => sk.endsWith(row.id)),
+      ),
+    ),
+    meta,
+  };
+}

@@ -1,0 +1,61 @@
+import * as z from "zod";
+
+import { minuteMs } from "../clock.ts";
+import { keys } from "../table/keys.ts";
+import type { Put } from "../table/table.ts";
+import type { QueuedJob } from "./job.ts";
+import { queueNames } from "./queue-names.ts";
+
+/*
+ * What is due later than a queue can hold waits in the table, in a bucket for each minute. A bucket is moved to the
+ * queues a minute before it begins; by then nothing is added to it, for only what is due later than the
+ * longest delay of a queue, 15 minutes, is put here at all.
+ */
+
+/** Each minute has this many partitions, so that a popular one takes more than 1,000 writes a second. */
+export const shardCount = 4;
+
+export const DueJobRecord = z.object({
+  sk: z.string(),
+  entity: z.literal("dueJob"),
+  queue: z.enum(queueNames),
+  dueAt: z.string(),
+  group: z.string(),
+  body: z.unknown(),
+});
+export type DueJobRecord = z.infer<typeof DueJobRecord>;
+
+/**
+ * The write that lets a job wait in the bucket of its minute. The caller makes sure that it is due later than
+ * `maxDelaySeconds`: what is due sooner belongs on the queue itself.
+ * @param due `id` tells the job from others of the same moment; `dueAt` is ISO 8601 in UTC
+ */
+export function dueJob(
+  { id, dueAt }: { readonly id: string; readonly dueAt: string },
+  { queue, group, body }: QueuedJob,
+): Put {
+  return {
+    put: {
+      ...keys.dueJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
+      entity: "dueJob",
+      queue,
+      dueAt,
+      group,
+      body,
+    },
+  };
+}
+
+/** The bucket of a minute in one of its partitions. */
+export function bucketName(at: Date, shard: number): string {
+  return `${new Date(startOfMinute(at.getTime())).toISOString().slice(0, "yyyy-mm-ddThh:mm".length)}#${shard}`;
+}
+
+export function startOfMinute(timeMs: number): number {
+  return Math.floor(timeMs / minuteMs) * minuteMs;
+}
+
+/** Spreads jobs over the shards by the last character of their id, which is random. */
+function shardOf(id: string): number {
+  return id.charCodeAt(id.length - 1) % shardCount;
+}

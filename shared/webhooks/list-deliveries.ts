@@ -1,0 +1,30 @@
+import * as z from "zod";
+
+import type { Page } from "../contract/primitives.ts";
+import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
+import { epochSeconds, now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readWantedPage } from "../platform/table/page.ts";
+import { DeliveryRecord, presentDelivery } from "./delivery-record.ts";
+import { readWebhook } from "./record.ts";
+
+/**
+ * A page of a webhook's deliveries, those of the newest messages first, as long as they are kept.
+ * @throws ApiError NOT_FOUND
+ */
+export async function listWebhookDeliveries(
+  organizationId: string,
+  webhookId: string,
+  query: DeliveriesQuery,
+): Promise<Page<WebhookDelivery>> {
+  await readWebhook(organizationId, webhookId);
+  const at = epochSeconds(now());
+  const page = await readWantedPage(
+    DeliveryRecord.extend({ sk: z.string() }),
+    { pk: keys.webhookDelivery(webhookId, "").pk, newestFirst: true, consistent: true },
+    query,
+    // DynamoDB deletes expired items days later.
+    ({ state, expiresAt }) => expiresAt > at && (query.state === undefined || state === query.state),
+  );
+  return { rows: page.rows.map(presentDelivery), meta: page.meta };
+}
