@@ -13,16 +13,25 @@ export interface WebhookCall {
 }
 
 /** A customer's endpoint, which hands out its calls in the order that they come. */
-export async function startReceiver(): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
+export async function startReceiver(
+  options: {
+    /** 0 takes any free port. */
+    readonly port?: number;
+    /** Takes the calls in the place of `next`. */
+    readonly onCall?: (call: WebhookCall) => void;
+  } = {},
+): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
   const calls: WebhookCall[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const header = (name: string): string => String(request.headers[name]);
     const body = await text(request);
-    calls.push({ body, event: header("x-service-event"), signature: header("x-service-signature") });
+    const call = { body, event: header("x-service-event"), signature: header("x-service-signature") };
+    if (options.onCall === undefined) calls.push(call);
+    else options.onCall(call);
     response.writeHead(204).end();
   };
   const server = createServer((request, response) => void take(request, response));
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, options.port);
   return {
     url: `http://127.0.0.1:${port}/sms-events`,
     next: async () => {

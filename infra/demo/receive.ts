@@ -1,0 +1,15 @@
+import { startReceiver } from "./webhook-receiver.ts";
+
+// `npm run receiver`: a customer's endpoint that shows the webhook calls it gets, at the address that the README's tour
+// registers.
+
+const port = Number(process.env["RECEIVER_PORT"] ?? 4000);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const receiver = await startReceiver({
+  port,
+  onCall: ({ event, signature, body }) => {
+    print(`\nX-Service-Event: ${event}\nX-Service-Signature: ${signature}\n${body}`);
+  },
+});
+print(`Webhook calls to ${receiver.url} are shown here.`);

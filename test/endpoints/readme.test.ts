@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+
+import { expect, inject, it } from "vitest";
+import * as z from "zod";
+
+import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
+import { call } from "../support/api.ts";
+
+/*
+ * Plays the README's tour, command by command, and holds what comes back against what the README shows. Ids, times and
+ * secrets are new each time, so they are compared by their kind.
+ */
+
+interface Step {
+  readonly commands: readonly string[];
+  readonly answers: readonly unknown[];
+}
+
+async function readTour(): Promise<Step[]> {
+  const readme = await readFile("README.md", "utf8");
+  const tour = readme.slice(readme.indexOf("## Five-minute tour"), readme.indexOf("## Errors"));
+  return [...tour.matchAll(/```sh\n(curl .*?)```\n\n```json\n(.*?)```/gs)].map(
+    ([, shell = "", json = ""]) => ({
+      commands: shell
+        .replaceAll("\\\n", " ")
+        .split("\n")
+        .filter((line) => line !== ""),
+      answers: (json.startsWith("{\n") ? [json] : json.trim().split("\n")).map((answer): unknown =>
+        JSON.parse(answer),
+      ),
+    }),
+  );
+}
+
+/** Carries out a curl command with the values of the shell's variables, by the options that the tour uses. */
+async function curl(command: string, variables: Readonly<Record<string, string>>): Promise<unknown> {
+  const filled = command.replaceAll(/\$([A-Z]+)/g, (_, name: string) => variables[name] ?? "");
+  const words = [...filled.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, ...found]) => found.join(""));
+  const values = (option: string): string[] => words.filter((_, index) => words[index - 1] === option);
+  const { pathname } = new URL(words[1] ?? "");
+  const response = await call(pathname, {
+    headers: Object.fromEntries(values("-H").map((header) => header.split(": "))),
+    ...Object.fromEntries(values("-X").map((method) => ["method", method])),
+    ...Object.fromEntries(values("-d").map((raw) => ["raw", raw])),
+  });
+  expect(response.status, response.text).toBeLessThan(300);
+  return response.body;
+}
+
+/** The same answer with what is new each time replaced by the name of its kind. */
+function kinds(answer: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(answer)
+      .replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, "<id>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+      .replaceAll(/eyJ[^"]+/g, "<token>")
+      .replaceAll(/nn_[^"]+/g, "<key>")
+      .replaceAll(/whsec_[^"]+/g, "<secret>"),
+  );
+}
+
+const Found = z.object({
+  data: z.object({ id: z.string(), token: z.string(), secret: z.string() }).partial(),
+});
+
+it("the README's tour goes as it says, and its answers are those of today", async () => {
+  const receiver = await startReceiver();
+  const email = `${randomUUID()}@example.com`;
+  const variables: Record<string, string> = {};
+  const tour = await readTour();
+  expect(tour.flatMap(({ commands }) => commands)).toHaveLength(7);
+  for (const { commands, answers } of tour) {
+    expect(answers).toHaveLength(commands.length);
+    for (const [index, command] of commands.entries()) {
+      // The tests share one gateway, and its port is not the README's.
+      const here = command
+        .replaceAll("ada@example.com", email)
+        .replaceAll("http://127.0.0.1:4000/sms-events", receiver.url);
+      // What comes "a moment later" has come when the receiver had its call.
+      if (command.includes("$ID")) expect((await receiver.next()).event).toBe("message.sent");
+      const answer = await curl(here, variables);
+      const shown: unknown = JSON.parse(
+        JSON.stringify(answers[index])
+          .replaceAll("ada@example.com", email)
+          .replaceAll("http://127.0.0.1:4000/sms-events", receiver.url),
+      );
+      expect(kinds(answer), command).toEqual(kinds(shown));
+      const { id = "", token, secret = "" } = Found.parse(answer).data;
+      if (token !== undefined) variables["TOKEN"] = token;
+      if (secret.startsWith("nn_")) variables["KEY"] = secret;
+      if (id.startsWith("msg_")) variables["ID"] = id;
+    }
+  }
+  receiver.close();
+});
+
+it("the README's addresses are those that the gateway and the receiver have by default", async () => {
+  const readme = await readFile("README.md", "utf8");
+  const ports = new Set(
+    [...readme.matchAll(/127\.0\.0\.1:(\d+)\/(?:v1|sms-events)/g)].map(([, port]) => port),
+  );
+  expect(ports).toEqual(new Set(["3000", "4000"]));
+  expect(await readFile("infra/local/start.ts", "utf8")).toContain('process.env["PORT"] ?? 3000');
+  expect(await readFile("infra/demo/receive.ts", "utf8")).toContain('process.env["RECEIVER_PORT"] ?? 4000');
+  expect(inject("baseUrl")).toMatch(/^http/);
+});
