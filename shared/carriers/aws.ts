@@ -1,6 +1,7 @@
 import {
   ConflictException,
   PinpointSMSVoiceV2Client,
+  PinpointSMSVoiceV2ServiceException,
   ResourceNotFoundException,
   SendTextMessageCommand,
   ServiceQuotaExceededException,
@@ -8,13 +9,23 @@ import {
   ValidationException,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
+import { log } from "../platform/log.ts";
 import { CarefulRetryStrategy } from "../platform/table/retry.ts";
-import type { HandOff, OutgoingMessage, Carrier } from "./carrier.ts";
+import type { Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
+import { wasNeverSent } from "./never-sent.ts";
 
 const client = new PinpointSMSVoiceV2Client({
   // A lost answer may mean a message that was sent, so it is not asked for again.
   retryStrategy: new CarefulRetryStrategy(1),
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  requestHandler: {
+    connectionTimeout: 1_000,
+    requestTimeout: 5_000,
+    throwOnRequestTimeout: true,
+    // A connection that was kept may have died while the function was frozen, and a message that goes into a dead one is
+    // as unknown as one whose answer was lost.
+    httpsAgent: { keepAlive: false },
+    httpAgent: { keepAlive: false },
+  },
 });
 
 /** AWS End User Messaging. The sender ID must be registered there, where the destination's country asks for it. */
@@ -33,7 +44,7 @@ export const awsCarrier: Carrier = {
       );
       return { outcome: "accepted", carrierReference: MessageId ?? "" };
     } catch (error) {
-      const handOff = refusalOf(error);
+      const handOff = handOffOf(error, message.reference);
       if (handOff === undefined) throw error;
       return handOff;
     }
@@ -41,7 +52,7 @@ export const awsCarrier: Carrier = {
 };
 
 /** What an error says about the message, or undefined when it may have been taken all the same. */
-function refusalOf(error: unknown): HandOff | undefined {
+function handOffOf(error: unknown, messageId: string): HandOff | undefined {
   if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
     return { outcome: "tryLater" };
   }
@@ -57,5 +68,16 @@ function refusalOf(error: unknown): HandOff | undefined {
   if (error instanceof ResourceNotFoundException) {
     return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
-  return undefined;
+  if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
+  // Nothing is wrong with the message: it waits until the operator has seen to the stage.
+  log.error("carrier.not_reached", { messageId, errorCode: error instanceof Error ? error.name : undefined });
+  return { outcome: "tryLater" };
+}
+
+/** Whether AWS refused the request for what we are, such as a permission or a credential that is missing. */
+function wasTurnedAway(error: unknown): boolean {
+  if (error instanceof Error && error.name === "CredentialsProviderError") return true;
+  if (!(error instanceof PinpointSMSVoiceV2ServiceException)) return false;
+  const { httpStatusCode = 0 } = error.$metadata;
+  return httpStatusCode >= 400 && httpStatusCode <= 499;
 }

@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+
+/*
+ * What becomes of a message when the network to AWS misbehaves, with the real client. What surely did not arrive is
+ * tried later; of all else it is not known.
+ */
+
+const message = {
+  reference: "msg_1",
+  to: "447700900123",
+  from: "ACME",
+  text: "hello",
+  encoding: "GSM-7",
+  isPromotional: false,
+} as const;
+
+let server: Server | undefined;
+
+beforeEach(() => {
+  vi.resetModules();
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  if (server?.listening !== true) return;
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+});
+
+/** The carrier's client at a server that answers as told. */
+async function carrierAt(answer: RequestListener): Promise<Carrier> {
+  server = createServer(answer);
+  const port = await listenOnLoopback(server);
+  return carrierTo(`http://127.0.0.1:${port}`);
+}
+
+async function carrierTo(url: string): Promise<Carrier> {
+  vi.stubEnv("AWS_ENDPOINT_URL_PINPOINT_SMS_VOICE_V2", url);
+  return (await import("../../shared/carriers/aws.ts")).awsCarrier;
+}
+
+const accepted: HandOff = { outcome: "accepted", carrierReference: "aws-1" };
+const tryLater: HandOff = { outcome: "tryLater" };
+
+it("tries a message later when nobody listens", async () => {
+  const carrier = await carrierAt(() => undefined);
+  server?.close();
+  expect(await carrier.send(message)).toEqual(tryLater);
+});
+
+it("tries a message later when the name is not known", async () => {
+  expect(await (await carrierTo("http://no-such-host.invalid")).send(message)).toEqual(tryLater);
+});
+
+it.each(["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"])(
+  "tries a message later when AWS turns us away with %s",
+  async (type) => {
+    const carrier = await carrierAt((_, response) =>
+      response.writeHead(400).end(JSON.stringify({ __type: type })),
+    );
+    expect(await carrier.send(message)).toEqual(tryLater);
+  },
+);
+
+it("does not know what became of a message whose connection broke after it had arrived", async () => {
+  const carrier = await carrierAt((request) => request.socket.destroy());
+  await expect(carrier.send(message)).rejects.toThrow("socket hang up");
+});
+
+it("never sends into a connection that may have died since the last message", async () => {
+  const sockets = new Set<unknown>();
+  const carrier = await carrierAt((request, response) => {
+    // A server that lets a connection go while nobody looks resets whoever uses it again.
+    if (sockets.has(request.socket)) return request.socket.resetAndDestroy();
+    sockets.add(request.socket);
+    return response.setHeader("Content-Type", "application/x-amz-json-1.0").end('{"MessageId":"aws-1"}');
+  });
+  expect(await carrier.send(message)).toEqual(accepted);
+  expect(await carrier.send(message)).toEqual(accepted);
+  expect(sockets.size).toBe(2);
+});
