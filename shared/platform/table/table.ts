@@ -22,6 +22,7 @@ import type * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
 import { config } from "../config.ts";
+import { agents, dropDeadConnections } from "./connections.ts";
 import type { Key } from "./keys.ts";
 import { CarefulRetryStrategy } from "./retry.ts";
 
@@ -33,6 +34,7 @@ const requestHandler = {
   requestTimeout: attemptTimeoutMs,
   // Without this the SDK only logs a warning when the time is over.
   throwOnRequestTimeout: true,
+  ...agents,
 };
 
 const client = documentClient(3);
@@ -111,6 +113,7 @@ export async function updateItem<Item>(
   { singleEffect = false, isOwn }: UpdateOptions<Item> = {},
 ): Promise<Outcome<Item>> {
   const dynamodb = singleEffect ? singleEffectClient : client;
+  if (singleEffect) dropDeadConnections();
   const outcome = await outcomeOf(async () => {
     const { Attributes } = await dynamodb.send(
       new UpdateCommand({

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { Socket } from "node:net";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+
+/*
+ * A DynamoDB that lets connections go while nobody looks, as one does whose client was frozen: whoever uses such a
+ * connection again finds it reset, and the request has not arrived.
+ */
+
+const maxIdleMs = 60_000;
+const lastUsedMs = new Map<Socket, number>();
+let server: Server;
+let requests = 0;
+
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    requests += 1;
+    const at = Date.now();
+    if (at - (lastUsedMs.get(request.socket) ?? at) > maxIdleMs) return request.socket.resetAndDestroy();
+    lastUsedMs.set(request.socket, at);
+    return response
+      .setHeader("Content-Type", "application/x-amz-json-1.0")
+      .end('{"Attributes":{"n":{"N":"1"}}}');
+  });
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+  vi.stubEnv("TABLE_NAME", "table");
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", `http://127.0.0.1:${await listenOnLoopback(server)}`);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+});
+
+it("a write that must not be sent twice is not sent into a connection that died while the function was frozen", async () => {
+  const count = async (): Promise<unknown> =>
+    updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
+      singleEffect: true,
+    });
+  const counted = { applied: true, item: { n: 1 } };
+  expect(await count()).toEqual(counted);
+  // Soon after, the connection is used again.
+  expect(await count()).toEqual(counted);
+  expect(lastUsedMs.size).toBe(1);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * maxIdleMs });
+  expect(await count()).toEqual(counted);
+  expect(requests).toBe(3);
+  expect(lastUsedMs.size).toBe(2);
+});
