@@ -14,7 +14,8 @@ export default defineConfig({
   test: {
     // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // They end what hangs. The longest test takes a quarter of it where nothing else keeps the machine busy.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // A test that asserts nothing proves nothing.
     expect: { requireAssertions: true },
