@@ -19,6 +19,7 @@ const { values: flags } = parseArgs({
 
 const folder = path.join(projectRoot, ".build/fuzz");
 const configuration = path.join(projectRoot, "test/fuzz/schemathesis.toml");
+const report = path.join(projectRoot, ".build/reports/fuzz.xml");
 
 /** Runs a program with our output. @returns its exit code */
 async function run(program: string, ...args: string[]): Promise<number> {
@@ -32,6 +33,7 @@ async function mustRun(program: string, ...args: string[]): Promise<void> {
 }
 
 await mkdir(folder, { recursive: true });
+await mkdir(path.dirname(report), { recursive: true });
 await mustRun("python3", "-m", "venv", "venv");
 await mustRun(
   "venv/bin/python",
@@ -61,6 +63,7 @@ try {
   const client = createClient({ baseUrl: gateway.url, credential: token });
   await client.topUpWallet({ body: { amount: 1_000 } });
   const options = ["--header", `Authorization: Bearer ${token}`, "--seed", flags.seed];
+  const reportOptions = ["--report", "junit", "--report-junit-path", report];
   process.exitCode = await run(
     "venv/bin/schemathesis",
     "--config-file",
@@ -68,6 +71,7 @@ try {
     "run",
     `${gateway.url}/openapi.json`,
     ...options,
+    ...reportOptions,
   );
   process.stdout.write(`The seed was ${flags.seed}.\n`);
 } finally {

@@ -12,15 +12,9 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
  * with queues of its own that nobody polls.
  */
 
-process.env["AWS_REGION"] = "us-east-1";
-process.env["AWS_ACCESS_KEY_ID"] = "test";
-process.env["AWS_SECRET_ACCESS_KEY"] = "test";
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = inject("dynamodbEndpoint");
 process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
 process.env[environmentNames.tableName] = inject("tableName");
-process.env[environmentNames.topUpEnabled] = "true";
-process.env[environmentNames.webhookTargets] = "any";
-process.env[environmentNames.carrier] = "sandbox";
 
 const sqs = new SQSClient({});
 for (const queue of queueNames) {

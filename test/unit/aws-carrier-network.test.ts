@@ -24,9 +24,6 @@ let server: Server | undefined;
 
 beforeEach(() => {
   vi.resetModules();
-  vi.stubEnv("AWS_REGION", "us-east-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
 });
 afterEach(async () => {

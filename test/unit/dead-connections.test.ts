@@ -29,9 +29,6 @@ beforeEach(async () => {
       .setHeader("Content-Type", "application/x-amz-json-1.0")
       .end('{"Attributes":{"n":{"N":"1"}}}');
   });
-  vi.stubEnv("AWS_REGION", "us-east-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   vi.stubEnv("TABLE_NAME", "table");
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", `http://127.0.0.1:${await listenOnLoopback(server)}`);
 });

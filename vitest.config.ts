@@ -1,0 +1,47 @@
+import { defineConfig } from "vitest/config";
+
+import { environmentNames } from "./shared/platform/config.ts";
+
+/** Starts the gateway that the tests of a project share, and leads their own code to it. */
+const sharedGateway = {
+  globalSetup: ["test/support/global-setup.ts"],
+  setupFiles: ["test/support/environment.ts"],
+};
+
+// The default export is what vitest reads.
+// oxlint-disable-next-line import/no-default-export
+export default defineConfig({
+  test: {
+    // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.
+    maxWorkers: 2,
+    // They end what hangs. The longest test takes a quarter of it where nothing else keeps the machine busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // A test that asserts nothing proves nothing.
+    expect: { requireAssertions: true },
+    // Domain code runs inside a test with the settings of the local stage, and never reaches a real account.
+    env: {
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      [environmentNames.topUpEnabled]: "true",
+      [environmentNames.webhookTargets]: "any",
+      [environmentNames.carrier]: "sandbox",
+    },
+    // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
+    projects: [
+      { test: { name: "unit", include: ["test/{conventions,unit}/**/*.test.ts"] } },
+      // It needs nothing either, but takes longer than one wants to wait for the others.
+      { test: { name: "model", include: ["test/model/**/*.test.ts"] } },
+      {
+        test: {
+          name: "gateway",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/{browser,conventions,model,unit}/**"],
+          ...sharedGateway,
+        },
+      },
+      { test: { name: "browser", include: ["test/browser/**/*.test.ts"], ...sharedGateway } },
+    ],
+  },
+});
