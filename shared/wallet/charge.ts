@@ -1,4 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import { ApiError } from "../contract/errors.ts";
+import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -6,6 +9,7 @@ import { readItem, tryTransact, updateItem, type Outcome, type Write } from "../
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { walletClosed, WalletRecord } from "./record.ts";
+import { nobodysTurn } from "./turn.ts";
 
 /*
  * Charging a wallet takes two writes: a debit, and the record of it in the ledger. The debit is one conditional
@@ -13,6 +17,10 @@ import { walletClosed, WalletRecord } from "./record.ts";
  * the next `seq`, and every `seq` gets exactly one ledger entry: from here, or else a void one from here or from the
  * reconciler, which finds the debit that was lost by the gap that it left.
  */
+
+/** How often a debit is tried while postings have their turns, and how long it waits in between at the most. */
+const debitAttempts = 100;
+const maxDebitDelayMs = 50;
 
 /** The price of one message. */
 export interface Charge {
@@ -49,15 +57,19 @@ export async function debitWallet(charging: Omit<Charging, "together">): Promise
   const { organizationId, charges } = charging;
   const entryIds = charges.map(() => newId("txn"));
   const lastId = entryIds.at(-1) ?? "";
-  const debited = await applyDebit(charging, lastId).catch(async (error: unknown) =>
-    resolveAmbiguousDebit(organizationId, lastId, error),
-  );
-  if (!debited.applied) {
+  for (let attempt = 1; attempt <= debitAttempts; attempt += 1) {
+    const debited = await applyDebit(charging, lastId).catch(async (error: unknown) =>
+      resolveAmbiguousDebit(organizationId, lastId, error),
+    );
+    if (debited.applied) return entriesOf(charging, debited.item, entryIds);
     if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
-    if (WalletRecord.parse(debited.found).closedAt !== undefined) throw walletClosed();
-    throw new ApiError("INSUFFICIENT_BALANCE");
+    const wallet = WalletRecord.parse(debited.found);
+    if (wallet.closedAt !== undefined) throw walletClosed();
+    if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
+    // A posting has its turn; all else is as it should be.
+    await delay(Math.random() * maxDebitDelayMs);
   }
-  return entriesOf(charging, debited.item, entryIds);
+  throw new ApiError("UNAVAILABLE");
 }
 
 async function applyDebit(
@@ -75,7 +87,11 @@ async function applyDebit(
         set: { lastId, lastAt: at.toISOString() },
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
-      { where: "#balanceMicros >= :amount", values: { ":amount": amountMicros }, absent: ["closedAt"] },
+      {
+        absent: ["closedAt"],
+        where: `#balanceMicros >= :amount AND (${nobodysTurn})`,
+        values: { ":amount": amountMicros, ":now": now().toISOString() },
+      },
     ),
     { singleEffect: true },
   );

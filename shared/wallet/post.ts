@@ -8,8 +8,9 @@ import { keys } from "../platform/table/keys.ts";
 import { readItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
-import { readWallet, walletClosed, WalletRecord } from "./record.ts";
+import { readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, type Settlement } from "./settlement.ts";
+import { endTurn, isTaken, takeTurn } from "./turn.ts";
 
 /** A change of the balance that is not a charge for messages. */
 export interface Posting {
@@ -29,40 +30,56 @@ export interface Posting {
 /** Above this an amount in micro-units is no longer exact. */
 const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
 
-/** How often a posting is tried when others come in between, and for how long; each try sees the newest seq. */
-const postingAttempts = 50;
+/** How often a posting is tried when others come in between or have their turn, and for how long. */
+const postingAttempts = 100;
 const postingTimeMs = 8 * secondMs;
-const maxPostingDelayMs = 100;
+const maxPostingDelayMs = 50;
 
 /**
  * Changes a wallet's balance and writes the ledger entry of it, in one transaction that is conditioned on the
  * `seq` it saw. It therefore never leaves a gap in the ledger, and every gap is a charge for messages.
  * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
  * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE below zero, CONFLICT above the largest balance;
- *   UNAVAILABLE when too many debits came in between
+ *   UNAVAILABLE when too many others had their turn
  */
 export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
+  const { organizationId } = posting;
   const entryId = newId("txn");
   const deadline = now().getTime() + postingTimeMs;
-  let seen = await readWallet(posting.organizationId);
-  for (let attempt = 1; attempt <= postingAttempts && now().getTime() < deadline; attempt += 1) {
-    const after = walletAfter(seen, posting, entryId);
-    // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
-    const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
-      resolveAmbiguousPosting(after, entryId, error),
-    );
-    if (result.outcome === "committed") return after;
-    const [wallet, entry, together] = result.outcome === "refused" ? result.refusals : [];
-    // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
-    if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
-    if (together !== undefined) return undefined;
-    seen =
-      wallet?.found === undefined ? await readWallet(seen.organizationId) : WalletRecord.parse(wallet.found);
-    // Another pass of the reconciler came first and has done what this posting is for.
-    if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return undefined;
-    await delay(Math.random() * Math.min(maxPostingDelayMs, 5 * attempt));
+  // On most wallets nothing comes in between, and the turn and its write can be saved.
+  const seen = await readWallet(organizationId);
+  let result: Result = isTaken(seen) ? "again" : await tryPosting(seen, posting, entryId);
+  for (let attempt = 1; attempt < postingAttempts && now().getTime() < deadline; attempt += 1) {
+    if (result !== "again") break;
+    await delay(Math.random() * maxPostingDelayMs);
+    const held = await takeTurn(organizationId);
+    if (held === undefined) continue;
+    try {
+      result = await tryPosting(held, posting, entryId);
+    } finally {
+      if (typeof result === "string") await endTurn(held);
+    }
   }
-  throw new ApiError("UNAVAILABLE");
+  if (result === "again") throw new ApiError("UNAVAILABLE");
+  return result === "refused" ? undefined : result;
+}
+
+/** The wallet behind a posting; or that something else stands in its way; or that it may go through later. */
+type Result = WalletRecord | "again" | "refused";
+
+async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string): Promise<Result> {
+  // Another pass of the reconciler came first and has done what this posting is for.
+  if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return "refused";
+  const after = walletAfter(seen, posting, entryId);
+  // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
+  const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
+    resolveAmbiguousPosting(after, entryId, error),
+  );
+  if (result.outcome === "committed") return after;
+  const [, entry, together] = result.outcome === "refused" ? result.refusals : [];
+  // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
+  if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
+  return together === undefined ? "again" : "refused";
 }
 
 /** The wallet, its ledger entry, and what belongs to the posting, in this order. */
@@ -102,7 +119,8 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
   if (balanceMicros > maxBalanceMicros) {
     throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
   }
-  return { ...seen, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
+  const { turnToken: _token, turnUntil: _until, ...rest } = seen;
+  return { ...rest, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
 function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }: Posting): Update {
@@ -110,7 +128,11 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }
   const settled = settles === undefined ? undefined : settling(settles);
   return updateOf(
     keys.wallet(seen.organizationId),
-    { set: { balanceMicros, seq, lastId, lastAt, ...settled?.set }, add: settled?.add ?? {} },
+    {
+      set: { balanceMicros, seq, lastId, lastAt, ...settled?.set },
+      add: settled?.add ?? {},
+      remove: ["turnToken", "turnUntil"],
+    },
     { is: { seq: seen.seq, ...settled?.is }, absent: type === "top_up" ? ["closedAt"] : [] },
   );
 }

@@ -19,6 +19,9 @@ export const WalletRecord = z.object({
   lastAt: z.string(),
   /** The reconciler has settled every seq up to this one. */
   settledSeq: z.int().nonnegative(),
+  /** While a posting has its turn: whose turn it is, and when it is over at the latest. */
+  turnToken: z.string().optional(),
+  turnUntil: z.string().optional(),
   /** Since when an operator has kept money from leaving or entering it, refunds and adjustments aside. */
   closedAt: z.string().optional(),
   /** Why, for other operators. */

@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+
+import { newId } from "../../shared/platform/ids.ts";
+import { debitWallet } from "../../shared/wallet/charge.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const debtors = 12;
+const refunds = 10;
+
+it("refunds get through to a wallet that is debited without a pause", async () => {
+  const organizationId = await openWallet(1_000_000_000);
+  const stopping = new AbortController();
+  let debits = 0;
+  const debitWithoutPause = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const charges = [{ messageId: newId("msg"), amountMicros: 1 }];
+      await debitWallet({ organizationId, charges, at: new Date() });
+      debits += 1;
+    }
+  };
+  const debiting = Array.from({ length: debtors }, debitWithoutPause);
+  const posted = await Promise.allSettled(
+    Array.from({ length: refunds }, async () =>
+      postToWallet({ organizationId, type: "refund", amountMicros: 1_000 }),
+    ),
+  );
+  stopping.abort();
+  await Promise.all(debiting);
+  expect(posted.map(({ status }) => status)).toEqual(posted.map(() => "fulfilled"));
+  const wallet = await readWallet(organizationId);
+  expect(wallet.balanceMicros).toBe(1_000_000_000 + refunds * 1_000 - debits);
+  expect(wallet.seq).toBe(1 + refunds + debits);
+});
