@@ -104,7 +104,7 @@ export function openApiDocument() {
   };
 }
 
-const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted", 302: "Found" };
+const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
 
 function documentedOperation(operation: string, route: Route, components: Components): DocumentedOperation {
   const parameters = [

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+
 import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -48,6 +50,8 @@ export class GatewayFunction extends Construct {
 
   constructor(scope: Construct, id: string, backend: Backend, props: GatewayFunctionProps) {
     super(scope, id);
+    const bundle = bundleFolder(props.handlerFile);
+    if (!existsSync(bundle)) throw new Error(`the handler functions/${props.handlerFile}.ts is missing`);
     this.#allowAccess(backend, props.access);
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], props.logs.logGroupArn);
     this.lambda = new Function(this, "Function", {
@@ -55,7 +59,7 @@ export class GatewayFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: "index.handler",
-      code: Code.fromAsset(bundleFolder(props.handlerFile)),
+      code: Code.fromAsset(bundle),
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,

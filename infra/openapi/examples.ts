@@ -35,11 +35,14 @@ const exampleWebhookUrl = "https://shop.example/sms-events";
  */
 export async function recordExamples(): Promise<Examples> {
   const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  const errors: string[] = [];
   const gateway = await startLocalGateway({
     ...(await synthesizeLocalStack()),
     port: 0,
     dataFolder,
-    log: () => undefined,
+    log: (line) => {
+      if (line.includes('"level":"error"')) errors.push(line);
+    },
   });
   const receiver = await startReceiver();
   try {
@@ -56,7 +59,13 @@ export async function recordExamples(): Promise<Examples> {
     await recorder.renew("createCampaign");
     await recorder.play(isEnding);
     const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
-    return steady({ operations: recorder.examples, webhooks: Object.fromEntries(webhooks) }, receiver.url);
+    return {
+      operations: steady(recorder.examples, receiver.url),
+      webhooks: steady(Object.fromEntries(webhooks), receiver.url),
+    };
+  } catch (error) {
+    // What stands behind a 500 is in the gateway's log only.
+    throw new Error([String(error), ...errors].join("\n"), { cause: error });
   } finally {
     receiver.close();
     await gateway.stop();
@@ -214,9 +223,18 @@ function toObject(example: unknown): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).catch({}).parse(example);
 }
 
-/** The same examples with ids, times and secrets that do not depend on when they were recorded. */
-function steady(examples: Examples, webhookUrl: string): Examples {
-  const text = JSON.stringify(examples)
+/**
+ * The same examples with ids, times and secrets that do not depend on when they were recorded, nor on the other
+ * examples: a new operation changes none but its own.
+ */
+function steady(examples: Readonly<Record<string, unknown>>, webhookUrl: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, example]) => [name, steadyExample(example, webhookUrl)]),
+  );
+}
+
+function steadyExample(example: unknown, webhookUrl: string): unknown {
+  const text = JSON.stringify(example)
     .replaceAll(webhookUrl, exampleWebhookUrl)
     .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"')
     .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)

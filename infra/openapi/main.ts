@@ -13,13 +13,13 @@ import { recordExamples } from "./examples.ts";
 const { values: flags } = parseArgs({ options: { update: { type: "boolean", default: false } } });
 
 if (flags.update) {
-  await replaceInFile("README.md", /(?<=<!-- errors -->\n\n).*?(?=\n\n<!-- \/errors -->)/s, errorTable());
   const examples = await recordExamples();
+  await replaceInFile("README.md", /(?<=<!-- errors -->\n\n).*?(?=\n\n<!-- \/errors -->)/s, errorTable());
   await writeFile(
     path.join(projectRoot, "shared/contract/examples.json"),
     `${JSON.stringify(examples, null, 2)}\n`,
   );
-  process.stdout.write("Recorded. Run `npm run format`, then once more without --update for the document.\n");
+  process.stdout.write("Recorded. Now run `npm run format`.\n");
 } else {
   const file = path.join(projectRoot, ".build/openapi.json");
   await mkdir(path.dirname(file), { recursive: true });

@@ -77,10 +77,16 @@ export function docsPage(): RawResponse {
   };
 }
 
-/** Sends whoever opens the gateway's address to the page. */
+/** Leads whoever opens the gateway's address to the page. */
 export const toDocs: RawResponse = {
-  headers: { "Content-Type": "text/html; charset=utf-8", Location: "docs" },
-  body: '<!doctype html><title>SMS gateway</title><a href="docs">API reference</a>\n',
+  headers: { "Content-Type": "text/html; charset=utf-8" },
+  body: `<!doctype html>
+<html lang="en">
+<title>SMS gateway</title>
+<meta http-equiv="refresh" content="0; url=docs">
+<a href="docs">API reference</a>
+</html>
+`,
 };
 
 /** What lets an inline script or style run under a policy that forbids all others. */

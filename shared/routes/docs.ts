@@ -10,7 +10,7 @@ export const routes = {
     tag: "docs",
     summary: "Leads to the page about this API",
     auth: "none",
-    status: 302,
+    status: 200,
     data: z.string(),
     raw: ["text/html"],
     errors: [],

@@ -16,7 +16,7 @@ export interface Route {
   readonly body?: z.ZodType;
   /** How large the body may be, 64 KB where nothing is said. */
   readonly maxBodyKilobytes?: number;
-  readonly status: 200 | 201 | 202 | 302;
+  readonly status: 200 | 201 | 202;
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
   readonly data: z.ZodType;
   readonly paged?: true;

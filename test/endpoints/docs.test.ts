@@ -17,13 +17,6 @@ import { schemaProblem } from "../support/contract.ts";
 const document = openApiDocument();
 const rows = Object.entries<Route>(routes);
 
-it("the gateway's address leads to the page", async () => {
-  const response = await fetch(`${inject("baseUrl")}/`, { redirect: "manual" });
-  expect(response.status).toBe(302);
-  expect(response.headers.get("location")).toBe("docs");
-  expect((await fetch(`${inject("baseUrl")}/`)).url).toBe(`${inject("baseUrl")}/docs`);
-});
-
 describe("the OpenAPI document", () => {
   it("is served as it is generated", async () => {
     const response = await call("/openapi.json");
