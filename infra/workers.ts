@@ -8,6 +8,11 @@ export interface Worker {
   /** The queues that feed it. */
   readonly queues?: { readonly [Name in QueueName]?: Feed };
   readonly schedule?: Schedule;
+  /**
+   * Whether its jobs queue jobs for itself. Lambda ends a chain in which a function has run more than 16 times, as a
+   * loop that nobody meant: a message that its carrier puts off for half an hour would be stuck for good.
+   */
+  readonly queuesForItself?: true;
 }
 
 export interface Feed {
@@ -35,6 +40,7 @@ const webhookBatchSize = 1;
 export const workers = {
   sendMessage: {
     timeoutSeconds: 20,
+    queuesForItself: true,
     access: {
       table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"], STATS: ["UpdateItem"] },
       queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
@@ -57,6 +63,7 @@ export const workers = {
   },
   runCampaign: {
     timeoutSeconds: 30,
+    queuesForItself: true,
     access: grant(changesWallet, {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -90,6 +97,7 @@ export const workers = {
   },
   dispatchWebhook: {
     timeoutSeconds: 30,
+    queuesForItself: true,
     access: {
       table: {
         ORG: ["GetItem", "Query", "UpdateItem"],

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, Function, RecursiveLoop, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -33,6 +33,8 @@ export interface GatewayFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   readonly logs: LogGroup;
+  /** Whether Lambda lets it run in a chain of calls of its own, however long. */
+  readonly queuesForItself?: boolean;
 }
 
 /** A log group that several functions share; the names of its streams begin with the function's. */
@@ -63,6 +65,7 @@ export class GatewayFunction extends Construct {
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,
+      recursiveLoop: props.queuesForItself === true ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       environment: environment(backend, props.access),
       role: new Role(this, "Role", {
         assumedBy: new ServicePrincipal("lambda.amazonaws.com"),

@@ -1,5 +1,5 @@
 import { Duration } from "aws-cdk-lib";
-import { TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { ComparisonOperator, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Rule, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
@@ -39,7 +39,7 @@ export function addQueues(scope: Construct, alarmTopic: Topic): Readonly<Record<
 /** Adds a function for each row of the table of workers, and lets its queues or its schedule call it. */
 export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic): void {
   const logs = logGroup(scope, "WorkerLogs", backend.stage);
-  for (const [name, { access, timeoutSeconds, queues = {}, schedule }] of rows) {
+  for (const [name, { access, timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
     const worker = new GatewayFunction(scope, pascalCase(name), backend, {
       handlerFile: `workers/${kebabCase(name)}`,
       accessRow: `${name} in infra/workers.ts`,
@@ -47,7 +47,9 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
       timeoutSeconds,
       memoryMegabytes: 512,
       logs,
+      queuesForItself: queuesForItself === true,
     });
+    addLoopAlarm(worker, alarmTopic);
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
       if (feed !== undefined) backend.queues[queue].feed(worker, feed);
@@ -56,11 +58,32 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
   }
 }
 
+/** Says that Lambda has ended a chain of calls that it took for a loop. */
+function addLoopAlarm(worker: GatewayFunction, alarmTopic: Topic): void {
+  worker.lambda
+    .metric("RecursiveInvocationsDropped", {
+      statistic: Stats.SUM,
+      period: Duration.minutes(alarmPeriodMinutes),
+    })
+    .createAlarm(worker, "LoopAlarm", {
+      alarmDescription:
+        "Lambda took jobs of this function for a loop and dropped them: what they were for stays undone. " +
+        "Say queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
+      threshold: 0,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+    .addAlarmAction(new SnsAction(alarmTopic));
+}
+
 function addSchedule(worker: GatewayFunction, { everyMinutes, alarm }: Schedule, alarmTopic: Topic): void {
   new Rule(worker, "Schedule", {
     schedule: RuleSchedule.rate(Duration.minutes(everyMinutes)),
     targets: [new LambdaFunction(worker.lambda, { retryAttempts: 0 })],
   });
+  // The rule's setting is about calls that do not arrive; what threw would be called twice more by Lambda itself.
+  worker.lambda.configureAsyncInvoke({ retryAttempts: 0 });
   worker.lambda
     .metricErrors({ period: Duration.minutes(alarmPeriodMinutes) })
     .createAlarm(worker, "ErrorsAlarm", {

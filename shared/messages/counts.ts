@@ -93,8 +93,8 @@ async function count(key: Key, change: Partial<Tally>): Promise<void> {
         { set: { entity: "messageCounts" }, add: { ...add, changes: 1 } },
         { absent: ["closedAt"] },
       ),
-      // Counted twice is as wrong as not counted.
-      { singleEffect: true },
+      // Counted twice is as wrong as not counted, and neither is worth a customer's wait.
+      { bestEffort: true },
     );
   } catch (error) {
     log.warn("message.count_failed", { error });

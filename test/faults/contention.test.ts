@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { collision, conflict, dropAnswer, Faults, isBy, throttle } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
@@ -82,4 +83,11 @@ it("a plain write whose answer is lost is sent three times at the most", async (
   faults.next(isPut, dropAnswer, 2);
   expect((await topUp()).status).toBe(200);
   expect(faults.seen.filter(isPut)).toHaveLength(3);
+});
+
+it("a count whose partition is throttled is tried once, for nobody is to wait for it", async () => {
+  const isCount = ({ body }: AwsRequest): boolean => body.includes("STATS#");
+  faults.next(isCount, throttle, 8);
+  await customer.send();
+  expect(faults.seen.filter((request) => isBy("SendSms")(request) && isCount(request))).toHaveLength(1);
 });

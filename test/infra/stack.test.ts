@@ -216,6 +216,28 @@ it("disables top-ups and local webhook targets in prod", () => {
   }
 });
 
+it("lets those workers alone run in chains of their own that queue jobs for themselves", () => {
+  const allowed = Object.entries(prod.findResources("AWS::Lambda::Function"))
+    .filter(
+      ([, each]) =>
+        z.object({ Properties: z.object({ RecursiveLoop: z.string() }) }).parse(each).Properties
+          .RecursiveLoop === "Allow",
+    )
+    .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
+  expect(allowed.toSorted()).toEqual(["DispatchWebhook", "RunCampaign", "SendMessage"]);
+  // A worker may only send to the queues that feed it if its row says so.
+  for (const [name, { access, queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
+    const ownQueues = Object.keys(queues).filter((queue) => access.queues?.some((each) => each === queue));
+    expect(ownQueues.length > 0, name).toBe(queuesForItself === true);
+  }
+});
+
+it("lets no scheduled function be called again by itself when it failed", () => {
+  const configs = Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"));
+  expect(configs).toHaveLength(4);
+  for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
+});
+
 it("gives every queue a dead-letter queue, and each of them and each scheduled function an alarm that says what it means", () => {
   const queues = Object.values(prod.findResources("AWS::SQS::Queue"));
   const redriving = prod.findResources("AWS::SQS::Queue", {
@@ -223,7 +245,7 @@ it("gives every queue a dead-letter queue, and each of them and each scheduled f
   });
   expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
   const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
-  expect(alarms).toHaveLength(queues.length / 2 + 4);
+  expect(alarms).toHaveLength(queues.length / 2 + 4 + Object.keys(workers).length);
   for (const alarm of alarms) {
     const { AlarmDescription, AlarmActions } = z
       .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })

@@ -15,6 +15,9 @@ const sessionLifetimeMs = hourMs;
 
 const Claims = z.object({ sub: idSchema("usr"), org: idSchema("org") });
 
+/** The key is waited for while the first calls wait, so its loading must not hang. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+
 /** A key that was replaced is out of use after this. */
 const keyMaxAgeMs = 5 * minuteMs;
 
@@ -35,7 +38,7 @@ async function sessionKey(): Promise<Uint8Array> {
 }
 
 async function loadSessionKey(): Promise<Uint8Array> {
-  const { SecretString } = await new SecretsManagerClient({}).send(
+  const { SecretString } = await new SecretsManagerClient({ requestHandler }).send(
     new GetSecretValueCommand({ SecretId: config.sessionKeySecretId() }),
   );
   if (SecretString === undefined || SecretString.length < 32) {

@@ -2,8 +2,8 @@ import { StandardRetryStrategy } from "@smithy/core/retry";
 
 type Refresh = StandardRetryStrategy["refreshRetryTokenForRetry"];
 
-/** How often a request is sent at the most. */
-const maxAttempts = 8;
+/** How often a request is sent at the most, where it is worth waiting for. */
+const patientAttempts = 8;
 
 /** Longest wait between two attempts; the waits double up to it and are random below it. */
 const maxDelayMs = 1_000;
@@ -17,7 +17,7 @@ export class CarefulRetryStrategy extends StandardRetryStrategy {
   /** How often a request is sent of which it is not known what became of it; 1 for those that must not be applied twice. */
   readonly maxUnheardAttempts: number;
 
-  constructor(maxUnheardAttempts: number) {
+  constructor(maxUnheardAttempts: number, maxAttempts = patientAttempts) {
     super({
       maxAttempts,
       backoff: {

@@ -45,8 +45,11 @@ const client = documentClient(3);
  */
 const singleEffectClient = documentClient(1);
 
-function documentClient(maxUnheardAttempts: number): DynamoDBDocumentClient {
-  const retryStrategy = new CarefulRetryStrategy(maxUnheardAttempts);
+/** For writes that are not worth waiting for: they are sent once. */
+const bestEffortClient = documentClient(1, 1);
+
+function documentClient(maxUnheardAttempts: number, maxAttempts?: number): DynamoDBDocumentClient {
+  const retryStrategy = new CarefulRetryStrategy(maxUnheardAttempts, maxAttempts);
   return DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler, retryStrategy }), {
     marshallOptions: { removeUndefinedValues: true },
   });
@@ -101,6 +104,8 @@ interface Recognition<Item> {
 interface UpdateOptions<Item> extends Recognition<Item> {
   /** Whether it must not be applied twice, so that it is not sent again when its answer is lost. */
   readonly singleEffect?: boolean;
+  /** Whether its loss is tolerated, so that it is sent once: nobody waits for a partition that is throttled. */
+  readonly bestEffort?: boolean;
 }
 
 /**
@@ -110,10 +115,10 @@ interface UpdateOptions<Item> extends Recognition<Item> {
 export async function updateItem<Item>(
   schema: z.ZodType<Item>,
   update: Update,
-  { singleEffect = false, isOwn }: UpdateOptions<Item> = {},
+  { singleEffect = false, bestEffort = false, isOwn }: UpdateOptions<Item> = {},
 ): Promise<Outcome<Item>> {
-  const dynamodb = singleEffect ? singleEffectClient : client;
-  if (singleEffect) dropDeadConnections();
+  const dynamodb = bestEffort ? bestEffortClient : singleEffect ? singleEffectClient : client;
+  if (bestEffort || singleEffect) dropDeadConnections();
   const outcome = await outcomeOf(async () => {
     const { Attributes } = await dynamodb.send(
       new UpdateCommand({

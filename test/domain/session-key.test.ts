@@ -1,0 +1,21 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+import { afterEach, expect, it, vi } from "vitest";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+it("a session key that does not come is given up while the caller still waits", async () => {
+  // A Secrets Manager that takes each request and never answers.
+  const secrets = createServer(() => undefined);
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${await listenOnLoopback(secrets)}`);
+  vi.stubEnv(environmentNames.sessionKeySecretId, "session-key");
+  const { verifySessionToken } = await import("../../shared/platform/auth/session-token.ts");
+  await expect(verifySessionToken("a.b.c")).rejects.toMatchObject({ name: "TimeoutError" });
+  secrets.closeAllConnections();
+  secrets.close();
+  await once(secrets, "close");
+});
