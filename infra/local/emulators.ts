@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { access, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { connect, createServer } from "node:net";
+import { connect, createServer, Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { startFauxqs } from "fauxqs";
+import * as z from "zod";
 
 import { listenOnLoopback } from "./loopback.ts";
 
@@ -61,13 +63,29 @@ export async function startSqs(dataFolder: string | undefined): Promise<Emulator
   const external = process.env["SQS_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
   if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
-  const server = await startFauxqs({
+  subscribe(fastifyCreation, bindToLoopback);
+  const starting = startFauxqs({
     port: 0,
     host: "127.0.0.1",
     logger: false,
     ...(dataFolder === undefined ? {} : { dataDir: dataFolder }),
   });
+  unsubscribe(fastifyCreation, bindToLoopback);
+  const server = await starting;
   return { endpoint: `http://127.0.0.1:${server.port}`, stop: async () => server.stop() };
+}
+
+/** Where Fastify, which fauxqs is made with, announces each server that it makes. */
+const fastifyCreation = "fastify.initialization";
+const FastifyCreation = z.object({ fastify: z.object({ server: z.instanceof(Server) }) });
+
+/** Whatever host it is given, fauxqs listens on all interfaces; here its server is told otherwise beforehand. */
+function bindToLoopback(creation: unknown): void {
+  const { server } = FastifyCreation.parse(creation).fastify;
+  const listen = server.listen.bind(server);
+  Object.defineProperty(server, "listen", {
+    value: (options: ListenOptions) => listen({ ...options, host: "127.0.0.1" }),
+  });
 }
 
 function externalEmulator(endpoint: string): Emulator {
