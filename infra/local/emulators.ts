@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { access, mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdir } from "node:fs/promises";
 import { connect, createServer, Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startFauxqs } from "fauxqs";
 import * as z from "zod";
 
+import { findDynoxide } from "./dynoxide.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
 /** A service of AWS as it stands in on this machine. */
@@ -21,14 +21,20 @@ export interface Emulator {
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 5_000;
 
-/** DynamoDB: the one at `DYNAMODB_ENDPOINT`, or an embedded one that keeps its data in the folder, if any. */
-export async function startDynamoDb(dataFolder: string | undefined): Promise<Emulator> {
+/**
+ * DynamoDB: the one at `DYNAMODB_ENDPOINT`, or an embedded one that keeps its data in the folder, if any.
+ * @param log is told when the embedded one must be fetched first
+ */
+export async function startDynamoDb(
+  dataFolder: string | undefined,
+  log: (line: string) => void,
+): Promise<Emulator> {
   const external = process.env["DYNAMODB_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
   if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   const port = await freePort();
   const storage = dataFolder === undefined ? [] : ["--db-path", path.join(dataFolder, "dynamodb.sqlite")];
-  const server = spawn(await findDynoxide(), ["serve", "--port", String(port), ...storage], {
+  const server = spawn(await findDynoxide(log), ["serve", "--port", String(port), ...storage], {
     stdio: ["ignore", "ignore", "pipe"],
     // A signal to the terminal's process group must not end it before the gateway has let go of it.
     detached: true,
@@ -90,34 +96,6 @@ function bindToLoopback(creation: unknown): void {
 
 function externalEmulator(endpoint: string): Emulator {
   return { endpoint, stop: async () => undefined };
-}
-
-/** The program of the embedded DynamoDB: from our optional dependency, or else from the PATH. */
-async function findDynoxide(): Promise<string> {
-  const program = process.platform === "win32" ? "dynoxide.exe" : "dynoxide";
-  const folders = (process.env["PATH"] ?? "").split(path.delimiter);
-  try {
-    const packageName = `@dynoxide/${process.platform}-${process.arch}/package.json`;
-    folders.unshift(path.dirname(createRequire(import.meta.url).resolve(packageName)));
-  } catch {
-    // The package exists only for some platforms; the PATH may still have the program.
-  }
-  for (const folder of folders) {
-    const file = path.join(folder, program);
-    if (await exists(file)) return file;
-  }
-  throw new Error(
-    `There is no embedded DynamoDB for ${process.platform}-${process.arch}. ` +
-      "Either put the `dynoxide` program (https://github.com/nubo-db/dynoxide) on the PATH, " +
-      "or run a DynamoDB of your own and name it: DYNAMODB_ENDPOINT=http://127.0.0.1:8000 npm start",
-  );
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function freePort(): Promise<number> {

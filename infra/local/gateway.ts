@@ -60,7 +60,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   // The port comes first: a second gateway must not open the data of the one that is running.
   const api = await HttpApi.start(options.port);
   try {
-    const dynamodb = started(await startDynamoDb(dataFolder));
+    const dynamodb = started(await startDynamoDb(dataFolder, log));
     const sqs = started(await startSqs(dataFolder));
     const aws = started(
       await LocalAws.start({

@@ -21,7 +21,7 @@ it.each([
   ["DynamoDB", startDynamoDb],
   ["SQS", startSqs],
 ])("the embedded %s is reached over the loopback address and no other", async (_, start) => {
-  const emulator = await start(undefined);
+  const emulator = await start(undefined, () => undefined);
   const port = Number(new URL(emulator.endpoint).port);
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const targets = addresses.map(({ address, scopeid = 0 }) =>
