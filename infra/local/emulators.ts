@@ -38,6 +38,7 @@ export async function startDynamoDb(
     stdio: ["ignore", "ignore", "pipe"],
     // A signal to the terminal's process group must not end it before the gateway has let go of it.
     detached: true,
+    windowsHide: true,
   });
   // Should this process end without stopping it, the emulator must not stay behind.
   const killAtExit = (): void => void server.kill();

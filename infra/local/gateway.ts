@@ -6,7 +6,7 @@ import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from "@aws
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-import { writeConnections } from "./connections.ts";
+import { localCredentials as credentials, writeConnections } from "./connections.ts";
 import { startDynamoDb, startSqs } from "./emulators.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
@@ -39,8 +39,6 @@ export interface LocalGateway {
   advanceClock(ms: number): void;
   stop(): Promise<void>;
 }
-
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /**
  * Runs a synthesized stack on this machine: its table and queues in emulators, its functions in worker

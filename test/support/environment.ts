@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
+import { localCredentials } from "../../infra/local/connections.ts";
 import { localAccountId } from "../../infra/local/template.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -13,8 +14,8 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
  */
 
 process.env["AWS_REGION"] = "us-east-1";
-process.env["AWS_ACCESS_KEY_ID"] = "test";
-process.env["AWS_SECRET_ACCESS_KEY"] = "test";
+process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
+process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = inject("dynamodbEndpoint");
 process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
 process.env[environmentNames.tableName] = inject("tableName");
