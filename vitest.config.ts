@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 
+import { localCredentials } from "./infra/local/connections.ts";
 import { environmentNames } from "./shared/platform/config.ts";
 
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
@@ -22,8 +23,8 @@ export default defineConfig({
     // Domain code runs inside a test with the settings of the local stage, and never reaches a real account.
     env: {
       AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
       [environmentNames.topUpEnabled]: "true",
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",

@@ -5,6 +5,12 @@ import * as z from "zod";
 
 import { StackOutput } from "../constructs/stack-outputs.ts";
 
+/**
+ * The credentials that everything on this machine reaches the data with. A plain DynamoDB Local keeps a database for
+ * each access key.
+ */
+export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
+
 /** How tools that run beside the gateway, such as the operator's, reach its data. */
 const Endpoints = z.object({
   dynamodb: z.string(),

@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { access, mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { connect, createServer } from "node:net";
+import { mkdir } from "node:fs/promises";
+import { connect, createServer, Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { startFauxqs } from "fauxqs";
+import * as z from "zod";
 
+import { findDynoxide } from "./dynoxide.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
 /** A service of AWS as it stands in on this machine. */
@@ -19,17 +21,24 @@ export interface Emulator {
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 5_000;
 
-/** DynamoDB: the one at `DYNAMODB_ENDPOINT`, or an embedded one that keeps its data in the folder, if any. */
-export async function startDynamoDb(dataFolder: string | undefined): Promise<Emulator> {
+/**
+ * DynamoDB: the one at `DYNAMODB_ENDPOINT`, or an embedded one that keeps its data in the folder, if any.
+ * @param log is told when the embedded one must be fetched first
+ */
+export async function startDynamoDb(
+  dataFolder: string | undefined,
+  log: (line: string) => void,
+): Promise<Emulator> {
   const external = process.env["DYNAMODB_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
   if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   const port = await freePort();
   const storage = dataFolder === undefined ? [] : ["--db-path", path.join(dataFolder, "dynamodb.sqlite")];
-  const server = spawn(await findDynoxide(), ["serve", "--port", String(port), ...storage], {
+  const server = spawn(await findDynoxide(log), ["serve", "--port", String(port), ...storage], {
     stdio: ["ignore", "ignore", "pipe"],
     // A signal to the terminal's process group must not end it before the gateway has let go of it.
     detached: true,
+    windowsHide: true,
   });
   // Should this process end without stopping it, the emulator must not stay behind.
   const killAtExit = (): void => void server.kill();
@@ -61,45 +70,33 @@ export async function startSqs(dataFolder: string | undefined): Promise<Emulator
   const external = process.env["SQS_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
   if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
-  const server = await startFauxqs({
+  subscribe(fastifyCreation, bindToLoopback);
+  const starting = startFauxqs({
     port: 0,
     host: "127.0.0.1",
     logger: false,
     ...(dataFolder === undefined ? {} : { dataDir: dataFolder }),
   });
+  unsubscribe(fastifyCreation, bindToLoopback);
+  const server = await starting;
   return { endpoint: `http://127.0.0.1:${server.port}`, stop: async () => server.stop() };
+}
+
+/** Where Fastify, which fauxqs is made with, announces each server that it makes. */
+const fastifyCreation = "fastify.initialization";
+const FastifyCreation = z.object({ fastify: z.object({ server: z.instanceof(Server) }) });
+
+/** Whatever host it is given, fauxqs listens on all interfaces; here its server is told otherwise beforehand. */
+function bindToLoopback(creation: unknown): void {
+  const { server } = FastifyCreation.parse(creation).fastify;
+  const listen = server.listen.bind(server);
+  Object.defineProperty(server, "listen", {
+    value: (options: ListenOptions) => listen({ ...options, host: "127.0.0.1" }),
+  });
 }
 
 function externalEmulator(endpoint: string): Emulator {
   return { endpoint, stop: async () => undefined };
-}
-
-/** The program of the embedded DynamoDB: from our optional dependency, or else from the PATH. */
-async function findDynoxide(): Promise<string> {
-  const program = process.platform === "win32" ? "dynoxide.exe" : "dynoxide";
-  const folders = (process.env["PATH"] ?? "").split(path.delimiter);
-  try {
-    const packageName = `@dynoxide/${process.platform}-${process.arch}/package.json`;
-    folders.unshift(path.dirname(createRequire(import.meta.url).resolve(packageName)));
-  } catch {
-    // The package exists only for some platforms; the PATH may still have the program.
-  }
-  for (const folder of folders) {
-    const file = path.join(folder, program);
-    if (await exists(file)) return file;
-  }
-  throw new Error(
-    `There is no embedded DynamoDB for ${process.platform}-${process.arch}. ` +
-      "Either put the `dynoxide` program (https://github.com/nubo-db/dynoxide) on the PATH, " +
-      "or run a DynamoDB of your own and name it: DYNAMODB_ENDPOINT=http://127.0.0.1:8000 npm start",
-  );
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function freePort(): Promise<number> {

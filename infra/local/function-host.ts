@@ -5,6 +5,13 @@ import { Worker } from "node:worker_threads";
 
 import { localRegion, type FunctionDefinition } from "./template.ts";
 
+/** What a function's thread is given when it starts. */
+export interface FunctionThreadData {
+  readonly bundleUrl: string;
+  /** How many milliseconds the function is ahead of the time. */
+  readonly clock: Float64Array;
+}
+
 export interface Invocation {
   readonly id: string;
   readonly event: unknown;
@@ -37,16 +44,22 @@ export class FunctionHost {
   readonly #awsEndpoint: string;
   readonly #log: (line: string) => void;
   readonly #clock: Float64Array;
+  readonly #threadFile: string;
   #instance: Instance | undefined;
 
-  /** @param clock shared by all functions: how many milliseconds they are ahead of the time */
+  /**
+   * @param threadFile `function-thread.ts` as JavaScript
+   * @param clock shared by all functions: how many milliseconds they are ahead of the time
+   */
   constructor(
     definition: FunctionDefinition,
+    threadFile: string,
     awsEndpoint: string,
     clock: Float64Array,
     log: (line: string) => void,
   ) {
     this.#definition = definition;
+    this.#threadFile = threadFile;
     this.#awsEndpoint = awsEndpoint;
     this.#clock = clock;
     this.#log = log;
@@ -79,8 +92,9 @@ export class FunctionHost {
 
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
-    const worker = new Worker(new URL("function-thread.ts", import.meta.url), {
-      workerData: { bundleUrl: pathToFileURL(bundleFile).href, clock: this.#clock },
+    const workerData: FunctionThreadData = { bundleUrl: pathToFileURL(bundleFile).href, clock: this.#clock };
+    const worker = new Worker(this.#threadFile, {
+      workerData,
       env: {
         ...environment,
         AWS_REGION: localRegion,

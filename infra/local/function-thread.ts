@@ -1,20 +1,16 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-import * as z from "zod";
-
-import type { Invocation, InvocationResult } from "./function-host.ts";
+import type { FunctionThreadData, Invocation, InvocationResult } from "./function-host.ts";
 
 /*
  * The inside of a function's worker thread: what the Lambda runtime is in AWS. It loads the bundle once and
- * calls its handler for each event.
+ * calls its handler for each event. It imports nothing but Node's own modules, which each thread would load anew.
  */
 
 if (parentPort === null) throw new Error("this file runs in a worker thread");
 const port = parentPort;
 
-const { bundleUrl, clock } = z
-  .object({ bundleUrl: z.string(), clock: z.instanceof(Float64Array) })
-  .parse(workerData);
+const { bundleUrl, clock }: FunctionThreadData = workerData;
 
 const realNow = Date.now.bind(Date);
 const now = (): number => realNow() + (clock[0] ?? 0);
@@ -25,15 +21,11 @@ globalThis.Date = new Proxy(Date, {
   get: (target, property) => (property === "now" ? now : Reflect.get(target, property)),
 });
 
-const { handler } = z
-  .object({ handler: z.custom<(event: unknown, context: unknown) => Promise<unknown>>(isFunction) })
-  .parse(await import(bundleUrl));
+const { handler }: { handler: (event: unknown, context: unknown) => Promise<unknown> } = await import(
+  bundleUrl
+);
 
 port.on("message", (invocation: Invocation) => void invoke(invocation));
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}
 
 async function invoke({ id, event, deadline }: Invocation): Promise<void> {
   const context = {

@@ -6,12 +6,13 @@ import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from "@aws
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-import { writeConnections } from "./connections.ts";
+import { localCredentials as credentials, writeConnections } from "./connections.ts";
 import { startDynamoDb, startSqs } from "./emulators.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
+import { threadFileName } from "./synthesize.ts";
 import { localRegion, readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -39,8 +40,6 @@ export interface LocalGateway {
   stop(): Promise<void>;
 }
 
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-
 /**
  * Runs a synthesized stack on this machine: its table and queues in emulators, its functions in worker
  * threads, its routes behind an HTTP server, its event sources and schedules, and its permissions.
@@ -59,7 +58,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   // The port comes first: a second gateway must not open the data of the one that is running.
   const api = await HttpApi.start(options.port);
   try {
-    const dynamodb = started(await startDynamoDb(dataFolder));
+    const dynamodb = started(await startDynamoDb(dataFolder, log));
     const sqs = started(await startSqs(dataFolder));
     const aws = started(
       await LocalAws.start({
@@ -75,10 +74,11 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
 
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+    const threadFile = path.join(options.assemblyFolder, threadFileName);
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);
-      functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
+      functions.set(definition.name, new FunctionHost(definition, threadFile, aws.url, clock, log));
     }
     started({
       stop: async () => {

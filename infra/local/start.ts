@@ -3,7 +3,6 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { projectRoot } from "../project-root.ts";
-import { startLocalGateway } from "./gateway.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 
 // `npm start`: runs the gateway until a signal ends it. Settings are in the README.
@@ -17,12 +16,12 @@ if (flags.fresh) await rm(dataFolder, { recursive: true, force: true });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 try {
-  const gateway = await startLocalGateway({
-    ...(await synthesizeLocalStack()),
-    port,
-    dataFolder,
-    log: print,
-  });
+  // The gateway's modules load while another process synthesizes its stack.
+  const [assembly, { startLocalGateway }] = await Promise.all([
+    synthesizeLocalStack(),
+    import("./gateway.ts"),
+  ]);
+  const gateway = await startLocalGateway({ ...assembly, port, dataFolder, log: print });
   print(`SMS gateway ready on ${gateway.url}`);
   const stop = (): void => {
     gateway.stop().then(

@@ -1,22 +1,27 @@
+import { execFile } from "node:child_process";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
-import { App } from "aws-cdk-lib";
-
-import { bundleFunctions } from "../bundle.ts";
-import { GatewayStack } from "../gateway-stack.ts";
 import { projectRoot } from "../project-root.ts";
-import { stageNamed } from "../stages.ts";
+
+/** Where the stack of the local stage is, as `startLocalGateway` takes it. */
+export const localAssembly = {
+  assemblyFolder: path.join(projectRoot, ".build/local.out"),
+  stackName: "sms-gateway-local",
+};
+
+/** The file beside the stack that a function's thread begins with: `function-thread.ts` without its types. */
+export const threadFileName = "function-thread.mjs";
 
 /**
- * Bundles the functions and synthesizes the local stage, in this process.
- * @returns where the stack is, as `startLocalGateway` takes it
+ * Bundles the functions and synthesizes the local stage. The bundler and the CDK take more memory than the whole
+ * gateway, so they run in a process of their own that ends with its work.
+ * @throws Error with what that process wrote, when a function cannot be bundled or the stack is not right
  */
-export async function synthesizeLocalStack(): Promise<{ assemblyFolder: string; stackName: string }> {
-  await bundleFunctions();
-  const assemblyFolder = path.join(projectRoot, ".build/local.out");
-  const stackName = "sms-gateway-local";
-  const app = new App({ outdir: assemblyFolder, analyticsReporting: false });
-  new GatewayStack(app, stackName, stageNamed("local"));
-  app.synth();
-  return { assemblyFolder, stackName };
+export async function synthesizeLocalStack(): Promise<typeof localAssembly> {
+  const file = fileURLToPath(new URL("synthesis-process.ts", import.meta.url));
+  const { stderr } = await promisify(execFile)(process.execPath, [file]);
+  process.stderr.write(stderr);
+  return localAssembly;
 }

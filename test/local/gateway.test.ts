@@ -1,11 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
+import { localCredentials } from "../../infra/local/connections.ts";
+import { startDynamoDb } from "../../infra/local/emulators.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { functionNamed } from "../support/functions.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
@@ -19,6 +24,7 @@ beforeEach(async () => {
   log = [];
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const gateway of running.splice(0)) await gateway.stop();
   await rm(dataFolder, { recursive: true });
 });
@@ -93,6 +99,34 @@ it("a function that does what its role does not allow is refused as in AWS", asy
   expect(log.join("\n")).toContain(
     "not authorized to perform dynamodb:Query on ORG#*. Permissions: sendSms in infra/access.ts",
   );
+});
+
+it("a DynamoDB that keeps a database for each access key has all data under one", async () => {
+  const embedded = await startDynamoDb(undefined, () => undefined);
+  const accessKeys = new Set<string>();
+  const passOn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const header = (name: string): string => String(request.headers[name]);
+    accessKeys.add(/Credential=([^/]+)/.exec(header("authorization"))?.[1] ?? "none");
+    const passed = ["authorization", "content-type", "x-amz-date", "x-amz-target"];
+    const answer = await fetch(embedded.endpoint, {
+      method: "POST",
+      headers: passed.map((name): [string, string] => [name, header(name)]),
+      body: await text(request),
+    });
+    response.writeHead(answer.status).end(await answer.text());
+  };
+  const dynamodb = createServer((request, response) => void passOn(request, response));
+  vi.stubEnv("DYNAMODB_ENDPOINT", `http://127.0.0.1:${await listenOnLoopback(dynamodb)}`);
+  const gateway = await start();
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { id } = await customer.send();
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  expect(accessKeys).toEqual(new Set([localCredentials.accessKeyId]));
+
+  await gateway.stop();
+  dynamodb.close();
+  dynamodb.closeAllConnections();
+  await embedded.stop();
 });
 
 it("a function that is ended starts again with the next call", async () => {

@@ -1,0 +1,40 @@
+import path from "node:path";
+
+import { build } from "esbuild";
+
+import { bundleFunctions } from "../bundle.ts";
+import { projectRoot } from "../project-root.ts";
+import { localAssembly, threadFileName } from "./synthesize.ts";
+
+// The process that `synthesizeLocalStack` runs.
+
+// When the process that waits for it is gone, another one may already write to the same folders.
+process.stdin.once("end", () => process.exit(1)).resume();
+process.stdin.unref();
+
+const { assemblyFolder, stackName } = localAssembly;
+const bundling = Promise.all([
+  bundleFunctions(),
+  // Node could take away the types by itself, at the cost of 7 MB in each thread.
+  build({
+    absWorkingDir: projectRoot,
+    entryPoints: ["infra/local/function-thread.ts"],
+    outfile: path.join(assemblyFolder, threadFileName),
+  }),
+]);
+// The CDK loads while the bundler, which is another process, works.
+const [{ App }, { GatewayStack }, { stageNamed }] = await Promise.all([
+  import("aws-cdk-lib"),
+  import("../gateway-stack.ts"),
+  import("../stages.ts"),
+]);
+await bundling;
+const app = new App({
+  outdir: assemblyFolder,
+  analyticsReporting: false,
+  treeMetadata: false,
+  // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
+  builtinCloudFormationValidation: false,
+});
+new GatewayStack(app, stackName, stageNamed("local"));
+app.synth();
