@@ -39,6 +39,9 @@ export interface RunLimits {
 
 const defaultLimits: RunLimits = { blocks: 20, blockSize: maxAcceptedTogether, timeMs: 10 * secondMs };
 
+/** How long a campaign waits whose block could not be recorded for want of room in the table. */
+const contentionSeconds = 5;
+
 /** The longest wait between two looks whether the last messages have come to their end. */
 const maxWaitSeconds = 60;
 
@@ -65,13 +68,26 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
     if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
-    const passed = await nextBlock(campaign, limits.blockSize);
+    const passed = await nextBlock(campaign, limits.blockSize).catch(async (error: unknown) => {
+      if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
+      await comeBackSoon(campaign);
+    });
     // Its state has changed under our hands: it was cancelled, or has failed.
     if (passed === undefined) return;
     campaign = passed;
   }
   await updateItem(CampaignRecord, releaseRun(campaign));
   await wakeCampaign(job);
+}
+
+/** Lets a campaign go whose block met too much contention, instead of leaving it held until its queue gives it up. */
+async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
+  const held = await findHeld(campaign);
+  if (held === undefined) return;
+  // It is not certain that nothing was recorded; what was has not been queued.
+  await queueLastBlock(held);
+  await updateItem(CampaignRecord, releaseRun(held));
+  await wakeCampaign({ organizationId: held.organizationId, campaignId: held.id }, contentionSeconds);
 }
 
 interface Held {

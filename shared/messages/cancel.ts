@@ -22,7 +22,7 @@ export async function cancelMessage(organizationId: string, messageId: string): 
     type: "refund",
     amountMicros: message.totalMicros,
     messageId,
-    together: () => markCancelled(message, at),
+    together: () => [markCancelled(message, at)],
   });
   const found = await readMessage(organizationId, messageId);
   if (found.status !== "cancelled") throw tooLate();

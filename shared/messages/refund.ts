@@ -17,6 +17,6 @@ export async function refundMessage(job: MessageJob): Promise<void> {
     type: "refund",
     amountMicros: message.totalMicros,
     messageId: message.id,
-    together: () => markRefunded(message),
+    together: () => [markRefunded(message)],
   });
 }

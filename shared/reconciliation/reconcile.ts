@@ -176,7 +176,8 @@ class Pass implements Reconciliation {
     if (entry.type === "message") await this.#requeueStranded(entry);
     if (entry.type === "void") this.#voidsSinceSettled += 1;
     this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
-    if (entry.type === "void" && entry.amountMicros < 0) return this.#refund(entry);
+    const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
+    if (isOwed) return this.#refund(entry);
     return true;
   }
 

@@ -42,7 +42,7 @@ export async function adjustWallet(
         type: "adjustment",
         amountMicros,
         reason,
-        together: (after) => attempt.complete(amountOf(after.balanceMicros)),
+        together: (after) => [attempt.complete(amountOf(after.balanceMicros))],
       });
       if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
       return amountOf(wallet.balanceMicros);

@@ -8,6 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { readItem, tryTransact, updateItem, type Outcome, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
+import { postToWallet } from "./post.ts";
 import { walletClosed, WalletRecord } from "./record.ts";
 import { nobodysTurn } from "./turn.ts";
 
@@ -40,8 +41,8 @@ interface Charging {
  * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
  * with what was paid for.
  * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded although the wallet
- *   may have been debited: the reconciler returns that
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded: what the wallet may
+ *   have been debited was given back, or will be by the reconciler
  */
 export async function chargeWallet({ together, ...charging }: Charging): Promise<void> {
   const entries = await debitWallet(charging);
@@ -143,33 +144,63 @@ function sumOf(charges: readonly Charge[]): number {
   return charges.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
 }
 
+/** How often the record of a debit is tried: it has the money, so it is worth some seconds of waiting. */
+const recordAttempts = 12;
+
 /**
  * Writes the entries of a debit, with what was paid for. All items are new and their keys unique, so nothing
- * contends. A seq that is taken means that the reconciler gave the debit up and returned the money.
+ * contends for long. A seq that is taken means that the reconciler gave the debit up and returned the money.
  */
 async function record(entries: readonly NewLedgerEntry[], together: readonly Write[]): Promise<void> {
-  const recorded = await tryTransact([...entries.map(ledgerEntry), ...together]).catch(
+  const recorded = await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts).catch(
     async (error: unknown) => {
       if (await isRecordedAfterAll(entries)) return { outcome: "committed" } as const;
       throw new ApiError("UNAVAILABLE", { cause: error });
     },
   );
-  if (recorded.outcome !== "committed") throw new ApiError("UNAVAILABLE");
+  if (recorded.outcome === "committed") return;
+  if (recorded.outcome === "contended") await giveBack(entries);
+  throw new ApiError("UNAVAILABLE");
 }
 
 /**
- * Whether the transaction landed although its answer was lost. If it did not, its first seq is taken by a void
- * entry, so that it cannot land after the caller was told that it did not; the reconciler refunds it all. The
- * seal is a transaction too, for it has to wait for the one that may still be running.
+ * Whether the transaction landed although its answer was lost. If it did not, the money is given back, or at least its
+ * first seq is taken by a void entry, so that it cannot land after the caller was told that it did not. Both are
+ * transactions, which have to wait for the one that may still be running.
  */
-async function isRecordedAfterAll([first]: readonly NewLedgerEntry[]): Promise<boolean> {
+async function isRecordedAfterAll(entries: readonly NewLedgerEntry[]): Promise<boolean> {
+  const [first] = entries;
   if (first === undefined) return false;
   const { organizationId, seq, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
+  if (await giveBack(entries)) return false;
   const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
   if (sealed?.outcome === "committed") return false;
   const found = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
     consistent: true,
   }).catch(() => undefined);
   return found?.id === first.id;
+}
+
+/**
+ * Voids the entries of a debit and returns its money, in one transaction. What cannot be given back now is left to the
+ * reconciler.
+ * @returns whether it was
+ */
+async function giveBack(entries: readonly NewLedgerEntry[]): Promise<boolean> {
+  const [first] = entries;
+  if (first === undefined) return false;
+  const { organizationId } = first;
+  try {
+    const returned = await postToWallet({
+      organizationId,
+      type: "refund",
+      amountMicros: -entries.reduce((sum, { amountMicros }) => sum + amountMicros, 0),
+      together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
+    });
+    return returned !== undefined;
+  } catch (error) {
+    log.warn("wallet.not_given_back", { organizationId, seq: first.seq, error });
+    return false;
+  }
 }

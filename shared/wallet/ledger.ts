@@ -20,6 +20,8 @@ export const LedgerEntryRecord = z.object({
   amountMicros: z.int(),
   balanceAfterMicros: z.int().nonnegative(),
   messageId: z.string().optional(),
+  /** Of a void entry: that what was lost was returned in the transaction that wrote it. */
+  isReturned: z.literal(true).optional(),
   /** Why an operator made it, of an adjustment. */
   reason: z.string().optional(),
   createdAt: z.string(),

@@ -21,8 +21,8 @@ export interface Posting {
   readonly messageId?: string;
   /** Why an operator made it. */
   readonly reason?: string;
-  /** A write that belongs to it, given the wallet as it will be: all of it happens, or nothing. */
-  readonly together?: (after: WalletRecord) => Write;
+  /** Writes that belong to it, given the wallet as it will be: all of it happens, or nothing. */
+  readonly together?: (after: WalletRecord) => readonly Write[];
   /** What it settles, of a refund by the reconciler. */
   readonly settles?: Settlement;
 }
@@ -76,10 +76,10 @@ async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string)
     resolveAmbiguousPosting(after, entryId, error),
   );
   if (result.outcome === "committed") return after;
-  const [, entry, together] = result.outcome === "refused" ? result.refusals : [];
+  const [, entry, ...together] = result.outcome === "refused" ? result.refusals : [];
   // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
   if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
-  return together === undefined ? "again" : "refused";
+  return together.some((refusal) => refusal !== undefined) ? "refused" : "again";
 }
 
 /** The wallet, its ledger entry, and what belongs to the posting, in this order. */
@@ -97,7 +97,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
       reason: posting.reason,
       createdAt: after.lastAt,
     }),
-    ...(posting.together === undefined ? [] : [posting.together(after)]),
+    ...(posting.together?.(after) ?? []),
   ];
 }
 

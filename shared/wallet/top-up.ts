@@ -20,7 +20,7 @@ export async function topUpWallet(
     organizationId,
     type: "top_up",
     amountMicros: microsOf(amount),
-    ...(attempt === undefined ? {} : { together: (after) => attempt.complete(presentWallet(after)) }),
+    ...(attempt === undefined ? {} : { together: (after) => [attempt.complete(presentWallet(after))] }),
   });
   // Only a later attempt at the same request can have refused this one.
   if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");

@@ -11,7 +11,7 @@ import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
-import { Faults, isBy } from "../support/faults.ts";
+import { collision, Faults, isBy } from "../support/faults.ts";
 import { functionNamed } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
@@ -36,6 +36,32 @@ async function allMessages(customer: Customer): Promise<Message[]> {
   } while (cursor !== "");
   return messages;
 }
+
+it("a campaign whose block only meets other transactions comes back soon, with the money that it had", async () => {
+  // Enough for five messages, and not for six.
+  const customer = await Customer.register({ balance: 0.04, baseUrl: gateway.url });
+  await importContacts(customer, 5);
+  const json = { name: "Autumn", message: "hi", audience: { all: true }, senderId: "ACME" };
+  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  let collisions = 0;
+  faults.next(
+    ({ operation, body }) =>
+      operation === "dynamodb:TransactWriteItems" && body.includes("MESSAGES#") && (collisions += 1) <= 12,
+    collision,
+    Number.POSITIVE_INFINITY,
+  );
+  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await vi.waitFor(
+    async () => {
+      const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+      expect({ status, sent: progress.sent }).toEqual({ status: "completed", sent: 5 });
+    },
+    { timeout: 50_000, interval: 200 },
+  );
+  expect(collisions).toBeGreaterThan(12);
+  expect(await customer.balance()).toBe(0.0005);
+  faults.clear();
+});
 
 it("a campaign whose worker is ended again and again reaches each contact once, for exact money", async () => {
   const registered = await Customer.register({ balance: 10, baseUrl: gateway.url });

@@ -184,6 +184,32 @@ it("a record that is held past the grace and then released is refused: a refund,
   await expectBooksInOrder(0);
 });
 
+/** The transaction that records a message, and not the one that gives its price back. */
+function isMessageRecord(request: AwsRequest): boolean {
+  return isRecord(request) && request.body.includes("MESSAGES#");
+}
+
+it("a record that meets other transactions for a while is tried again on the same debit", async () => {
+  faults.next(isMessageRecord, collision, 8);
+  expect((await send()).status).toBe(202);
+  expect(faults.seen.filter(isDebit)).toHaveLength(1);
+  await expectBooksInOrder(1);
+});
+
+it("a record that only meets other transactions is given up, and its price is back at once, and once", async () => {
+  faults.next(isMessageRecord, collision, 100);
+  expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+  expect(await customer.balance()).toBe(1);
+  await reconcile();
+  await reconcile();
+  await expectBooksInOrder(0);
+  expect((await customer.ledger()).map(({ type, amount }) => [type, amount])).toEqual([
+    ["top_up", 1],
+    ["void", -0.0079],
+    ["refund", 0.0079],
+  ]);
+});
+
 it("a record whose answer was lost is found, and the message is accepted once", async () => {
   faults.next(isRecord, dropAnswer, 3);
   expect((await send()).status).toBe(202);

@@ -601,7 +601,7 @@ function isEntity(entity: string): (item: Record<string, unknown>) => boolean {
 function isSeal(command: object): boolean {
   return (
     command instanceof TransactWriteCommand &&
-    (command.input.TransactItems ?? []).every(({ Put }) => Put?.Item?.["type"] === "void")
+    (command.input.TransactItems ?? []).some(({ Put }) => Put?.Item?.["type"] === "void")
   );
 }
 

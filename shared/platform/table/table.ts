@@ -269,6 +269,7 @@ function queryParameters(range: Range): {
 
 /** How often a transaction is tried when it meets another one on the same items. */
 const transactionAttempts = 6;
+const maxTransactionDelayMs = 1_000;
 
 /** Why one write of a transaction was refused: its condition failed on this item, or on there being none. */
 interface Refusal {
@@ -322,7 +323,7 @@ export async function tryTransact(
       }
       if (!reasons.some(isPassing)) throw error;
       if (attempt >= attempts) return { outcome: "contended" };
-      await delay(Math.random() * 20 * 2 ** attempt);
+      await delay(Math.random() * Math.min(maxTransactionDelayMs, 20 * 2 ** attempt));
     }
   }
 }
