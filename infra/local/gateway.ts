@@ -12,7 +12,6 @@ import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
-import { threadFileName } from "./synthesize.ts";
 import { localRegion, readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -74,11 +73,10 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
 
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-    const threadFile = path.join(options.assemblyFolder, threadFileName);
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);
-      functions.set(definition.name, new FunctionHost(definition, threadFile, aws.url, clock, log));
+      functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
     }
     started({
       stop: async () => {
