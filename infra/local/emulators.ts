@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
 import { Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -31,7 +30,6 @@ export async function startDynamoDb(
 ): Promise<Emulator> {
   const external = process.env["DYNAMODB_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
-  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   const port = await freePort();
   const storage = dataFolder === undefined ? [] : ["--db-path", path.join(dataFolder, "dynamodb.sqlite")];
   const server = spawn(await findDynoxide(log), ["serve", "--port", String(port), ...storage], {
@@ -69,7 +67,6 @@ export async function startDynamoDb(
 export async function startSqs(dataFolder: string | undefined): Promise<Emulator> {
   const external = process.env["SQS_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
-  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   subscribe(fastifyCreation, bindToLoopback);
   const starting = startFauxqs({
     port: 0,

@@ -57,6 +57,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   // The port comes first: a second gateway must not open the data of the one that is running.
   const api = await HttpApi.start(options.port);
   try {
+    if (dataFolder !== undefined) await makeFolder(dataFolder);
     const dynamodb = started(await startDynamoDb(dataFolder, log));
     const sqs = started(await startSqs(dataFolder));
     const aws = started(
@@ -125,6 +126,13 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   }
 }
 
+/** Makes a folder for data. Wherever it is, git and the project's checks pass over it. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true });
+  // A folder that was there before may hold other things.
+  if (made !== undefined) await writeFile(path.join(folder, ".gitignore"), "*\n");
+}
+
 async function createTable({ table }: StackDefinition, endpoint: string): Promise<void> {
   const { name, AttributeDefinitions, KeySchema } = table;
   const client = new DynamoDBClient({ region: localRegion, endpoint, credentials });
@@ -172,7 +180,6 @@ async function secretValues(
     ]),
   );
   if (file !== undefined) {
-    await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify(Object.fromEntries(values), null, 2), { mode: 0o600 });
   }
   return values;
