@@ -55,7 +55,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const part of running.splice(0)) await part.stop();
   };
   // The port comes first: a second gateway must not open the data of the one that is running.
-  const api = await HttpApi.start(options.port);
+  const api = await HttpApi.start(options.port, log);
   try {
     if (dataFolder !== undefined) await makeFolder(dataFolder);
     const dynamodb = started(await startDynamoDb(dataFolder, log));
