@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
-import { connect, createServer, Server, type ListenOptions } from "node:net";
+import { Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -10,7 +9,7 @@ import { startFauxqs } from "fauxqs";
 import * as z from "zod";
 
 import { findDynoxide } from "./dynoxide.ts";
-import { listenOnLoopback } from "./loopback.ts";
+import { freePort, waitForPort } from "./loopback.ts";
 
 /** A service of AWS as it stands in on this machine. */
 export interface Emulator {
@@ -31,7 +30,6 @@ export async function startDynamoDb(
 ): Promise<Emulator> {
   const external = process.env["DYNAMODB_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
-  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   const port = await freePort();
   const storage = dataFolder === undefined ? [] : ["--db-path", path.join(dataFolder, "dynamodb.sqlite")];
   const server = spawn(await findDynoxide(log), ["serve", "--port", String(port), ...storage], {
@@ -49,7 +47,7 @@ export async function startDynamoDb(
   });
   const exited = once(server, "exit");
   await Promise.race([
-    waitForPort(port),
+    waitForPort(port, startTimeoutMs),
     exited.then(() => {
       throw new Error(`the embedded DynamoDB ended while it started: ${said}`);
     }),
@@ -69,7 +67,6 @@ export async function startDynamoDb(
 export async function startSqs(dataFolder: string | undefined): Promise<Emulator> {
   const external = process.env["SQS_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
-  if (dataFolder !== undefined) await mkdir(dataFolder, { recursive: true });
   subscribe(fastifyCreation, bindToLoopback);
   const starting = startFauxqs({
     port: 0,
@@ -97,27 +94,4 @@ function bindToLoopback(creation: unknown): void {
 
 function externalEmulator(endpoint: string): Emulator {
   return { endpoint, stop: async () => undefined };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenOnLoopback(server);
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function waitForPort(port: number): Promise<void> {
-  const deadline = Date.now() + startTimeoutMs;
-  for (;;) {
-    const socket = connect(port, "127.0.0.1");
-    const connected = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (connected) return;
-    if (Date.now() > deadline) throw new Error(`nothing answers on port ${port}`);
-    await delay(10);
-  }
 }

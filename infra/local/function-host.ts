@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import { threadFile } from "./synthesize.ts";
 import { localRegion, type FunctionDefinition } from "./template.ts";
 
 /** What a function's thread is given when it starts. */
@@ -44,22 +45,16 @@ export class FunctionHost {
   readonly #awsEndpoint: string;
   readonly #log: (line: string) => void;
   readonly #clock: Float64Array;
-  readonly #threadFile: string;
   #instance: Instance | undefined;
 
-  /**
-   * @param threadFile `function-thread.ts` as JavaScript
-   * @param clock shared by all functions: how many milliseconds they are ahead of the time
-   */
+  /** @param clock shared by all functions: how many milliseconds they are ahead of the time */
   constructor(
     definition: FunctionDefinition,
-    threadFile: string,
     awsEndpoint: string,
     clock: Float64Array,
     log: (line: string) => void,
   ) {
     this.#definition = definition;
-    this.#threadFile = threadFile;
     this.#awsEndpoint = awsEndpoint;
     this.#clock = clock;
     this.#log = log;
@@ -93,7 +88,7 @@ export class FunctionHost {
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
     const workerData: FunctionThreadData = { bundleUrl: pathToFileURL(bundleFile).href, clock: this.#clock };
-    const worker = new Worker(this.#threadFile, {
+    const worker = new Worker(threadFile, {
       workerData,
       env: {
         ...environment,
@@ -113,7 +108,7 @@ export class FunctionHost {
     for (const stream of [worker.stdout, worker.stderr]) {
       createInterface({ input: stream }).on("line", this.#log);
     }
-    worker.on("message", (result: InvocationResult) => settle(instance, result));
+    worker.on("message", (result: InvocationResult) => deliver(instance, result));
     worker.on("error", (error: Error) => void this.#end(instance, error));
     worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));
     return instance;
@@ -136,7 +131,7 @@ export class FunctionTimeout extends Error {
   }
 }
 
-function settle(instance: Instance, result: InvocationResult): void {
+function deliver(instance: Instance, result: InvocationResult): void {
   const pending = instance.pending.get(result.id);
   if (pending === undefined) return;
   instance.pending.delete(result.id);

@@ -12,7 +12,6 @@ import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
-import { threadFileName } from "./synthesize.ts";
 import { localRegion, readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -56,8 +55,9 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const part of running.splice(0)) await part.stop();
   };
   // The port comes first: a second gateway must not open the data of the one that is running.
-  const api = await HttpApi.start(options.port);
+  const api = await HttpApi.start(options.port, log);
   try {
+    if (dataFolder !== undefined) await makeFolder(dataFolder);
     const dynamodb = started(await startDynamoDb(dataFolder, log));
     const sqs = started(await startSqs(dataFolder));
     const aws = started(
@@ -74,11 +74,10 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
 
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-    const threadFile = path.join(options.assemblyFolder, threadFileName);
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);
-      functions.set(definition.name, new FunctionHost(definition, threadFile, aws.url, clock, log));
+      functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
     }
     started({
       stop: async () => {
@@ -125,6 +124,13 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     await api.stop();
     throw error;
   }
+}
+
+/** Makes a folder for data. Wherever it is, git and the project's checks pass over it. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true });
+  // A folder that was there before may hold other things.
+  if (made !== undefined) await writeFile(path.join(folder, ".gitignore"), "*\n");
 }
 
 async function createTable({ table }: StackDefinition, endpoint: string): Promise<void> {
@@ -174,7 +180,6 @@ async function secretValues(
     ]),
   );
   if (file !== undefined) {
-    await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify(Object.fromEntries(values), null, 2), { mode: 0o600 });
   }
   return values;

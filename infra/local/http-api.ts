@@ -41,20 +41,23 @@ interface CompiledRoute extends HttpRoute {
 /** An API Gateway HTTP API: turns requests into events of payload format 2.0, and results into responses. */
 export class HttpApi {
   readonly #server: Server;
+  readonly #log: (line: string) => void;
   #routes: readonly CompiledRoute[] = [];
   #fallback: HttpRoute | undefined;
   #port = 0;
 
-  private constructor() {
+  private constructor(log: (line: string) => void) {
+    this.#log = log;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   /**
    * Takes the port; requests get a 503 until there are routes.
+   * @param log is told of functions that did not answer
    * @throws Error when the port is taken
    */
-  static async start(port: number): Promise<HttpApi> {
-    const api = new HttpApi();
+  static async start(port: number, log: (line: string) => void): Promise<HttpApi> {
+    const api = new HttpApi(log);
     api.#port = await listenOnLoopback(api.#server, port);
     return api;
   }
@@ -99,6 +102,7 @@ export class HttpApi {
         .writeHead(result.statusCode, result.headers)
         .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
     } catch (error) {
+      this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);
       if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
       else answer(response, 500, "Internal Server Error");
     }

@@ -1,10 +1,8 @@
-import path from "node:path";
-
 import { build } from "esbuild";
 
 import { bundleFunctions } from "../bundle.ts";
 import { projectRoot } from "../project-root.ts";
-import { localAssembly, threadFileName } from "./synthesize.ts";
+import { localAssembly, threadFile } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
 
@@ -19,7 +17,7 @@ const bundling = Promise.all([
   build({
     absWorkingDir: projectRoot,
     entryPoints: ["infra/local/function-thread.ts"],
-    outfile: path.join(assemblyFolder, threadFileName),
+    outfile: threadFile,
   }),
 ]);
 // The CDK loads while the bundler, which is another process, works.

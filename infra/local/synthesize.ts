@@ -11,8 +11,8 @@ export const localAssembly = {
   stackName: "sms-gateway-local",
 };
 
-/** The file beside the stack that a function's thread begins with: `function-thread.ts` without its types. */
-export const threadFileName = "function-thread.mjs";
+/** What a function's thread begins with: `function-thread.ts` without its types. */
+export const threadFile = path.join(projectRoot, ".build/function-thread.mjs");
 
 /**
  * Bundles the functions and synthesizes the local stage. The bundler and the CDK take more memory than the whole

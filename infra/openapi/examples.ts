@@ -146,7 +146,7 @@ class Recorder {
         const answer = await this.callOperation(operation);
         if (answer.ok) {
           this.examples[operation] = JSON.parse(answer.text);
-          if (isUnderWay(answer.text)) await this.#settle();
+          if (isUnderWay(answer.text)) await this.#waitForEnds();
           continue;
         }
         failed.push(operation);
@@ -159,7 +159,7 @@ class Recorder {
   }
 
   /** Waits for what goes on by itself, so that times come in the same order in each recording. */
-  async #settle(): Promise<void> {
+  async #waitForEnds(): Promise<void> {
     await waitFor("the end of what was begun", async () => {
       return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
     });

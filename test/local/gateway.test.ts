@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -69,6 +69,14 @@ it("a message that waits on a queue when the gateway stops is sent after it star
   await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
   const { sentAt = "" } = await returned.message(id);
   expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
+});
+
+it("git and the project's checks pass over a folder that was made for data, and over no other", async () => {
+  const made = path.join(dataFolder, "made");
+  await start({ dataFolder: made });
+  await start({ dataFolder });
+  expect(await readFile(path.join(made, ".gitignore"), "utf8")).toBe("*\n");
+  expect(await readdir(dataFolder)).not.toContain(".gitignore");
 });
 
 it("without a data folder nothing is kept", async () => {

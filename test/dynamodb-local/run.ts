@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+
+import { freePort, waitForPort } from "../../infra/local/loopback.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+
+// `npm run test:dynamodb-local`: runs the endpoint tests on AWS's own DynamoDB Local instead of the embedded DynamoDB.
+// It needs Java 17 or newer, and Maven to get it with.
+
+const startTimeoutMs = 60_000;
+const libraries = path.join(projectRoot, ".build/dynamodb-local");
+
+/** Runs a program with our output. @returns its exit code */
+async function run(program: string, args: readonly string[], env = process.env): Promise<number> {
+  const [code]: (number | null)[] = await once(start(program, args, env), "exit");
+  return code ?? 1;
+}
+
+function start(program: string, args: readonly string[], env = process.env): ChildProcess {
+  return spawn(program, args, { cwd: projectRoot, env, stdio: "inherit" });
+}
+
+const pom = path.join(projectRoot, "test/dynamodb-local/pom.xml");
+const copying = ["--batch-mode", "--quiet", "--file", pom, "dependency:copy-dependencies"];
+const copied = await run("mvn", [...copying, `-DoutputDirectory=${libraries}`]).catch(() => "no program");
+if (copied !== 0) throw new Error(`Maven (mvn) could not get DynamoDB Local: ${copied}`);
+
+const port = await freePort();
+const dynamodb = start("java", [
+  `-Djava.library.path=${libraries}`,
+  "-classpath",
+  path.join(libraries, "*"),
+  "software.amazon.dynamodb.services.local.main.ServerRunner",
+  "-disableTelemetry",
+  "-inMemory",
+  // Without -sharedDb it keeps a database for each access key, as it does for whoever just starts it.
+  "-port",
+  String(port),
+]);
+try {
+  await waitForPort(port, startTimeoutMs);
+  const vitest = path.join(projectRoot, "node_modules/vitest/vitest.mjs");
+  process.exitCode = await run(process.execPath, [vitest, "run", "--project=gateway", "test/endpoints"], {
+    ...process.env,
+    DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}`,
+  });
+} finally {
+  dynamodb.kill();
+}
