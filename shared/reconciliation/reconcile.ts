@@ -198,7 +198,8 @@ class Pass implements Reconciliation {
 
   /**
    * Looks after a message whose sender should long have been there: its job may never have reached a queue.
-   * A job too many is harmless, for the sender claims the message first.
+   * A job too many is harmless, for the sender claims the message first. A message that was taken up before has its job,
+   * which its queue keeps until the message has come to its end; another one would only make a backlog longer.
    */
   async #requeueStranded(entry: LedgerEntryRecord): Promise<void> {
     const { organizationId, messageId = "" } = entry;
@@ -208,7 +209,7 @@ class Pass implements Reconciliation {
     } else if (message.refund === "due") {
       await enqueue(refundJob(message));
       this.requeued += 1;
-    } else if (message.status === "queued" && !waitsInTable(message)) {
+    } else if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
       await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;
     }

@@ -91,6 +91,7 @@ it("loads everything from the gateway itself, within its own security policy", a
   await page.waitForLoadState("networkidle");
   expect(new Set(requested.map((url) => new URL(url).origin))).toEqual(new Set([inject("baseUrl")]));
   expect(requested.map((url) => new URL(url).pathname)).toEqual([
+    "/",
     "/docs",
     "/docs/swagger-ui.css",
     "/docs/swagger-ui-bundle.js",

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -75,4 +76,19 @@ it("a debit that is still at work is left alone, also when the one behind it was
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 1, refundedMicros: 15_800 });
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+});
+
+it("a message that its carrier has put off is not queued again, for its job is on the queue", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  const { id: tried } = await acceptMessage(organizationId, request);
+  const { id: stranded } = await acceptMessage(organizationId, request);
+  await handToCarrier(
+    { organizationId, messageId: tried },
+    { deduplicates: true, send: async () => ({ outcome: "tryLater" }) },
+  );
+  await takeJobs("transactionalSends");
+  passGrace();
+  expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 1 });
+  expect(await takeJobs("transactionalSends")).toEqual([{ organizationId, messageId: stranded }]);
 });
