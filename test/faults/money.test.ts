@@ -99,6 +99,48 @@ async function deliverAgain(messageId: string): Promise<unknown> {
   return functionNamed(gateway, "SendMessage").invoke({ Records: [record] });
 }
 
+// It comes first, for it goes through all wallets that there are.
+describe("the reconciler", () => {
+  it("refunds once though it is killed after each of its calls in turn", async () => {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    await send();
+    gateway.advanceClock(graceMs + 60_000);
+    let kills = 0;
+    for (let call = 1; ; call += 1) {
+      let count = 0;
+      let killed = false;
+      faults.clear();
+      faults.next(
+        (request) => isBy("ReconcileWallets")(request) && (count += 1) === call,
+        async (request, next) => {
+          killed = true;
+          return killing("ReconcileWallets", "after")(request, next);
+        },
+      );
+      await functionNamed(gateway, "ReconcileWallets")
+        .invoke({})
+        .catch(() => undefined);
+      if (!killed) break;
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThan(5);
+    await expectBooksInOrder(0);
+    const refunds = (await customer.ledger()).filter(({ type }) => type === "refund");
+    expect(refunds).toHaveLength(1);
+  });
+
+  it("refunds once though many of it run at the same time", async () => {
+    faults.next(isDebit, killing("ApiSendSms", "after"));
+    await send();
+    gateway.advanceClock(graceMs + 60_000);
+    await Promise.all(
+      Array.from({ length: 5 }, async () => functionNamed(gateway, "ReconcileWallets").invoke({})),
+    );
+    await expectBooksInOrder(0);
+    expect((await customer.ledger()).filter(({ type }) => type === "refund")).toHaveLength(1);
+  });
+});
+
 describe("a debit that was applied, and whose answer", () => {
   it.each([
     ["was lost with the connection", dropAnswer],
@@ -222,47 +264,6 @@ it("a record whose answer was lost is found though it is still at work when its 
   faults.next(isSeal, collision, 2);
   expect((await send()).status).toBe(202);
   await expectBooksInOrder(1);
-});
-
-describe("the reconciler", () => {
-  it("refunds once though it is killed after each of its calls in turn", async () => {
-    faults.next(isDebit, killing("ApiSendSms", "after"));
-    await send();
-    gateway.advanceClock(graceMs + 60_000);
-    let kills = 0;
-    for (let call = 1; ; call += 1) {
-      let count = 0;
-      let killed = false;
-      faults.clear();
-      faults.next(
-        (request) => isBy("ReconcileWallets")(request) && (count += 1) === call,
-        async (request, next) => {
-          killed = true;
-          return killing("ReconcileWallets", "after")(request, next);
-        },
-      );
-      await functionNamed(gateway, "ReconcileWallets")
-        .invoke({})
-        .catch(() => undefined);
-      if (!killed) break;
-      kills += 1;
-    }
-    expect(kills).toBeGreaterThan(5);
-    await expectBooksInOrder(0);
-    const refunds = (await customer.ledger()).filter(({ type }) => type === "refund");
-    expect(refunds).toHaveLength(1);
-  });
-
-  it("refunds once though many of it run at the same time", async () => {
-    faults.next(isDebit, killing("ApiSendSms", "after"));
-    await send();
-    gateway.advanceClock(graceMs + 60_000);
-    await Promise.all(
-      Array.from({ length: 5 }, async () => functionNamed(gateway, "ReconcileWallets").invoke({})),
-    );
-    await expectBooksInOrder(0);
-    expect((await customer.ledger()).filter(({ type }) => type === "refund")).toHaveLength(1);
-  });
 });
 
 describe("a message that was recorded", () => {
