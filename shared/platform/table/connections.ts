@@ -12,7 +12,8 @@ import { now, secondMs } from "../clock.ts";
 /** A connection that was idle for less than this is taken to be alive: DynamoDB keeps them for longer. */
 const maxIdleMs = 2 * secondMs;
 
-const options = { keepAlive: true, maxSockets: 50 };
+/** A function on a laptop serves its calls side by side, as many as come. */
+const options = { keepAlive: true, maxSockets: 100 };
 
 /** Which of the two is used depends on the endpoint. */
 export const agents = { httpAgent: new HttpAgent(options), httpsAgent: new HttpsAgent(options) };
