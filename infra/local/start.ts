@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 
 import { projectRoot } from "../project-root.ts";
 import { consoleLine } from "./console.ts";
+import type { LocalGateway } from "./gateway.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 
 // `npm start`: runs the gateway until a signal ends it. Settings are in the README.
@@ -25,6 +26,11 @@ const printForPerson = (line: string): void => {
   if (text !== undefined) print(text);
 };
 
+let gateway: LocalGateway | undefined;
+let isStopping = false;
+process.on("SIGTERM", stop);
+process.on("SIGINT", stop);
+
 try {
   // The gateway's modules load while another process synthesizes its stack.
   const [assembly, { startLocalGateway }] = await Promise.all([
@@ -32,19 +38,18 @@ try {
     import("./gateway.ts"),
   ]);
   const log = flags.json ? print : printForPerson;
-  const gateway = await startLocalGateway({ ...assembly, port, dataFolder, log });
+  gateway = await startLocalGateway({ ...assembly, port, dataFolder, log });
   print(`SMS gateway ready on ${gateway.url}`);
   if (!flags.json) print(`Its API reference, to read and to try, is on ${gateway.url}/docs; Ctrl-C ends it.`);
-  const stop = (): void => {
-    gateway.stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
-  };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
 } catch (error) {
   fail(error);
+}
+
+function stop(): void {
+  // Whoever asks twice does not want to wait; `npm run dev` passes on a Ctrl-C that has already come here.
+  if (gateway === undefined || isStopping) process.exit(1);
+  isStopping = true;
+  gateway.stop().then(() => process.exit(0), fail);
 }
 
 function fail(error: unknown): never {

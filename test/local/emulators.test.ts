@@ -2,9 +2,12 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 
-import { startDynamoDb, startSqs } from "../../infra/local/emulators.ts";
+import { startDynamoDb, startSqs, type Emulator } from "../../infra/local/emulators.ts";
+
+let emulator: Emulator;
+afterEach(async () => emulator.stop());
 
 /** Whether something takes a connection there. */
 async function isReachable(address: string, port: number): Promise<boolean> {
@@ -21,7 +24,7 @@ it.each([
   ["DynamoDB", startDynamoDb],
   ["SQS", startSqs],
 ])("the embedded %s is reached over the loopback address and no other", async (_, start) => {
-  const emulator = await start(undefined, () => undefined);
+  emulator = await start(undefined, () => undefined);
   const port = Number(new URL(emulator.endpoint).port);
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const targets = addresses.map(({ address, scopeid = 0 }) =>
@@ -31,6 +34,5 @@ it.each([
   if (process.platform === "linux") targets.push("127.0.0.2");
   const reached: string[] = [];
   for (const target of targets) if (await isReachable(target, port)) reached.push(target);
-  await emulator.stop();
   expect(reached).toEqual(["127.0.0.1"]);
 });

@@ -17,7 +17,7 @@ import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 let dataFolder: string;
 let log: string[];
-const running: LocalGateway[] = [];
+const running: { stop(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const gateway of running.splice(0)) await gateway.stop();
+  for (const each of running.splice(0).toReversed()) await each.stop();
   await rm(dataFolder, { recursive: true });
 });
 
@@ -111,6 +111,7 @@ it("a function that does what its role does not allow is refused as in AWS", asy
 
 it("a DynamoDB that keeps a database for each access key has all data under one", async () => {
   const embedded = await startDynamoDb(undefined, () => undefined);
+  running.push(embedded);
   const accessKeys = new Set<string>();
   const passOn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const header = (name: string): string => String(request.headers[name]);
@@ -124,17 +125,18 @@ it("a DynamoDB that keeps a database for each access key has all data under one"
     response.writeHead(answer.status).end(await answer.text());
   };
   const dynamodb = createServer((request, response) => void passOn(request, response));
+  running.push({
+    stop: async () => {
+      dynamodb.close();
+      dynamodb.closeAllConnections();
+    },
+  });
   vi.stubEnv("DYNAMODB_ENDPOINT", `http://127.0.0.1:${await listenOnLoopback(dynamodb)}`);
   const gateway = await start();
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await customer.send();
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
   expect(accessKeys).toEqual(new Set([localCredentials.accessKeyId]));
-
-  await gateway.stop();
-  dynamodb.close();
-  dynamodb.closeAllConnections();
-  await embedded.stop();
 });
 
 it("a function that is ended starts again with the next call", async () => {
