@@ -12,28 +12,28 @@ import { StackOutput } from "../constructs/stack-outputs.ts";
 export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** How tools that run beside the gateway, such as the operator's, reach its data. */
-const Endpoints = z.object({
+const Connections = z.object({
   dynamodb: z.string(),
   sqs: z.string(),
   outputs: z.array(StackOutput).readonly(),
 });
-type Endpoints = z.infer<typeof Endpoints>;
+type Connections = z.infer<typeof Connections>;
 
-const fileName = "endpoints.json";
+const fileName = "connections.json";
 
-/** Notes the endpoints of a running gateway in its data folder. */
-export async function writeConnections(dataFolder: string, endpoints: Endpoints): Promise<void> {
-  await writeFile(path.join(dataFolder, fileName), JSON.stringify(endpoints));
+/** Notes how to reach a running gateway in its data folder. */
+export async function writeConnections(dataFolder: string, connections: Connections): Promise<void> {
+  await writeFile(path.join(dataFolder, fileName), JSON.stringify(connections));
 }
 
 /**
- * The endpoints of the gateway that runs, or ran last, on a data folder.
+ * How to reach the gateway that runs, or ran last, on a data folder.
  * @throws Error when none has run there
  */
-export async function readConnections(dataFolder: string): Promise<Endpoints> {
+export async function readConnections(dataFolder: string): Promise<Connections> {
   const file = path.join(dataFolder, fileName);
   const content = await readFile(file, "utf8").catch((error: unknown) => {
     throw new Error(`No gateway has run here (${file} is missing): npm start`, { cause: error });
   });
-  return Endpoints.parse(JSON.parse(content));
+  return Connections.parse(JSON.parse(content));
 }

@@ -5,7 +5,7 @@ import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-clo
 
 import { environmentNames } from "../../shared/platform/config.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
-import { readConnections } from "../local/connections.ts";
+import { localCredentials, readConnections } from "../local/connections.ts";
 import { localRegion } from "../local/template.ts";
 import { projectRoot } from "../project-root.ts";
 import type { Stage } from "../stages.ts";
@@ -40,8 +40,8 @@ async function outputsOfLocalGateway(): Promise<readonly StackOutput[]> {
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
   process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
   process.env["AWS_REGION"] = localRegion;
-  process.env["AWS_ACCESS_KEY_ID"] = "operator";
-  process.env["AWS_SECRET_ACCESS_KEY"] = "local";
+  process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
+  process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
   // A profile that the shell names would come before these credentials.
   delete process.env["AWS_PROFILE"];
   return outputs;

@@ -36,7 +36,7 @@ const gateway = await startLocalGateway({
   log: () => undefined,
 });
 process.env["AWS_REGION"] = localRegion;
-process.env["AWS_ACCESS_KEY_ID"] = "benchmark";
+process.env["AWS_ACCESS_KEY_ID"] = "local";
 process.env["AWS_SECRET_ACCESS_KEY"] = "local";
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
 process.env[environmentNames.tableName] = gateway.stack.table.name;

@@ -23,7 +23,7 @@ const gateway = await startLocalGateway({
 });
 
 process.env["AWS_REGION"] = localRegion;
-process.env["AWS_ACCESS_KEY_ID"] = "benchmark";
+process.env["AWS_ACCESS_KEY_ID"] = "local";
 process.env["AWS_SECRET_ACCESS_KEY"] = "local";
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
 process.env["AWS_ENDPOINT_URL_SQS"] = gateway.sqsEndpoint;

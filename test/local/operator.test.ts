@@ -45,7 +45,7 @@ beforeAll(async () => {
   cloudFormation = createServer((_, response) => response.end(describeStacksResponse()));
   prodEnvironment = {
     AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "operator",
+    AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "secret",
     AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${await listenOnLoopback(cloudFormation)}`,
     AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
