@@ -17,7 +17,11 @@ import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 
 function synthesize(stage: string): Template {
-  const stack = new GatewayStack(new App({ analyticsReporting: false }), `test-${stage}`, stageNamed(stage));
+  const stack = new GatewayStack(
+    new App({ analyticsReporting: false, outdir: `.build/test-${stage}.out` }),
+    `test-${stage}`,
+    stageNamed(stage),
+  );
   return Template.fromStack(stack);
 }
 
