@@ -6,8 +6,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
 
 /*
  * A DynamoDB that lets connections go while nobody looks, as one does whose client was frozen: whoever uses such a
@@ -41,6 +39,9 @@ afterEach(async () => {
 });
 
 it("a write that must not be sent twice is not sent into a connection that died while the function was frozen", async () => {
+  // The table finds out when it is loaded where DynamoDB is.
+  const { updateItem } = await import("../../shared/platform/table/table.ts");
+  const { updateOf } = await import("../../shared/platform/table/update.ts");
   const count = async (): Promise<unknown> =>
     updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
       singleEffect: true,

@@ -22,20 +22,9 @@ import type * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
 import { config } from "../config.ts";
-import { agents, dropDeadConnections } from "./connections.ts";
+import { dropDeadConnections, requestHandler } from "./connections.ts";
 import type { Key } from "./keys.ts";
 import { CarefulRetryStrategy } from "./retry.ts";
-
-/** An attempt that has not answered after this is given up, and for most writes tried again by the SDK. */
-const attemptTimeoutMs = 2_000;
-
-const requestHandler = {
-  connectionTimeout: 1_000,
-  requestTimeout: attemptTimeoutMs,
-  // Without this the SDK only logs a warning when the time is over.
-  throwOnRequestTimeout: true,
-  ...agents,
-};
 
 const client = documentClient(3);
 
