@@ -1,7 +1,7 @@
-import { readDashboardStats } from "../../shared/dashboard/stats.ts";
+import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import { routes } from "../../shared/routes/dashboard.ts";
 
 export const handler = endpoint(routes.getDashboardStats, async ({ actor }) =>
-  readDashboardStats(actor.organizationId),
+  getDashboardStats(actor.organizationId),
 );

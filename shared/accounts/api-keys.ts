@@ -9,7 +9,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { queryItems, readItem, transact, type Update } from "../platform/table/table.ts";
+import { queryItems, findItem, transact, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ApiKeyRecord, presentApiKey } from "./api-key-record.ts";
 import { takeQuota } from "./quota.ts";
@@ -75,7 +75,7 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
  */
 export async function disableApiKey(organizationId: string, keyId: string): Promise<ApiKey> {
   const key = keys.apiKeyOfOrganization(organizationId, keyId);
-  const record = await readItem(ApiKeyRecord, key, { consistent: true });
+  const record = await findItem(ApiKeyRecord, key, { consistent: true });
   if (record === undefined) throw new ApiError("NOT_FOUND");
   if (record.disabledAt !== undefined) return presentApiKey(record);
   const disabledAt = now().toISOString();

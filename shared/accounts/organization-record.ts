@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Organization } from "../contract/accounts.ts";
 import { SenderId } from "../contract/sms.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, type Update } from "../platform/table/table.ts";
+import { findItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /** How many there are of each kind that an organisation may have a limited number of. */
@@ -35,7 +35,7 @@ export async function findOrganization(
   organizationId: string,
   options: { consistent?: boolean } = {},
 ): Promise<OrganizationRecord | undefined> {
-  return readItem(OrganizationRecord, keys.organization(organizationId), options);
+  return findItem(OrganizationRecord, keys.organization(organizationId), options);
 }
 
 /** The approved sender ID that the organisation's messages carry when they name none. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import type { User } from "../contract/accounts.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 
 export const UserRecord = z.object({
   entity: z.literal("user"),
@@ -21,14 +21,14 @@ export const EmailRecord = z.object({ entity: z.literal("email"), userId: z.stri
 export type EmailRecord = z.infer<typeof EmailRecord>;
 
 export async function findUser(userId: string): Promise<UserRecord | undefined> {
-  return readItem(UserRecord, keys.user(userId));
+  return findItem(UserRecord, keys.user(userId));
 }
 
 /** The user who owns an email, as they are now. */
 export async function findUserByEmail(email: string): Promise<UserRecord | undefined> {
-  const owner = await readItem(EmailRecord, keys.email(email), { consistent: true });
+  const owner = await findItem(EmailRecord, keys.email(email), { consistent: true });
   // An unknown email costs a read too, or the time would tell it apart.
-  return readItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
+  return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
 }
 
 export function presentUser({ id, email, firstName, lastName, createdAt }: UserRecord): User {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { usedQuota } from "../accounts/quota.ts";
 import type { Campaign } from "../contract/campaigns.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { readCampaignCounts, readCounts } from "../messages/counts.ts";
+import { findCampaignCounts, readCounts } from "../messages/counts.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
 import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
@@ -15,7 +15,7 @@ import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
 export async function getCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   const [record, counts] = await Promise.all([
     readCampaign(organizationId, campaignId),
-    readCampaignCounts(organizationId, campaignId),
+    findCampaignCounts(organizationId, campaignId),
   ]);
   return presentCampaign(record, counts);
 }

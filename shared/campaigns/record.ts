@@ -5,7 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import { Language, MessageType } from "../contract/sms.ts";
 import type { CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { readItem, type Update, type Write } from "../platform/table/table.ts";
+import { findItem, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 
@@ -99,7 +99,7 @@ export async function findCampaign(
   organizationId: string,
   campaignId: string,
 ): Promise<CampaignRecord | undefined> {
-  return readItem(CampaignRecord, keys.campaign(organizationId, campaignId), { consistent: true });
+  return findItem(CampaignRecord, keys.campaign(organizationId, campaignId), { consistent: true });
 }
 
 function keyOf({ organizationId, id }: CampaignRecord): Key {

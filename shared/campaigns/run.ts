@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
-import { readCampaignCounts, recount, type Look } from "../messages/counts.ts";
+import { findCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import { sendJob } from "../messages/message-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
@@ -214,7 +214,7 @@ async function completeOrWait(campaign: CampaignRecord): Promise<void> {
 /** Whether all messages of a campaign have come to their end; the counters only say when to look. */
 async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
   const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
-  const counts = await readCampaignCounts(organizationId, id);
+  const counts = await findCampaignCounts(organizationId, id);
   const ended = (counts?.sent ?? 0) + (counts?.failed ?? 0);
   const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
   const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);

@@ -4,7 +4,7 @@ import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, readItem, type Put } from "../platform/table/table.ts";
+import { queryItems, findItem, type Put } from "../platform/table/table.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),
@@ -66,7 +66,7 @@ export async function findContact(
   organizationId: string,
   contactId: string,
 ): Promise<ContactRecord | undefined> {
-  return readItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
+  return findItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
 }
 
 /** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */

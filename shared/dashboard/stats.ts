@@ -12,7 +12,7 @@ const shownDays = 30;
  * and at most one counter a day, however many messages there are.
  * @throws ApiError WALLET_MISSING
  */
-export async function readDashboardStats(organizationId: string): Promise<DashboardStats> {
+export async function getDashboardStats(organizationId: string): Promise<DashboardStats> {
   const days = lastDays(now());
   const [from = "", to = ""] = [days.at(-1), days[0]];
   const [wallet, counts] = await Promise.all([

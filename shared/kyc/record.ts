@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { KycSubmission } from "../contract/kyc.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 
 /** The one submission of an organisation. A new one has a new id, so a decision on an old one is refused. */
 export const KycRecord = z.object({
@@ -25,7 +25,7 @@ export type KycRecord = z.infer<typeof KycRecord>;
 
 /** An organisation's submission as it is now. */
 export async function findKyc(organizationId: string): Promise<KycRecord | undefined> {
-  return readItem(KycRecord, keys.kyc(organizationId), { consistent: true });
+  return findItem(KycRecord, keys.kyc(organizationId), { consistent: true });
 }
 
 export function presentKyc(record: KycRecord): KycSubmission {

@@ -4,7 +4,7 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { queryItems, readItem, updateItem } from "../platform/table/table.ts";
+import { queryItems, findItem, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
 import { MessageRecord } from "./record.ts";
 
@@ -112,11 +112,11 @@ export async function readCounts(range: {
 }
 
 /** What is counted of one campaign; undefined while nothing has come to its end. */
-export async function readCampaignCounts(
+export async function findCampaignCounts(
   organizationId: string,
   campaignId: string,
 ): Promise<CountsRecord | undefined> {
-  return readItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
+  return findItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
 }
 
 /** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */

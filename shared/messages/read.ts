@@ -5,7 +5,7 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { Message } from "../contract/sms.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 import { countPaidMessages } from "../wallet/record.ts";
 import { MessageRecord, presentMessage } from "./record.ts";
 
@@ -14,7 +14,7 @@ import { MessageRecord, presentMessage } from "./record.ts";
  * @throws ApiError NOT_FOUND, also for a message of another organisation
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
-  const record = await readItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
+  const record = await findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
   if (record === undefined) throw new ApiError("NOT_FOUND");
   return record;
 }

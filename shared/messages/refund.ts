@@ -1,5 +1,5 @@
 import { keys } from "../platform/table/keys.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 import { postToWallet } from "../wallet/post.ts";
 import type { MessageJob } from "./message-job.ts";
 import { markRefunded, MessageRecord } from "./record.ts";
@@ -10,7 +10,7 @@ import { markRefunded, MessageRecord } from "./record.ts";
  */
 export async function refundMessage(job: MessageJob): Promise<void> {
   const key = keys.message(job.organizationId, job.messageId);
-  const message = await readItem(MessageRecord, key, { consistent: true });
+  const message = await findItem(MessageRecord, key, { consistent: true });
   if (message?.refund !== "due") return;
   await postToWallet({
     organizationId: message.organizationId,

@@ -1,7 +1,7 @@
 import { MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet } from "../wallet/record.ts";
 import { graceMs } from "./reconcile.ts";
@@ -94,7 +94,7 @@ async function problemOfMessage(entry: LedgerEntryRecord): Promise<Finding | und
   if (messageId === undefined) {
     return type === "message" ? { text: `seq ${seq} names no message` } : undefined;
   }
-  const message = await readItem(MessageRecord, keys.message(entry.organizationId, messageId), {
+  const message = await findItem(MessageRecord, keys.message(entry.organizationId, messageId), {
     consistent: true,
   });
   if (message === undefined) return { text: `seq ${seq} pays for ${messageId}, which does not exist` };

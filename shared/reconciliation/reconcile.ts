@@ -5,7 +5,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, tryTransact } from "../platform/table/table.ts";
+import { findItem, tryTransact } from "../platform/table/table.ts";
 import {
   ledgerEntry,
   readLedger,
@@ -129,7 +129,7 @@ class Pass implements Reconciliation {
       await Promise.all(
         ids.slice(start, start + maxReadTogether).map(async (id) => {
           const key = keys.message(this.#wallet.organizationId, id);
-          const message = await readItem(MessageRecord, key, { consistent: true });
+          const message = await findItem(MessageRecord, key, { consistent: true });
           if (message !== undefined) this.#messages.set(id, message);
         }),
       );

@@ -7,7 +7,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { readItem, transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { findItem, transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { openReview } from "../reviews/record.ts";
 import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
@@ -31,7 +31,7 @@ export async function createSenderId(
     createdAt: now().toISOString(),
   };
   return untilUndisturbed(async () => {
-    const seen = await readItem(SenderIdRecord, key, { consistent: true });
+    const seen = await findItem(SenderIdRecord, key, { consistent: true });
     if (seen !== undefined && seen.status !== "rejected") {
       throw new ApiError("CONFLICT", { message: `The sender ID is ${seen.status} already.` });
     }

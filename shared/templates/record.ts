@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import type { Template } from "../contract/templates.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 import { placeholdersOf } from "./render.ts";
 
 export const TemplateRecord = z.object({
@@ -24,7 +24,7 @@ export async function findTemplate(
   organizationId: string,
   templateId: string,
 ): Promise<TemplateRecord | undefined> {
-  return readItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
+  return findItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
 }
 
 /**

@@ -5,7 +5,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, tryTransact, updateItem, type Outcome, type Write } from "../platform/table/table.ts";
+import { findItem, tryTransact, updateItem, type Outcome, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { postToWallet } from "./post.ts";
@@ -109,7 +109,7 @@ async function resolveAmbiguousDebit(
   error: unknown,
 ): Promise<Outcome<WalletRecord>> {
   log.warn("wallet.debit_ambiguous", { organizationId, error });
-  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
+  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
     () => undefined,
   );
   if (wallet?.lastId === lastId) return { applied: true, item: wallet };
@@ -176,7 +176,7 @@ async function isRecordedAfterAll(entries: readonly NewLedgerEntry[]): Promise<b
   if (await giveBack(entries)) return false;
   const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
   if (sealed?.outcome === "committed") return false;
-  const found = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+  const found = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
     consistent: true,
   }).catch(() => undefined);
   return found?.id === first.id;

@@ -5,7 +5,7 @@ import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
+import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { readWallet, walletClosed, type WalletRecord } from "./record.ts";
@@ -105,7 +105,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
   log.warn("wallet.posting_ambiguous", { organizationId, error });
-  const entry = await readItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+  const entry = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
     consistent: true,
   }).catch(() => undefined);
   if (entry?.id === entryId) return { outcome: "committed" } as const;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, readItem, type Put } from "../platform/table/table.ts";
+import { queryItems, findItem, type Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
 
 /** Every change of the balance takes the next `seq`, and the ledger has one entry for each. */
@@ -81,14 +81,14 @@ export async function* listWallets(): AsyncGenerator<string> {
  * @throws ApiError WALLET_MISSING
  */
 export async function readWallet(organizationId: string): Promise<WalletRecord> {
-  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
   if (wallet === undefined) throw new ApiError("WALLET_MISSING");
   return wallet;
 }
 
 /** How many messages an organisation has paid for; 0 where it has no wallet. */
 export async function countPaidMessages(organizationId: string): Promise<number> {
-  const wallet = await readItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
   return wallet?.messageCount ?? 0;
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { keys } from "../platform/table/keys.ts";
-import { readItem, updateItem } from "../platform/table/table.ts";
+import { findItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { listWalletsOfShard, walletListShards } from "./record.ts";
 
@@ -25,7 +25,7 @@ export interface Sweep {
 
 /** Visits the organisations that have a wallet, from where the last run ended, until all have had their turn. */
 export async function sweepWallets({ name, isTimeLeft, visit }: Sweep): Promise<void> {
-  const progress = await readItem(SweepRecord, keys.walletSweep(name), { consistent: true });
+  const progress = await findItem(SweepRecord, keys.walletSweep(name), { consistent: true });
   let shard = progress?.listShard ?? 0;
   let after = progress?.lastWallet ?? "";
   // The first shard may have been begun in its middle, so it is come back to.

@@ -4,7 +4,7 @@ import * as z from "zod";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { readItem, updateItem, type Outcome } from "../platform/table/table.ts";
+import { findItem, updateItem, type Outcome } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 import type { Lane } from "./webhook-job.ts";
 
@@ -48,7 +48,7 @@ export interface OpenCall {
  */
 export async function waitForSlot(webhookId: string, lane: Lane): Promise<number | undefined> {
   const at = now();
-  const seen = await readItem(OpenCallsRecord, keys.openCalls(webhookId));
+  const seen = await findItem(OpenCallsRecord, keys.openCalls(webhookId));
   if (seen === undefined) return undefined;
   await forgetLapsed(webhookId, seen, at);
   if (mayCall(seen, lane, at)) return undefined;

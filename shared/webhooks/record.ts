@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, readItem } from "../platform/table/table.ts";
+import { queryItems, findItem } from "../platform/table/table.ts";
 
 /** A customer's endpoint, which is called when something happens. */
 export const WebhookRecord = z.object({
@@ -43,7 +43,7 @@ export async function findWebhook(
   organizationId: string,
   webhookId: string,
 ): Promise<WebhookRecord | undefined> {
-  return readItem(WebhookRecord, keys.webhook(organizationId, webhookId), { consistent: true });
+  return findItem(WebhookRecord, keys.webhook(organizationId, webhookId), { consistent: true });
 }
 
 /**

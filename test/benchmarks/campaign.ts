@@ -10,7 +10,7 @@ import { Campaign } from "../../shared/contract/campaigns.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { queryItems, readItem } from "../../shared/platform/table/table.ts";
+import { queryItems, findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { functionNamed } from "../support/functions.ts";
@@ -103,7 +103,7 @@ const messages = await queryItems(Row, { pk, limit: contactCount + 1 });
 const Sandbox = z.object({ calls: z.number() });
 const calls = [];
 for (const message of messages) {
-  calls.push((await readItem(Sandbox, keys.sandboxMessage(message.id)))?.calls ?? 0);
+  calls.push((await findItem(Sandbox, keys.sandboxMessage(message.id)))?.calls ?? 0);
 }
 const checks = {
   "every contact has one message": new Set(messages.map(({ to }) => to)).size === contactCount,

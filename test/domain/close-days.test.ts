@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/dashboard/close-days.ts";
-import { readDashboardStats } from "../../shared/dashboard/stats.ts";
+import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { countOutcome, CountsRecord } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { readItem, updateItem } from "../../shared/platform/table/table.ts";
+import { findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -47,7 +47,7 @@ async function skew(organizationId: string): Promise<void> {
 }
 
 async function countsOf(organizationId: string): Promise<CountsRecord | undefined> {
-  return readItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
+  return findItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
 }
 
 it("a day that is over is counted anew and closed, and no late count changes it", async () => {
@@ -65,10 +65,10 @@ it("a day that is over is counted anew and closed, and no late count changes it"
   expect(await countsOf(organizationId)).toMatchObject({ ...exact, closedAt: "2031-03-02T01:00:00.000Z" });
 
   const [messageId = ""] = ids;
-  const message = await readItem(MessageRecord, keys.message(organizationId, messageId));
+  const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
   await countOutcome(MessageRecord.parse(message));
   expect(await countsOf(organizationId)).toMatchObject(exact);
-  expect((await readDashboardStats(organizationId)).days[1]).toMatchObject({
+  expect((await getDashboardStats(organizationId)).days[1]).toMatchObject({
     date: day,
     accepted: 3,
     queued: 0,

@@ -6,7 +6,7 @@ import { Campaign } from "../../shared/contract/campaigns.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { readItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
@@ -114,7 +114,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     Array.from({ length: contactCount }, (_, index) => numberOf(index)),
   );
   const calls = await Promise.all(
-    messages.map(async (message) => readItem(SandboxRecord, keys.sandboxMessage(message.id))),
+    messages.map(async (message) => findItem(SandboxRecord, keys.sandboxMessage(message.id))),
   );
   expect(new Set(calls.map((record) => record?.calls))).toEqual(new Set([1]));
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });

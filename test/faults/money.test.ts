@@ -6,7 +6,7 @@ import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, readItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/reconciliation/reconcile.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -84,7 +84,7 @@ const SandboxRecord = z.object({ calls: z.number() });
 
 /** How often the sandbox carrier was called for a message. */
 async function carrierCalls(messageId: string): Promise<number> {
-  return (await readItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
+  return (await findItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
 }
 
 /** The transaction that takes the place of a record, so that it cannot land any more. */

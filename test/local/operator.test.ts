@@ -20,7 +20,7 @@ import { commandLine, commands, type Order } from "../../infra/operator/command-
 import { agrees } from "../../infra/operator/context.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, readItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem } from "../../shared/platform/table/table.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
@@ -464,7 +464,7 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets audited, 0 not in order") });
 
   const key = keys.ledgerEntry(organizationId, 1);
-  expect(await readItem(LedgerEntryRecord, key)).toBeDefined();
+  expect(await findItem(LedgerEntryRecord, key)).toBeDefined();
   await deleteItem(keys.ledgerEntry(organizationId, 2));
   const young = await operator(["audit", organizationId]);
   expect(young.code).toBe(0);

@@ -2,7 +2,7 @@ import type { Account } from "../../shared/contract/accounts.ts";
 import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, readItem } from "../../shared/platform/table/table.ts";
+import { putItem, findItem } from "../../shared/platform/table/table.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 import { createWebhook } from "../../shared/webhooks/webhooks.ts";
@@ -50,7 +50,7 @@ export async function deliveryOf(
   { eventId }: { readonly eventId: string },
 ): Promise<DeliveryRecord> {
   const key = keys.webhookDelivery(endpoint.id, eventId.replace("evt_", "dlv_"));
-  const delivery = await readItem(DeliveryRecord, key, { consistent: true });
+  const delivery = await findItem(DeliveryRecord, key, { consistent: true });
   if (delivery === undefined) throw new Error("there is no such delivery");
   return delivery;
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../../contract/errors.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { keys } from "../table/keys.ts";
-import { readItem } from "../table/table.ts";
+import { findItem } from "../table/table.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { verifySessionToken } from "./session-token.ts";
 
@@ -50,7 +50,7 @@ async function authenticate(authorization: string | undefined): Promise<Actor> {
 
 async function actorOfApiKey(secret: string): Promise<Actor | undefined> {
   if (!isApiKeySecret(secret)) return undefined;
-  const record = await readItem(CredentialRecord, keys.apiKey(hashApiKeySecret(secret)), {
+  const record = await findItem(CredentialRecord, keys.apiKey(hashApiKeySecret(secret)), {
     consistent: true,
   });
   if (record === undefined || record.disabledAt !== undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Route } from "../../routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
-import { deleteItem, putItem, readItem, type Update } from "../table/table.ts";
+import { deleteItem, putItem, findItem, type Update } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 import { routeName, success, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
 
@@ -167,7 +167,7 @@ async function forget(key: Key, attemptToken: string): Promise<Replay | undefine
       values: { ":attemptToken": attemptToken },
     });
     if (forgotten.applied) return undefined;
-    const record = await readItem(IdempotencyRecord, key, { consistent: true });
+    const record = await findItem(IdempotencyRecord, key, { consistent: true });
     if (record?.answer === undefined || record.attemptToken !== attemptToken) return undefined;
     return { answer: JSON.parse(record.answer) };
   } catch (error) {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { hourMs, minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
-import { deleteItem, queryItems, readItem, updateItem } from "../table/table.ts";
+import { deleteItem, queryItems, findItem, updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 import { bucketName, DueJobRecord, shardCount, startOfMinute } from "./due-job.ts";
 import { secondsUntil } from "./job.ts";
@@ -27,7 +27,7 @@ const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: 
  */
 export async function releaseDueJobs(): Promise<number> {
   const target = startOfMinute(now().getTime() + minuteMs);
-  const progress = await readItem(ReleaseRecord, keys.release(), { consistent: true });
+  const progress = await findItem(ReleaseRecord, keys.release(), { consistent: true });
   const start =
     progress === undefined
       ? startOfMinute(target - firstLookBackMs)

@@ -71,7 +71,7 @@ export type Outcome<Applied> =
   | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
 
 /** Reads one item and checks its shape. Eventually consistent unless asked otherwise. */
-export async function readItem<Item>(
+export async function findItem<Item>(
   schema: z.ZodType<Item>,
   key: Key,
   options: { consistent?: boolean } = {},
