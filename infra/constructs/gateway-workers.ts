@@ -1,5 +1,5 @@
 import { Duration } from "aws-cdk-lib";
-import { ComparisonOperator, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { ComparisonOperator, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Rule, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
@@ -7,6 +7,7 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { JobQueue } from "./job-queue.ts";
@@ -56,6 +57,26 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
     }
     if (schedule !== undefined) addSchedule(worker, schedule, alarmTopic);
   }
+  addFailureAlarm(scope, alarmTopic);
+}
+
+/** Says that jobs keep failing, hours before they are parked. A single one that fails now and then is nothing. */
+function addFailureAlarm(scope: Construct, alarmTopic: Topic): void {
+  new Metric({
+    namespace: metricsNamespace,
+    metricName: "FailedJobs",
+    statistic: Stats.SUM,
+    period: Duration.minutes(alarmPeriodMinutes),
+  })
+    .createAlarm(scope, "FailedJobsAlarm", {
+      alarmDescription:
+        "Jobs have been failing for a quarter of an hour: messages, refunds, campaigns or webhooks are late. " +
+        "Find the job.failed log lines of the workers and mend the cause; the jobs go on by themselves for six hours.",
+      threshold: 1,
+      evaluationPeriods: 3,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+    .addAlarmAction(new SnsAction(alarmTopic));
 }
 
 /** Says that Lambda has ended a chain of calls that it took for a loop. */

@@ -10,8 +10,8 @@ import type { Feed } from "../workers.ts";
 import type { GatewayFunction } from "./gateway-function.ts";
 import { outputNames } from "./stack-outputs.ts";
 
-/** How often a job is tried before it is parked. */
-const maxReceiveCount = 5;
+/** How long a job is tried before it is parked: longer than an outage that ends by itself. */
+const patienceSeconds = 6 * 60 * 60;
 
 export interface JobQueueProps {
   /** How long the function behind the queue may work on a batch. */
@@ -34,12 +34,16 @@ export class JobQueue extends Construct {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
     });
+    // AWS asks for at least six times the function's time-out, so that no batch comes back while it is worked on.
+    const visibilityTimeoutSeconds = 6 * props.workerTimeoutSeconds;
     this.queue = new Queue(this, "Queue", {
-      // AWS asks for at least six times the function's time-out, so that no batch comes back while it is worked on.
-      visibilityTimeout: Duration.seconds(6 * props.workerTimeoutSeconds),
+      visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
       retentionPeriod: Duration.days(4),
       encryption: QueueEncryption.SQS_MANAGED,
-      deadLetterQueue: { queue: deadLetters, maxReceiveCount },
+      deadLetterQueue: {
+        queue: deadLetters,
+        maxReceiveCount: Math.ceil(patienceSeconds / visibilityTimeoutSeconds),
+      },
     });
     deadLetters
       .metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) })

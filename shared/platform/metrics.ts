@@ -1,6 +1,6 @@
 import { now } from "./clock.ts";
 
-const namespace = "SmsGateway";
+export const metricsNamespace = "SmsGateway";
 
 /**
  * Writes counts as metrics, in CloudWatch's embedded metric format: one JSON line on standard output, which
@@ -12,7 +12,7 @@ export function countMetrics(counts: Readonly<Record<string, number>>): void {
       Timestamp: now().getTime(),
       CloudWatchMetrics: [
         {
-          Namespace: namespace,
+          Namespace: metricsNamespace,
           Dimensions: [[]],
           Metrics: Object.keys(counts).map((Name) => ({ Name, Unit: "Count" })),
         },

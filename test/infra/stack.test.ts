@@ -242,14 +242,25 @@ it("lets no scheduled function be called again by itself when it failed", () => 
   for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
 });
 
+const RedrivingQueue = z.object({
+  Properties: z.object({
+    VisibilityTimeout: z.number(),
+    RedrivePolicy: z.object({ maxReceiveCount: z.number() }),
+  }),
+});
+
 it("gives every queue a dead-letter queue, and each of them and each scheduled function an alarm that says what it means", () => {
   const queues = Object.values(prod.findResources("AWS::SQS::Queue"));
-  const redriving = prod.findResources("AWS::SQS::Queue", {
-    Properties: { RedrivePolicy: { maxReceiveCount: 5 } },
-  });
-  expect(Object.keys(redriving)).toHaveLength(queues.length / 2);
+  const redriving = queues.flatMap((queue) => RedrivingQueue.safeParse(queue).data ?? []);
+  expect(redriving).toHaveLength(queues.length / 2);
+  // An outage of hours parks nothing.
+  for (const { Properties } of redriving) {
+    const triedSeconds = Properties.RedrivePolicy.maxReceiveCount * Properties.VisibilityTimeout;
+    expect(triedSeconds).toBeGreaterThanOrEqual(6 * 3_600);
+  }
   const alarms = Object.values(prod.findResources("AWS::CloudWatch::Alarm"));
-  expect(alarms).toHaveLength(queues.length / 2 + 4 + Object.keys(workers).length);
+  // A queue's each, a schedule's each, a worker's each, and the one of jobs that keep failing.
+  expect(alarms).toHaveLength(queues.length / 2 + 4 + Object.keys(workers).length + 1);
   for (const alarm of alarms) {
     const { AlarmDescription, AlarmActions } = z
       .object({ Properties: z.object({ AlarmDescription: z.string(), AlarmActions: z.array(z.unknown()) }) })

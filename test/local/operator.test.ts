@@ -252,7 +252,7 @@ it("commands start without what only deployments and the local gateway need", as
 it("without a gateway it says in one line how to get one", async () => {
   const { code, err } = await operator(["audit"], { DATA_DIR: "nothing-here" });
   expect(code).toBe(1);
-  expect(err).toMatch(/^No gateway has run here \(.*endpoints\.json is missing\): npm start\n$/);
+  expect(err).toMatch(/^No gateway has run here \(.*connections\.json is missing\): npm start\n$/);
 });
 
 it("an organisation is found by its id or its user's email, and shown with its wallet and ledger", async () => {

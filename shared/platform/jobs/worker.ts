@@ -4,10 +4,11 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda"
 import type * as z from "zod";
 
 import { log } from "../log.ts";
+import { countMetrics } from "../metrics.ts";
 
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
- * throw are reported one by one, so the queue brings back those alone and parks them when it has tried enough.
+ * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
  */
 export function worker<Job>(
   schema: z.ZodType<Job>,
@@ -26,4 +27,5 @@ export function worker<Job>(
 function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void {
   const attempt = Number(attributes.ApproximateReceiveCount);
   log.warn("job.failed", { queueMessageId: messageId, attempt, error });
+  countMetrics({ FailedJobs: 1 });
 }

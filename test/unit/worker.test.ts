@@ -1,0 +1,42 @@
+import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
+import { afterEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { worker } from "../../shared/platform/jobs/worker.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+function batchOf(...bodies: readonly string[]): SQSEvent {
+  const records = bodies.map((body, index): Partial<SQSRecord> => ({
+    messageId: String(index),
+    body,
+    attributes: {
+      ApproximateReceiveCount: "3",
+      SentTimestamp: "",
+      SenderId: "",
+      ApproximateFirstReceiveTimestamp: "",
+    },
+  }));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The worker looks at nothing else.
+  return { Records: records } as SQSEvent;
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Nor at anything of this.
+const context = {} as Context;
+
+it("reports the jobs that failed, whatever was wrong with them, and counts them for the alarm", async () => {
+  const written: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  const done: string[] = [];
+  const handler = worker(z.object({ name: z.string() }), async ({ name }) => {
+    if (name === "bad") throw new Error("it did not work");
+    done.push(name);
+  });
+  const batch = batchOf('{"name":"good"}', '{"name":"bad"}', "no JSON", "{}", '{"name":"also good"}');
+  expect(await handler(batch, context)).toEqual({
+    batchItemFailures: [{ itemIdentifier: "1" }, { itemIdentifier: "2" }, { itemIdentifier: "3" }],
+  });
+  expect(done).toEqual(["good", "also good"]);
+  expect(written.filter((line) => line.includes('"event":"job.failed"'))).toHaveLength(3);
+  expect(written.filter((line) => line.includes('"FailedJobs":1'))).toHaveLength(3);
+});
