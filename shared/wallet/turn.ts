@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
+import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -45,9 +46,15 @@ export async function takeTurn(organizationId: string): Promise<WalletRecord | u
   return taken.applied ? taken.item : undefined;
 }
 
-/** Ends a turn that came to nothing. One that led to a posting ends with it. */
+/**
+ * Ends a turn that came to nothing. One that led to a posting ends with it, and one that cannot be ended now is over by
+ * itself in half a second, which is no reason to hide what became of the posting.
+ */
 export async function endTurn({ organizationId, turnToken }: WalletRecord): Promise<void> {
   if (turnToken === undefined) return;
   const remove = ["turnToken", "turnUntil"];
-  await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { remove }, { is: { turnToken } }));
+  const end = updateOf(keys.wallet(organizationId), { remove }, { is: { turnToken } });
+  await updateItem(WalletRecord, end).catch((error: unknown) => {
+    log.warn("wallet.turn_not_ended", { organizationId, error });
+  });
 }

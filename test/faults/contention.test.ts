@@ -78,6 +78,30 @@ it.each([
   },
 );
 
+it.each([
+  ["GetWallet", "dynamodb:GetItem", "/v1/wallet"],
+  ["ListSms", "dynamodb:Query", "/v1/sms"],
+])(
+  "a read by %s that is throttled is tried again, and is no error of ours either",
+  async (name, action, path) => {
+    faults.next(isBy(name, action), throttle, 4);
+    expect((await customer.call(path)).status).toBe(200);
+    faults.next(isBy(name, action), throttle, 8);
+    expect(errorOf(await customer.call(path))).toEqual(unavailable);
+  },
+);
+
+it("a turn at the wallet that cannot be ended hides nothing of what became of its posting", async () => {
+  faults.next(isBy("TopUpWallet", "dynamodb:TransactWriteItems"), collision, 2);
+  const endsTurn = ({ body }: AwsRequest): boolean => body.includes("REMOVE #turnToken");
+  const isEnd = (request: AwsRequest): boolean =>
+    isBy("TopUpWallet", "dynamodb:UpdateItem")(request) && endsTurn(request);
+  faults.next(isEnd, throttle, 8);
+  expect((await topUp()).status).toBe(200);
+  expect(faults.seen.filter(isEnd)).toHaveLength(8);
+  expect((await customer.client.getWallet()).balance).toBe(2);
+});
+
 it("a plain write whose answer is lost is sent three times at the most", async () => {
   const isPut = isBy("TopUpWallet", "dynamodb:PutItem");
   faults.next(isPut, dropAnswer, 2);

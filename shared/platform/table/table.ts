@@ -39,9 +39,25 @@ const bestEffortClient = documentClient(1, 1);
 
 function documentClient(maxUnheardAttempts: number, maxAttempts?: number): DynamoDBDocumentClient {
   const retryStrategy = new CarefulRetryStrategy(maxUnheardAttempts, maxAttempts);
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler, retryStrategy }), {
-    marshallOptions: { removeUndefinedValues: true },
+  const dynamodb = new DynamoDBClient({ requestHandler, retryStrategy });
+  // Around the attempts, so that it sees only what was busy in all of them.
+  dynamodb.middlewareStack.add((next) => async (args) => next(args).catch(unavailableIfBusy), {
+    step: "initialize",
   });
+  return DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+/** How DynamoDB says that it found no room for a request now, and not that anything is wrong with it. */
+const busyErrors = new Set([
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "ThrottlingException",
+  "TransactionConflictException",
+]);
+
+function unavailableIfBusy(error: unknown): never {
+  const isBusy = error instanceof Error && busyErrors.has(error.name);
+  throw isBusy ? new ApiError("UNAVAILABLE", { cause: error }) : error;
 }
 
 interface Expressions {
@@ -70,7 +86,10 @@ export type Outcome<Applied> =
   | { readonly applied: true; readonly item: Applied }
   | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
 
-/** Reads one item and checks its shape. Eventually consistent unless asked otherwise. */
+/**
+ * Reads one item and checks its shape. Eventually consistent unless asked otherwise.
+ * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
+ */
 export async function findItem<Item>(
   schema: z.ZodType<Item>,
   key: Key,
@@ -171,21 +190,8 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
     return { applied: true, item: await write() };
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
-    throw busyOr(error);
+    throw error;
   }
-}
-
-/** How DynamoDB says that a write found no room now, and not that anything is wrong with it. */
-const busyErrors = new Set([
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-  "ThrottlingException",
-  "TransactionConflictException",
-]);
-
-function busyOr(error: unknown): unknown {
-  const isBusy = error instanceof Error && busyErrors.has(error.name);
-  return isBusy ? new ApiError("UNAVAILABLE", { cause: error }) : error;
 }
 
 export interface Range {
@@ -201,7 +207,10 @@ export interface Range {
   readonly consistent?: boolean;
 }
 
-/** The first items of a range, read over as many of DynamoDB's 1 MB pages as it takes. */
+/**
+ * The first items of a range, read over as many of DynamoDB's 1 MB pages as it takes.
+ * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
+ */
 export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): Promise<Item[]> {
   const items: Item[] = [];
   let after = range.after;
@@ -305,7 +314,7 @@ export async function tryTransact(
       await client.send(new TransactWriteCommand(command));
       return { outcome: "committed" };
     } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw busyOr(error);
+      if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
         return { outcome: "refused", refusals: reasons.map(refusalOf) };
