@@ -50,7 +50,8 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
       logs,
       queuesForItself: queuesForItself === true,
     });
-    addLoopAlarm(worker, alarmTopic);
+    // Only what a queue feeds can be in a chain of calls.
+    if (Object.keys(queues).length > 0) addLoopAlarm(worker, alarmTopic);
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
       if (feed !== undefined) backend.queues[queue].feed(worker, feed);
