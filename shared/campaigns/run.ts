@@ -72,7 +72,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
       if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
       await comeBackSoon(campaign);
     });
-    // Its state has changed under our hands: it was cancelled, or has failed.
+    // It was cancelled under our hands, has failed, or was let go to come back soon.
     if (passed === undefined) return;
     campaign = passed;
   }
@@ -108,8 +108,8 @@ async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held |
     { isOwn: ({ runToken }) => runToken === token },
   );
   if (claimed.applied) return { campaign: claimed.item, isTakenOver: campaign.runToken !== undefined };
-  if (isFreeSoon(CampaignRecord.parse(claimed.found), at))
-    await wakeCampaign({ organizationId, campaignId }, 1);
+  const isSoon = isFreeSoon(CampaignRecord.parse(claimed.found), at);
+  if (isSoon) await wakeCampaign({ organizationId, campaignId }, 1);
   return undefined;
 }
 

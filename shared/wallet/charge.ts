@@ -140,8 +140,8 @@ function entriesOf(
   });
 }
 
-function sumOf(charges: readonly Charge[]): number {
-  return charges.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
+function sumOf(amounts: readonly Pick<Charge, "amountMicros">[]): number {
+  return amounts.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
 }
 
 /** How often the record of a debit is tried: it has the money, so it is worth some seconds of waiting. */
@@ -195,7 +195,7 @@ async function giveBack(entries: readonly NewLedgerEntry[]): Promise<boolean> {
     const returned = await postToWallet({
       organizationId,
       type: "refund",
-      amountMicros: -entries.reduce((sum, { amountMicros }) => sum + amountMicros, 0),
+      amountMicros: -sumOf(entries),
       together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
     });
     return returned !== undefined;
