@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { connect, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
@@ -58,6 +60,37 @@ it("tries a message later when nobody listens", async () => {
 
 it("tries a message later when the name is not known", async () => {
   expect(await (await carrierTo("http://no-such-host.invalid")).send(message)).toEqual(tryLater);
+});
+
+/** Listens, and then sleeps for good: no connection is taken any more when its short queue is full. */
+const sleeper = `
+  const { createServer } = require("node:net");
+  const { parentPort } = require("node:worker_threads");
+  const server = createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+`;
+
+it("tries a message later when no connection is made in time", async () => {
+  const listener = new Worker(sleeper, { eval: true });
+  const waiting: Socket[] = [];
+  try {
+    const [port = 0]: number[] = await once(listener, "message");
+    for (let count = 0; count < 4; count += 1) {
+      waiting.push(connect(port, "127.0.0.1").on("error", () => undefined));
+    }
+    const carrier = await carrierTo(`http://127.0.0.1:${port}`);
+    expect(await carrier.send(message)).toEqual(tryLater);
+  } finally {
+    for (const socket of waiting) socket.destroy();
+    await listener.terminate();
+  }
+});
+
+it("does not know what became of a message that was not answered in time", async () => {
+  const carrier = await carrierAt(() => undefined);
+  await expect(carrier.send(message)).rejects.toThrow("requestTimeout");
 });
 
 it.each(["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"])(
