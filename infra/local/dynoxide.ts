@@ -46,6 +46,8 @@ export async function findDynoxide(
     await install(`${packageName}@${version}`, folder);
     await access(program);
   } catch (error) {
+    // Another start fetched it too, and was done first.
+    if (await exists(program)) return program;
     throw new Error(
       `npm could not fetch the embedded DynamoDB for ${platform}:\n${firstLines(String(error))}\n` +
         "Run a DynamoDB of your own and name it, for example: DYNAMODB_ENDPOINT=http://127.0.0.1:8000 npm start",

@@ -93,6 +93,15 @@ it.each([
   expect(said).toHaveLength(1);
 });
 
+it("two that fetch it at once both find it, and leave one copy", async () => {
+  await startRegistry();
+  const places = elsewhere();
+  const find = async (): Promise<string> => findDynoxide(() => undefined, places);
+  const [one, other] = await Promise.all([find(), find()]);
+  expect(one).toBe(other);
+  expect(await readdir(path.join(folder, "cache"))).toHaveLength(1);
+});
+
 it("what npm cannot fetch leaves nothing behind, and the error names the way out", async () => {
   await startRegistry();
   await closeRegistry();
