@@ -6,7 +6,7 @@ import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 
 // `npm run test:dynamodb-local`: runs the endpoint tests on AWS's own DynamoDB Local instead of the embedded DynamoDB.
-// It needs Java 17 or newer, and Maven to get it with.
+// It needs Java 17 or newer, and Maven to get it with. What is written behind `--` goes to vitest.
 
 const startTimeoutMs = 60_000;
 const libraries = path.join(projectRoot, ".build/dynamodb-local");
@@ -41,7 +41,8 @@ const dynamodb = start("java", [
 try {
   await waitForPort(port, startTimeoutMs);
   const vitest = path.join(projectRoot, "node_modules/vitest/vitest.mjs");
-  process.exitCode = await run(process.execPath, [vitest, "run", "--project=gateway", "test/endpoints"], {
+  const tests = ["run", "--project=gateway", "test/endpoints", ...process.argv.slice(2)];
+  process.exitCode = await run(process.execPath, [vitest, ...tests], {
     ...process.env,
     DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}`,
   });
