@@ -9,6 +9,8 @@ type TableAction = (typeof tableActions)[number];
 /** What a function may touch. Its role allows this and nothing else, on a laptop as in AWS. */
 export interface Access {
   readonly table?: { readonly [Family in KeyFamily]?: readonly TableAction[] };
+  /** Whether it may list what background work has to look at. */
+  readonly agenda?: true;
   /** Queues it may send to. */
   readonly queues?: readonly QueueName[];
   /** Whether it may read the key that session tokens are signed with. */
@@ -153,6 +155,7 @@ export function grant(...grants: readonly Access[]): Access {
   return {
     table,
     queues: [...new Set(grants.flatMap(({ queues = [] }) => queues))],
+    ...(grants.some(({ agenda }) => agenda) ? { agenda: true } : {}),
     ...(grants.some(({ sessionKey }) => sessionKey) ? { sessionKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
   };

@@ -1,4 +1,5 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import { shardCount } from "../shared/platform/jobs/shards.ts";
 import { changesWallet, grant, type Access } from "./access.ts";
 
 /** A function that works by itself: on the jobs of its queues, or by the clock. */
@@ -26,6 +27,8 @@ export interface Feed {
 
 export interface Schedule {
   readonly everyMinutes: number;
+  /** In how many parts, each called on its own; without it there is one call. A rule calls five at the most. */
+  readonly shards?: number;
   /** What it means for customers when it fails. */
   readonly alarm: string;
 }
@@ -132,6 +135,7 @@ export const workers = {
     },
     schedule: {
       everyMinutes: 1,
+      shards: shardCount,
       alarm:
         "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
     },
@@ -139,16 +143,13 @@ export const workers = {
   reconcileWallets: {
     timeoutSeconds: 50,
     access: grant(changesWallet, {
-      table: {
-        WALLETS: ["Query"],
-        SWEEP: ["GetItem", "UpdateItem"],
-        LEDGER: ["Query"],
-        MESSAGES: ["GetItem"],
-      },
+      agenda: true,
+      table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query"], STATS: ["UpdateItem"] },
       queues: ["transactionalSends", "marketingSends", "refunds"],
     }),
     schedule: {
       everyMinutes: 1,
+      shards: shardCount,
       alarm: "Wallets are not reconciled: lost debits are not refunded.",
     },
   },
@@ -163,15 +164,12 @@ export const workers = {
   closeDays: {
     timeoutSeconds: 300,
     access: {
-      table: {
-        WALLETS: ["Query"],
-        SWEEP: ["GetItem", "UpdateItem"],
-        MESSAGES: ["Query"],
-        STATS: ["Query", "UpdateItem"],
-      },
+      agenda: true,
+      table: { MESSAGES: ["Query"], STATS: ["UpdateItem"] },
     },
     schedule: {
       everyMinutes: 60,
+      shards: shardCount,
       alarm: "Days are not closed: the dashboard's numbers of past days may be off by a few.",
     },
   },

@@ -10,7 +10,7 @@ import { Construct } from "constructs";
 
 import { environmentNames } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
-import { keyFamilies } from "../../shared/platform/table/keys.ts";
+import { agendaIndex, keyFamilies } from "../../shared/platform/table/keys.ts";
 import { tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages.ts";
@@ -82,6 +82,8 @@ export class GatewayFunction extends Construct {
 
   #allowAccess({ stage, table, queues, sessionKey }: Backend, access: Access): void {
     this.#allowTable(table, access.table ?? {});
+    // The index has keys and no data, so that all of it may be read.
+    if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
     if (access.sessionKey === true) this.allow(["secretsmanager:GetSecretValue"], sessionKey.secretArn);
     if (access.carrier !== true || stage.carrier !== "aws") return;

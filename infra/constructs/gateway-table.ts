@@ -1,7 +1,8 @@
 import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import { AttributeType, BillingMode, ProjectionType, Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 
+import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import type { Stage } from "../stages.ts";
 
 /** The one table. Its keys are described in `shared/platform/table/keys.ts`. */
@@ -15,6 +16,12 @@ export class GatewayTable extends Table {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: stage.keepData,
       removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    this.addGlobalSecondaryIndex({
+      indexName: agendaIndex.name,
+      partitionKey: { name: agendaIndex.partitionKey, type: AttributeType.STRING },
+      sortKey: { name: agendaIndex.sortKey, type: AttributeType.STRING },
+      projectionType: ProjectionType.KEYS_ONLY,
     });
   }
 }

@@ -1,12 +1,13 @@
 import { Duration } from "aws-cdk-lib";
 import { ComparisonOperator, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import { Rule, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
+import { Rule, RuleTargetInput, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
@@ -58,26 +59,36 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
     }
     if (schedule !== undefined) addSchedule(worker, schedule, alarmTopic);
   }
-  addFailureAlarm(scope, alarmTopic);
+  addFailureAlarms(scope, alarmTopic);
 }
 
-/** Says that jobs keep failing, hours before they are parked. A single one that fails now and then is nothing. */
-function addFailureAlarm(scope: Construct, alarmTopic: Topic): void {
-  new Metric({
-    namespace: metricsNamespace,
-    metricName: "FailedJobs",
-    statistic: Stats.SUM,
-    period: Duration.minutes(alarmPeriodMinutes),
-  })
-    .createAlarm(scope, "FailedJobsAlarm", {
-      alarmDescription:
-        "Jobs have been failing for a quarter of an hour: messages, refunds, campaigns or webhooks are late. " +
-        "Find the job.failed log lines of the workers and mend the cause; the jobs go on by themselves for six hours.",
-      threshold: 1,
-      evaluationPeriods: 3,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    })
-    .addAlarmAction(new SnsAction(alarmTopic));
+/** Says what the workers themselves count as failed. */
+function addFailureAlarms(scope: Construct, alarmTopic: Topic): void {
+  const addAlarm = (metricName: string, evaluationPeriods: number, alarmDescription: string): void => {
+    const period = Duration.minutes(alarmPeriodMinutes);
+    new Metric({ namespace: metricsNamespace, metricName, statistic: Stats.SUM, period })
+      .createAlarm(scope, `${metricName}Alarm`, {
+        alarmDescription,
+        threshold: 1,
+        evaluationPeriods,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      })
+      .addAlarmAction(new SnsAction(alarmTopic));
+  };
+  // Hours before they are parked. A single one that fails now and then is nothing.
+  addAlarm(
+    "FailedJobs",
+    3,
+    "Jobs have been failing for a quarter of an hour: messages, refunds, campaigns or webhooks are late. " +
+      "Find the job.failed log lines of the workers and mend the cause; the jobs go on by themselves for six hours.",
+  );
+  addAlarm(
+    "FailedReconciliations",
+    1,
+    "A wallet does not add up, or could not be reconciled. Find ledger.inconsistent or wallet.reconciliation_failed " +
+      "in the log of ReconcileWallets, which names the organisation, and let `npm run operator -- audit` show its " +
+      "ledger. What does not add up is reported once, and what lies behind it goes on.",
+  );
 }
 
 /** Says that Lambda has ended a chain of calls that it took for a loop. */
@@ -99,10 +110,17 @@ function addLoopAlarm(worker: GatewayFunction, alarmTopic: Topic): void {
     .addAlarmAction(new SnsAction(alarmTopic));
 }
 
-function addSchedule(worker: GatewayFunction, { everyMinutes, alarm }: Schedule, alarmTopic: Topic): void {
+function addSchedule(
+  worker: GatewayFunction,
+  { everyMinutes, shards, alarm }: Schedule,
+  alarmTopic: Topic,
+): void {
+  const inputs = Array.from({ length: shards ?? 1 }, (_, shard) =>
+    shards === undefined ? {} : { event: RuleTargetInput.fromObject({ shard } satisfies ShardOfWork) },
+  );
   new Rule(worker, "Schedule", {
     schedule: RuleSchedule.rate(Duration.minutes(everyMinutes)),
-    targets: [new LambdaFunction(worker.lambda, { retryAttempts: 0 })],
+    targets: inputs.map((input) => new LambdaFunction(worker.lambda, { ...input, retryAttempts: 0 })),
   });
   // The rule's setting is about calls that do not arrive; what threw would be called twice more by Lambda itself.
   worker.lambda.configureAsyncInvoke({ retryAttempts: 0 });

@@ -9,13 +9,16 @@ import {
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
 
-import { localRegion } from "./template.ts";
+import { localRegion, type ScheduleDefinition } from "./template.ts";
 
 /** One laptop does not need AWS's concurrency, and fewer batches at once keep its log readable. */
 const maxLocalConcurrency = 8;
 
 /** The same for a queue whose jobs come one by one because they wait for others: they cost next to nothing. */
 const maxLocalSingles = 30;
+
+/** What a rule calls its function with, unless it says otherwise. */
+const scheduledEvent = { source: "aws.events", "detail-type": "Scheduled Event" };
 
 /** A pause after a failed poll, so that an emulator that is down does not fill the log. */
 const pollPauseMs = 1_000;
@@ -50,11 +53,14 @@ export class EventSources {
   }
 
   /** Calls a function again and again: `rate(1 minute)`. */
-  schedule(expression: string, invoke: (event: unknown) => Promise<unknown>): void {
+  schedule(
+    { expression, input = scheduledEvent }: ScheduleDefinition,
+    invoke: (event: unknown) => Promise<unknown>,
+  ): void {
     const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
     const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit];
     if (unitMs === undefined) throw new Error(`the local gateway does not know the schedule ${expression}`);
-    this.#running.push(this.#repeatUntilStopped(Number(count) * unitMs, invoke));
+    this.#running.push(this.#repeatUntilStopped(Number(count) * unitMs, async () => invoke(input)));
   }
 
   /** Takes no more work and waits for what is under way. */
@@ -119,9 +125,9 @@ export class EventSources {
     }
   }
 
-  async #repeatUntilStopped(intervalMs: number, invoke: (event: unknown) => Promise<unknown>): Promise<void> {
+  async #repeatUntilStopped(intervalMs: number, invoke: () => Promise<unknown>): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await invoke({ source: "aws.events", "detail-type": "Scheduled Event" }).catch((error: unknown) => {
+      await invoke().catch((error: unknown) => {
         this.#log(`a scheduled call failed: ${String(error)}`);
       });
       await this.#pause(intervalMs);

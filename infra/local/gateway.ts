@@ -2,7 +2,13 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  UpdateTableCommand,
+} from "@aws-sdk/client-dynamodb";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
@@ -96,9 +102,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       if (queueUrl === undefined) throw new Error(`the stack has no queue ${queueArn}`);
       eventSources.poll({ queueUrl, queueArn, batchSize, maxConcurrency, invoke: invoke(functionName) });
     }
-    for (const { expression, functionName } of stack.schedules) {
-      eventSources.schedule(expression, invoke(functionName));
-    }
+    for (const schedule of stack.schedules) eventSources.schedule(schedule, invoke(schedule.functionName));
 
     if (dataFolder !== undefined) {
       const { outputs } = stack;
@@ -134,22 +138,30 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 async function createTable({ table }: StackDefinition, endpoint: string): Promise<void> {
-  const { name, AttributeDefinitions, KeySchema } = table;
+  const { name: TableName, ...properties } = table;
   const client = new DynamoDBClient({ region: localRegion, endpoint, credentials });
   try {
-    await client.send(
-      new CreateTableCommand({
-        TableName: name,
-        AttributeDefinitions,
-        KeySchema,
-        BillingMode: "PAY_PER_REQUEST",
-      }),
-    );
+    await client.send(new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" }));
   } catch (error) {
-    // It is there from an earlier run.
     if (!(error instanceof ResourceInUseException)) throw error;
+    await addIndexes(table, client);
   } finally {
     client.destroy();
+  }
+}
+
+/** Adds the indexes that a table from an earlier run does not have yet, as a deployment would. */
+async function addIndexes(
+  { name: TableName, AttributeDefinitions, GlobalSecondaryIndexes }: StackDefinition["table"],
+  client: DynamoDBClient,
+): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  const present = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  for (const Create of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
+    const GlobalSecondaryIndexUpdates = [{ Create }];
+    await client.send(
+      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    );
   }
 }
 

@@ -15,7 +15,8 @@ const OnItem = z.object({ TableName: z.string(), Key });
 const WithItem = z.object({ TableName: z.string(), Item: Key });
 const Query = z.object({
   TableName: z.string(),
-  KeyConditionExpression: z.string().startsWith("pk = :pk"),
+  IndexName: z.string().optional(),
+  KeyConditionExpression: z.string().regex(/^\w+ = :pk AND /),
   ExpressionAttributeValues: z.object({ ":pk": z.object({ S: z.string() }) }),
 });
 const Transaction = z.object({
@@ -63,8 +64,9 @@ function asksOf(operation: string, body: unknown): Ask[] {
     case "dynamodb:PutItem":
       return [askWithItem(WithItem.parse(body))];
     case "dynamodb:Query": {
-      const { TableName, ExpressionAttributeValues } = Query.parse(body);
-      return [{ action: operation, resourceName: TableName, leadingKey: ExpressionAttributeValues[":pk"].S }];
+      const { TableName, IndexName, ExpressionAttributeValues } = Query.parse(body);
+      const leadingKey = ExpressionAttributeValues[":pk"].S;
+      return [{ action: operation, resourceName: IndexName ?? TableName, leadingKey }];
     }
     case "dynamodb:TransactWriteItems":
       return Transaction.parse(body).TransactItems.flatMap(({ Put, Update, Delete, ConditionCheck }) => [

@@ -26,12 +26,21 @@ const Statement = z.strictObject({
 });
 export type Statement = z.infer<typeof Statement>;
 
+const KeySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
+
 const resourceSchemas = {
   table: z.object({
     AttributeDefinitions: z.array(
       z.object({ AttributeName: z.string(), AttributeType: z.enum(["B", "N", "S"]) }),
     ),
-    KeySchema: z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) })),
+    KeySchema,
+    GlobalSecondaryIndexes: z.array(
+      z.object({
+        IndexName: z.string(),
+        KeySchema,
+        Projection: z.object({ ProjectionType: z.literal("KEYS_ONLY") }),
+      }),
+    ),
   }),
   queue: z.object({
     VisibilityTimeout: z.int().optional(),
@@ -59,7 +68,10 @@ const resourceSchemas = {
     FunctionResponseTypes: z.array(z.literal("ReportBatchItemFailures")),
     ScalingConfig: z.object({ MaximumConcurrency: z.int() }),
   }),
-  rule: z.object({ ScheduleExpression: z.string(), Targets: z.array(z.object({ Arn: z.string() })) }),
+  rule: z.object({
+    ScheduleExpression: z.string(),
+    Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })),
+  }),
   secret: z.object({ GenerateSecretString: z.object({ PasswordLength: z.int() }) }),
 };
 
@@ -81,6 +93,13 @@ interface QueueDefinition {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+export interface ScheduleDefinition {
+  readonly expression: string;
+  readonly functionName: string;
+  /** What the function is called with, where that is not EventBridge's own event. */
+  readonly input?: unknown;
+}
+
 export interface StackDefinition {
   readonly table: z.infer<(typeof resourceSchemas)["table"]> & { readonly name: string };
   /** Dead-letter queues stand before the queues that point to them. */
@@ -93,7 +112,7 @@ export interface StackDefinition {
     readonly batchSize: number;
     readonly maxConcurrency: number;
   }[];
-  readonly schedules: readonly { readonly expression: string; readonly functionName: string }[];
+  readonly schedules: readonly ScheduleDefinition[];
   readonly secrets: readonly { readonly arn: string; readonly length: number }[];
   readonly outputs: readonly StackOutput[];
 }
@@ -173,9 +192,10 @@ export async function readStack(
       }),
     ),
     schedules: resources("AWS::Events::Rule", resourceSchemas.rule).flatMap(({ properties }) =>
-      properties.Targets.map(({ Arn }) => ({
+      properties.Targets.map(({ Arn, Input }) => ({
         expression: properties.ScheduleExpression,
         functionName: nameInArn(Arn),
+        ...(Input === undefined ? {} : { input: JSON.parse(Input) as unknown }),
       })),
     ),
     secrets: resources("AWS::SecretsManager::Secret", resourceSchemas.secret).map(({ arn, properties }) => ({

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
+import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
 import { command, part } from "./command.ts";
@@ -38,6 +39,26 @@ const audit = command({
   },
 });
 
+const agenda = command({
+  name: "agenda",
+  summary: "Put what an older release left open on the agenda of background work",
+  details:
+    "The reconciler and the closing of days look at what is on the agenda alone. What was changed last by release 0.2 or " +
+    "an older one is not on it: run this once after the upgrade. Running it again changes nothing.",
+  examples: ["", "--stage prod"],
+  input: z.object({}),
+  run: async (_, { output }) => {
+    let wallets = 0;
+    let added = 0;
+    for await (const organizationId of listWallets()) {
+      added += await rebuildAgenda(organizationId);
+      wallets += 1;
+      output.progress(`${wallets} wallets looked at`);
+    }
+    output.result({ wallets, added }, `${wallets} wallets looked at, ${added} items put on the agenda`);
+  },
+});
+
 async function* idsOf(organizations: readonly string[]): AsyncGenerator<string> {
   for (const each of organizations) yield (await readOrganization(each)).id;
 }
@@ -49,4 +70,4 @@ function describe({ organizationId, balanceMicros, entries, findings, pending }:
   return [summary, ...lines.map((line) => `    ${line}`)].join("\n");
 }
 
-export const auditCommands = [audit];
+export const auditCommands = [audit, agenda];

@@ -1,11 +1,12 @@
 import * as z from "zod";
 
-import { minuteMs, now } from "../platform/clock.ts";
+import { dayMs, hourMs, minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
+import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem } from "../platform/table/table.ts";
-import { updateOf, type Requirements } from "../platform/table/update.ts";
+import { updateOf, type Changes } from "../platform/table/update.ts";
 import { MessageRecord } from "./record.ts";
 
 /*
@@ -34,10 +35,12 @@ export const CountsRecord = Tally.extend({
   changes: z.int().default(0),
   /** When somebody last began to count the messages themselves. */
   lookedAt: z.string().optional(),
-  /** How far a count of the messages has come that takes more than one look, and what the counter said then. */
+  /** How far a count of the messages has come that takes more than one look, and what `changes` was when it began. */
   unfinished: Tally.extend({ after: z.string(), changes: z.int() }).optional(),
   /** Since when the counts are exact and final. */
   closedAt: z.string().optional(),
+  /** Of a day, until it is closed. */
+  ...agendaFields,
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
@@ -52,6 +55,9 @@ const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
 /** An id is made a moment after the time that the message says it was queued at. */
 const idDelayMs = minuteMs;
 
+/** A day is counted when it has been over for so long: by then its last messages have come to their end. */
+const countDayAfterMs = hourMs;
+
 /** The UTC day that a message counts for: the one on which it was accepted. */
 export function dayOf(moment: string): string {
   return moment.slice(0, "yyyy-mm-dd".length);
@@ -63,7 +69,7 @@ export async function countAccepted(messages: readonly MessageRecord[]): Promise
   if (first === undefined) return;
   const spentMicros = messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
   const change = { accepted: messages.length, spentMicros };
-  await count(keys.dayCounts(first.organizationId, dayOf(first.queuedAt)), change);
+  await countOnDay(first, change);
 }
 
 /** Counts a message that has just come to its end. */
@@ -77,20 +83,52 @@ export async function countOutcome(message: MessageRecord): Promise<void> {
     spentMicros: change.spentMicros - message.totalMicros,
   };
   await Promise.all([
-    count(keys.dayCounts(organizationId, dayOf(queuedAt)), outcome),
+    countOnDay({ organizationId, queuedAt }, outcome),
     ...(campaignId === undefined ? [] : [count(keys.campaignCounts(organizationId, campaignId), outcome)]),
   ]);
 }
 
+type Day = Pick<MessageRecord, "organizationId" | "queuedAt">;
+
+async function countOnDay(day: Day, change: Partial<Tally>): Promise<void> {
+  await count(keys.dayCounts(day.organizationId, dayOf(day.queuedAt)), change, toBeClosed(day));
+}
+
+/** Makes sure that a day on which something was accepted is counted once it is over, though its counts were lost. */
+export async function noteDay(organizationId: string, moment: string): Promise<void> {
+  const key = keys.dayCounts(organizationId, dayOf(moment));
+  const { set, setIfAbsent } = toBeClosed({ organizationId, queuedAt: moment });
+  const changes = { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { changes: 0 } };
+  await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
+}
+
+/** What puts a day on the agenda of those that are to be closed. */
+function toBeClosed({ organizationId, queuedAt }: Day): Required<Pick<Changes, "set" | "setIfAbsent">> {
+  const overAt = Date.parse(`${dayOf(queuedAt)}T00:00:00.000Z`) + dayMs;
+  return {
+    set: { agenda: agendaOf("CLOSE-DAY", organizationId) },
+    setIfAbsent: { lookAt: new Date(overAt + countDayAfterMs).toISOString() },
+  };
+}
+
+/** Puts off the next look at a day that is not at its end, until a moment in ISO 8601. */
+export async function lookAtDayAgain(key: Key, lookAt: string): Promise<void> {
+  await updateItem(CountsRecord, updateOf(key, { set: { lookAt } }, { absent: ["closedAt"] }));
+}
+
 /** A count that fails is made good when the counter is closed; what it counts has happened all the same. */
-async function count(key: Key, change: Partial<Tally>): Promise<void> {
+async function count(
+  key: Key,
+  change: Partial<Tally>,
+  { set, setIfAbsent = {} }: Pick<Changes, "set" | "setIfAbsent"> = {},
+): Promise<void> {
   const add = Object.fromEntries(Object.entries(change).filter(([, amount]) => amount !== 0));
   try {
     await updateItem(
       CountsRecord,
       updateOf(
         key,
-        { set: { entity: "messageCounts" }, add: { ...add, changes: 1 } },
+        { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { ...add, changes: 1 } },
         { absent: ["closedAt"] },
       ),
       // Counted twice is as wrong as not counted, and neither is worth a customer's wait.
@@ -135,9 +173,9 @@ export interface Recount {
 export type Look = "closed" | "open" | "unfinished";
 
 /**
- * Counts the messages themselves and puts what it found in the place of the counter. When all have come to
- * their end the counter is closed; a change that comes after that has been counted already and is refused. A
- * change in between makes a count begin anew, for it may have passed the message.
+ * Counts the messages themselves. When all have come to their end, which none of them ever leaves, what it found takes
+ * the place of the counter, and the counter is closed; a change that comes after that has been counted already and is
+ * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
  */
 export async function recount(
   { organizationId, key, from, to, takes }: Recount,
@@ -145,10 +183,10 @@ export async function recount(
 ): Promise<Look> {
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
-  const { changes, unfinished } = counter;
-  const goesOn = unfinished !== undefined && unfinished.changes === changes;
-  let tally = goesOn ? Tally.parse(unfinished) : emptyTally;
-  let after = goesOn ? unfinished.after : undefined;
+  const { unfinished } = counter;
+  const changes = unfinished?.changes ?? counter.changes;
+  let tally = Tally.parse(unfinished ?? emptyTally);
+  let after = unfinished?.after;
   const range = {
     pk: keys.message(organizationId, "").pk,
     from: firstIdAt("msg", from),
@@ -163,7 +201,7 @@ export async function recount(
     after = batch.at(-1)?.id;
   }
   const set = { unfinished: { ...tally, after, changes } };
-  await updateItem(CountsRecord, updateOf(key, { set }, untouchedSince(changes)));
+  await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
   return "unfinished";
 }
 
@@ -178,16 +216,21 @@ async function noteLook(key: Key): Promise<CountsRecord | undefined> {
   return noted.applied ? noted.item : undefined;
 }
 
-function untouchedSince(changes: number): Requirements {
-  return { is: { changes }, absent: ["closedAt"] };
-}
-
 async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
-  const isAtItsEnd = tally.accepted === tally.sent + tally.failed + tally.cancelled;
-  const closedAt = isAtItsEnd ? now().toISOString() : undefined;
-  const update = { set: { ...tally, closedAt }, remove: ["unfinished"] };
-  const replaced = await updateItem(CountsRecord, updateOf(key, update, untouchedSince(changes)));
-  return replaced.applied && isAtItsEnd ? "closed" : "open";
+  const absent = ["closedAt"];
+  if (tally.accepted === tally.sent + tally.failed + tally.cancelled) {
+    const closed = { set: { ...tally, closedAt: now().toISOString() } };
+    const remove = ["unfinished", "agenda", "lookAt"];
+    await updateItem(CountsRecord, updateOf(key, { ...closed, remove }, { absent }));
+    return "closed";
+  }
+  const remove = ["unfinished"];
+  const replaced = await updateItem(
+    CountsRecord,
+    updateOf(key, { set: tally, remove }, { is: { changes }, absent }),
+  );
+  if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { remove }, { absent }));
+  return "open";
 }
 
 function tallyOf(messages: readonly MessageRecord[]): Tally {

@@ -4,7 +4,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet } from "../wallet/record.ts";
-import { graceMs } from "./reconcile.ts";
+import { graceMs } from "../wallet/settlement.ts";
 
 export interface Audit {
   readonly organizationId: string;

@@ -1,11 +1,12 @@
+import { dayOf, noteDay } from "../messages/counts.ts";
 import { refundJob, sendJob, waitsInTable } from "../messages/message-job.ts";
 import { MessageRecord } from "../messages/record.ts";
-import { now, minuteMs } from "../platform/clock.ts";
+import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, tryTransact } from "../platform/table/table.ts";
+import { findItem, queryItems, tryTransact } from "../platform/table/table.ts";
 import {
   ledgerEntry,
   readLedger,
@@ -15,19 +16,13 @@ import {
 } from "../wallet/ledger.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
-import { settleWallet } from "../wallet/settlement.ts";
+import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
  * whose message was not recorded: its function crashed, or its answer was lost. Credits are transactions and
  * never leave such a gap. What the gap cost follows from its neighbours' balances.
  */
-
-/**
- * Nothing younger is touched. The function that made an entry, or left a gap, has ended long before: they run
- * for half a minute at the most. Writes that arrive even later are refused by the seal.
- */
-export const graceMs = 10 * minuteMs;
 
 /** Entries that one pass over one wallet looks at; the next pass goes on. */
 const maxEntriesPerPass = 500;
@@ -45,6 +40,8 @@ export interface Reconciliation {
   readonly refundedMicros: number;
   /** Messages whose job was put on a queue again. */
   readonly requeued: number;
+  /** Places where the ledger does not add up. Each is reported once, and what lies behind it goes on. */
+  readonly inconsistencies: number;
   /** Whether the wallet has more to look at than one pass takes. */
   readonly isUnfinished: boolean;
 }
@@ -53,6 +50,8 @@ export interface Reconciliation {
 interface Position {
   readonly seq: number;
   readonly balanceMicros: number;
+  /** The UTC day of the entry there, which has its counter. */
+  readonly day?: string;
 }
 
 /**
@@ -70,6 +69,7 @@ class Pass implements Reconciliation {
   sealed = 0;
   refundedMicros = 0;
   requeued = 0;
+  inconsistencies = 0;
   isUnfinished = false;
   readonly #wallet: WalletRecord;
   /** Everything that was made, or changed the wallet, before this is old enough to be looked at. */
@@ -87,8 +87,7 @@ class Pass implements Reconciliation {
   }
 
   async run(): Promise<void> {
-    const { organizationId, seq, settledSeq } = this.#wallet;
-    if (settledSeq === seq) return;
+    const { organizationId, seq, settledSeq, lastAt } = this.#wallet;
     // The last settled entry is read along, for the balance after it.
     const entries = await readLedger(organizationId, {
       from: settledSeq,
@@ -98,37 +97,50 @@ class Pass implements Reconciliation {
     await this.#readMessages(entries);
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
-        this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
+        this.#position = positionBehind(entry);
         continue;
       }
       // A void entry right behind the position asks for its refund at once. A gap before a young entry of any
       // kind may be a debit whose function is still at work.
       const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
-      if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle();
+      if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
       const balanceBeforeMicros = entry.balanceAfterMicros - entry.amountMicros;
       if (!(await this.#close(entry.seq - 1, balanceBeforeMicros))) return;
       if (!(await this.#pass(entry))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
     // The wallet was read before its entries: what is missing up to its seq is a gap at the end of the ledger.
-    if (isWholeLedger && this.#wallet.lastAt <= this.#horizon) {
+    if (isWholeLedger && lastAt <= this.#horizon) {
       if (!(await this.#close(seq, this.#wallet.balanceMicros))) return;
     }
-    await this.#settle();
+    // Whatever changes the wallet from now on is younger.
+    await this.#settle(settleAt(isWholeLedger && lastAt > this.#horizon ? lastAt : now().toISOString()));
     this.isUnfinished = !isWholeLedger;
   }
 
-  /** Reads the messages that old entries paid for, side by side. */
+  /**
+   * Reads the messages that old entries paid for. They were accepted one after another like their entries, so they lie
+   * side by side in their list; those that do not are read one by one.
+   */
   async #readMessages(entries: readonly LedgerEntryRecord[]): Promise<void> {
     const ids = entries
       .filter(({ type, seq, createdAt }) => {
         return type === "message" && seq > this.#wallet.settledSeq && createdAt <= this.#horizon;
       })
-      .map(({ messageId = "" }) => messageId);
-    for (let start = 0; start < ids.length; start += maxReadTogether) {
+      .map(({ messageId = "" }) => messageId)
+      .toSorted();
+    const [from = "", to = ""] = [ids[0], ids.at(-1)];
+    if (ids.length === 0) return;
+    const { organizationId } = this.#wallet;
+    const { pk } = keys.message(organizationId, from);
+    const limit = 2 * maxEntriesPerPass;
+    const listed = await queryItems(MessageRecord, { pk, from, to, limit, consistent: true });
+    for (const message of listed) this.#messages.set(message.id, message);
+    const missing = ids.filter((id) => !this.#messages.has(id));
+    for (let start = 0; start < missing.length; start += maxReadTogether) {
       await Promise.all(
-        ids.slice(start, start + maxReadTogether).map(async (id) => {
-          const key = keys.message(this.#wallet.organizationId, id);
+        missing.slice(start, start + maxReadTogether).map(async (id) => {
+          const key = keys.message(organizationId, id);
           const message = await findItem(MessageRecord, key, { consistent: true });
           if (message !== undefined) this.#messages.set(id, message);
         }),
@@ -147,13 +159,19 @@ class Pass implements Reconciliation {
       // A debit that was thought lost has been recorded after all, or is being recorded; the next pass sees it.
       if (sealed.outcome !== "committed") return false;
       this.sealed += seals.length;
+      // A gap is a debit. One that added money hides something that this pass cannot make good.
+      if (seals.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const seal of seals) {
         if (!(await this.#pass({ entity: "ledgerEntry", ...seal }))) return false;
       }
     }
-    if (this.#position.balanceMicros === balanceMicros) return true;
-    log.error("ledger.inconsistent", { organizationId: this.#wallet.organizationId, seq: lastSeq });
-    return false;
+    if (this.#position.balanceMicros !== balanceMicros) this.#report(lastSeq);
+    return true;
+  }
+
+  #report(seq: number): void {
+    this.inconsistencies += 1;
+    log.error("ledger.inconsistent", { organizationId: this.#wallet.organizationId, seq });
   }
 
   /** Entries for the next seqs of a gap. The last seq of the gap carries all that was lost in it. */
@@ -175,7 +193,10 @@ class Pass implements Reconciliation {
   async #pass(entry: LedgerEntryRecord): Promise<boolean> {
     if (entry.type === "message") await this.#requeueStranded(entry);
     if (entry.type === "void") this.#voidsSinceSettled += 1;
-    this.#position = { seq: entry.seq, balanceMicros: entry.balanceAfterMicros };
+    const before = this.#position;
+    this.#position = positionBehind(entry);
+    // A day whose counts were all lost has no counter, and would never be counted.
+    if (this.#position.day !== before.day) await noteDay(entry.organizationId, entry.createdAt);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
     if (isOwed) return this.#refund(entry);
     return true;
@@ -215,9 +236,14 @@ class Pass implements Reconciliation {
     }
   }
 
-  async #settle(): Promise<void> {
-    if (this.#position.seq <= this.#settledSeq) return;
-    const settled = { from: this.#settledSeq, to: this.#position.seq, voids: this.#voidsSinceSettled };
-    await settleWallet(this.#wallet.organizationId, settled);
+  /** Notes how far the wallet is settled, and when to look at it again if there is more to settle. */
+  async #settle(lookAt: string): Promise<void> {
+    const to = Math.max(this.#position.seq, this.#settledSeq);
+    const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
+    await settleWallet(this.#wallet.organizationId, settled, lookAt);
   }
+}
+
+function positionBehind({ seq, balanceAfterMicros, createdAt }: LedgerEntryRecord): Position {
+  return { seq, balanceMicros: balanceAfterMicros, day: dayOf(createdAt) };
 }

@@ -1,28 +1,29 @@
 import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
+import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
-import { sweepWallets } from "../wallet/sweep.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
-/** A run ends after this, with the function's time-out still ahead; the next run goes on where it ended. */
+/** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
 const runTimeMs = 40 * secondMs;
 
 /**
- * Goes through the wallets, from where the last run ended, until all have had their turn or its time is over.
+ * Goes through the wallets of a part that have something to settle, until all have had their turn or its time is over.
  * @returns what it did, summed up
  */
-export async function reconcileWallets(): Promise<Done & { readonly wallets: number }> {
+export async function reconcileWallets(shard: number): Promise<Total> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
-  await sweepWallets({
-    name: "reconcile",
+  await workOnAgenda({
+    name: "SETTLE",
+    shard,
     isTimeLeft,
-    visit: async (organizationId) => {
-      const result = await reconcileSafely(organizationId, isTimeLeft);
+    visit: async ({ pk }) => {
+      const result = await reconcileSafely(pk.slice("WALLET#".length), isTimeLeft);
       total.wallets += 1;
-      total.failed += result === undefined ? 1 : 0;
+      total.failed += result === undefined || result.inconsistencies > 0 ? 1 : 0;
       total.sealed += result?.sealed ?? 0;
       total.refundedMicros += result?.refundedMicros ?? 0;
       total.requeued += result?.requeued ?? 0;
@@ -36,20 +37,27 @@ export async function reconcileWallets(): Promise<Done & { readonly wallets: num
     RequeuedMessages: requeued,
     FailedReconciliations: failed,
   });
-  return { wallets, sealed, refundedMicros, requeued };
+  return total;
 }
 
-type Done = Pick<Reconciliation, "refundedMicros" | "requeued" | "sealed">;
+interface Total extends Pick<Reconciliation, "refundedMicros" | "requeued" | "sealed"> {
+  readonly wallets: number;
+  /** Wallets that could not be reconciled, or whose ledger does not add up. */
+  readonly failed: number;
+}
+
+type Done = Omit<Reconciliation, "isUnfinished">;
 
 /** One wallet that cannot be reconciled now must not keep the others from their turn. */
 async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean): Promise<Done | undefined> {
-  const done = { sealed: 0, refundedMicros: 0, requeued: 0 };
+  const done = { sealed: 0, refundedMicros: 0, requeued: 0, inconsistencies: 0 };
   try {
     for (let isUnfinished = true; isUnfinished && isTimeLeft();) {
       const pass = await reconcileWallet(organizationId);
       done.sealed += pass.sealed;
       done.refundedMicros += pass.refundedMicros;
       done.requeued += pass.requeued;
+      done.inconsistencies += pass.inconsistencies;
       ({ isUnfinished } = pass);
     }
   } catch (error) {

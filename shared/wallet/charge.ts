@@ -10,6 +10,7 @@ import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { postToWallet } from "./post.ts";
 import { walletClosed, WalletRecord } from "./record.ts";
+import { toBeSettled } from "./settlement.ts";
 import { nobodysTurn } from "./turn.ts";
 
 /*
@@ -79,13 +80,16 @@ async function applyDebit(
 ): Promise<Outcome<WalletRecord>> {
   const amountMicros = sumOf(charges);
   const count = charges.length;
+  const lastAt = at.toISOString();
+  const { set, setIfAbsent } = toBeSettled(organizationId, lastAt);
   return updateItem(
     WalletRecord,
     updateOf(
       keys.wallet(organizationId),
       {
         add: { balanceMicros: -amountMicros, seq: count, messageCount: count },
-        set: { lastId, lastAt: at.toISOString() },
+        set: { ...set, lastId, lastAt },
+        setIfAbsent,
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
       {

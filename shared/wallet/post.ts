@@ -9,7 +9,7 @@ import { findItem, tryTransact, type Update, type Write } from "../platform/tabl
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { readWallet, walletClosed, type WalletRecord } from "./record.ts";
-import { settling, type Settlement } from "./settlement.ts";
+import { settling, toBeSettled, type Settlement } from "./settlement.ts";
 import { endTurn, isTaken, takeTurn } from "./turn.ts";
 
 /** A change of the balance that is not a charge for messages. */
@@ -126,10 +126,12 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
 function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }: Posting): Update {
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
+  const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
     keys.wallet(seen.organizationId),
     {
-      set: { balanceMicros, seq, lastId, lastAt, ...settled?.set },
+      set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
+      setIfAbsent,
       add: settled?.add ?? {},
       remove: ["turnToken", "turnUntil"],
     },

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
+import { agendaFields } from "../platform/jobs/agenda.ts";
 import { keys } from "../platform/table/keys.ts";
 import { queryItems, findItem, type Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
@@ -19,6 +20,8 @@ export const WalletRecord = z.object({
   lastAt: z.string(),
   /** The reconciler has settled every seq up to this one. */
   settledSeq: z.int().nonnegative(),
+  /** Both are there while not every seq is settled. */
+  ...agendaFields,
   /** While a posting has its turn: whose turn it is, and when it is over at the latest. */
   turnToken: z.string().optional(),
   turnUntil: z.string().optional(),

@@ -12,8 +12,8 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems, findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { graceMs } from "../../shared/reconciliation/reconcile.ts";
-import { functionNamed } from "../support/functions.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 
 // `npm run bench:campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
@@ -83,7 +83,7 @@ for (;;) {
     while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
     // What happens by itself when minutes have gone by.
     gateway.advanceClock(2 * minuteMs + 1_000);
-    await functionNamed(gateway, "WakeCampaigns").invoke({});
+    await runSchedule(gateway, "WakeCampaigns");
     print(`the worker was ended at ${progress.accepted} accepted`);
   }
   if (status === "completed" || status === "failed") {
@@ -95,7 +95,7 @@ for (;;) {
 
 // A debit that an ended worker left behind is returned when the grace is over.
 gateway.advanceClock(graceMs + minuteMs);
-for (let pass = 0; pass < 3; pass += 1) await functionNamed(gateway, "ReconcileWallets").invoke({});
+for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
 const { balanceMicros, findings } = await auditWallet(organization.id);
 const Row = z.object({ id: z.string(), to: z.string() });
 const { pk } = keys.message(organization.id, "");

@@ -25,7 +25,7 @@ afterEach(() => vi.useRealTimers());
 async function tamper(key: Key, attribute: string, value: unknown): Promise<void> {
   await DynamoDBDocumentClient.from(new DynamoDBClient({})).send(
     new UpdateCommand({
-      TableName: inject("tableName"),
+      TableName: inject("table").name,
       Key: { ...key },
       UpdateExpression: "SET #attribute = :value",
       ExpressionAttributeNames: { "#attribute": attribute },

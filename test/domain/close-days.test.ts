@@ -4,13 +4,18 @@ import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
-import { countOutcome, CountsRecord } from "../../shared/messages/counts.ts";
+import { countOutcome, CountsRecord, recount } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
 
 const day = "2031-03-01";
 
@@ -57,10 +62,10 @@ it("a day that is over is counted anew and closed, and no late count changes it"
   await skew(organizationId);
 
   vi.setSystemTime(new Date("2031-03-02T00:59:00Z"));
-  await closeDays();
+  await inAllShards(closeDays);
   expect((await countsOf(organizationId))?.closedAt).toBeUndefined();
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
-  await closeDays();
+  await inAllShards(closeDays);
   const exact = { accepted: 3, sent: 3, failed: 0, cancelled: 0, spentMicros: 23_700 };
   expect(await countsOf(organizationId)).toMatchObject({ ...exact, closedAt: "2031-03-02T01:00:00.000Z" });
 
@@ -83,17 +88,72 @@ it("a day with a message that still waits stays open, is counted once a day, and
   const messageId = await accept(organizationId, "2031-03-11T12:00:00Z");
   await skew(organizationId);
   vi.setSystemTime(new Date("2031-03-02T01:30:00Z"));
-  await closeDays();
+  await inAllShards(closeDays);
   expect(await countsOf(organizationId)).toMatchObject({ accepted: 1, sent: 0, spentMicros: 7_900 });
   await skew(organizationId);
   vi.setSystemTime(new Date("2031-03-02T02:30:00Z"));
-  await closeDays();
+  await inAllShards(closeDays);
   expect(await countsOf(organizationId)).toMatchObject({ accepted: -1, sent: 5 });
 
   vi.setSystemTime(new Date("2031-03-11T12:00:01Z"));
   await handToCarrier({ organizationId, messageId }, carrier);
   vi.setSystemTime(new Date("2031-03-12T01:30:00Z"));
-  await closeDays();
+  await inAllShards(closeDays);
   const counts = await countsOf(organizationId);
   expect(counts).toMatchObject({ accepted: 1, sent: 1, closedAt: "2031-03-12T01:30:00.000Z" });
+});
+
+it("a day whose counts were all lost is counted, because its ledger is settled", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const messageId = await accept(organizationId);
+  await handToCarrier({ organizationId, messageId }, carrier);
+  await deleteItem(keys.dayCounts(organizationId, day));
+  vi.setSystemTime(new Date("2031-03-02T00:15:00Z"));
+  await inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
+  vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
+  expect(await inAllShards(closeDays)).toBe(1);
+  expect(await countsOf(organizationId)).toMatchObject({ accepted: 1, sent: 1, spentMicros: 7_900 });
+});
+
+it("a day that has an outcome between any two looks is counted to its end all the same", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const messageId = await accept(organizationId);
+    await handToCarrier({ organizationId, messageId }, carrier);
+    ids.push(messageId);
+  }
+  vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
+  const looks: string[] = [];
+  for (const messageId of ids) {
+    looks.push(
+      await recount(
+        {
+          organizationId,
+          key: keys.dayCounts(organizationId, day),
+          from: new Date(`${day}T00:00:00Z`),
+          to: new Date("2031-03-02T00:00:00Z"),
+          takes: () => true,
+        },
+        { batches: 1, batchSize: 2 },
+      ),
+    );
+    // A count that comes late, of a message that has come to its end before.
+    const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
+    await countOutcome(MessageRecord.parse(message));
+  }
+  expect(looks).toEqual(["unfinished", "unfinished", "closed", "closed", "closed"]);
+  expect(await countsOf(organizationId)).toMatchObject({ accepted: 5, sent: 5, failed: 0 });
+});
+
+it("a day that is closed, or not over, is not looked at", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const messageId = await accept(organizationId);
+  await handToCarrier({ organizationId, messageId }, carrier);
+  vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
+  expect(await inAllShards(closeDays)).toBe(1);
+  await accept(organizationId);
+  vi.setSystemTime(new Date("2031-03-02T12:00:00Z"));
+  expect(await inAllShards(closeDays)).toBe(0);
+  expect(await countsOf(organizationId)).not.toHaveProperty("agenda");
 });

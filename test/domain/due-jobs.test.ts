@@ -7,19 +7,27 @@ import { dueJob } from "../../shared/platform/jobs/due-job.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
+import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
-// Far from the present, where the shared gateway's own release of due jobs never looks.
+await useOwnTable();
+
 const start = new Date("2030-06-01T12:00:30Z");
 
+async function forgetRelease(shard: number): Promise<number> {
+  await deleteItem(keys.release(shard));
+  return 1;
+}
+
 beforeEach(async () => {
-  await deleteItem(keys.release());
+  await inAllShards(forgetRelease);
   vi.useFakeTimers({ toFake: ["Date"], now: start });
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await deleteItem(keys.release());
+  await inAllShards(forgetRelease);
 });
 
 async function schedule(organizationId: string, at: string, messageType?: "marketing" | "otp") {
@@ -40,27 +48,27 @@ it("a message due within 15 minutes goes to the queue at once, with a delay", as
   // It is on the queue, but not visible yet; the table holds nothing to release.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   vi.setSystemTime(new Date("2030-06-01T12:20:00Z"));
-  expect(await releaseDueJobs()).toBe(0);
+  expect(await inAllShards(releaseDueJobs)).toBe(0);
 });
 
 it("a message due later is released in its minute, once, to the queue of its type", async () => {
   const organizationId = await openWallet(1_000_000);
   const otp = await schedule(organizationId, "2030-06-01T13:00:00.500Z", "otp");
   const marketing = await schedule(organizationId, "2030-06-01T13:00:59Z", "marketing");
-  await releaseDueJobs();
+  await inAllShards(releaseDueJobs);
 
   vi.setSystemTime(new Date("2030-06-01T12:58:59Z"));
-  expect(await releaseDueJobs()).toBe(0);
+  expect(await inAllShards(releaseDueJobs)).toBe(0);
   vi.setSystemTime(new Date("2030-06-01T13:02:00Z"));
-  expect(await releaseDueJobs()).toBe(2);
-  expect(await releaseDueJobs()).toBe(0);
+  expect(await inAllShards(releaseDueJobs)).toBe(2);
+  expect(await inAllShards(releaseDueJobs)).toBe(0);
   expect(await takeJobs("transactionalSends")).toEqual([otp]);
   expect(await takeJobs("marketingSends")).toEqual([marketing]);
 });
 
 it("what fell due during an outage of many hours is released when it is over, over several runs", async () => {
   const organizationId = await openWallet(1_000_000);
-  await releaseDueJobs();
+  await inAllShards(releaseDueJobs);
   const jobs = [
     await schedule(organizationId, "2030-06-01T13:00:00Z"),
     await schedule(organizationId, "2030-06-01T18:30:00Z"),
@@ -68,14 +76,14 @@ it("what fell due during an outage of many hours is released when it is over, ov
   ];
   vi.setSystemTime(new Date("2030-06-02T04:00:00Z"));
   const released: number[] = [];
-  for (let run = 0; run < 8; run += 1) released.push(await releaseDueJobs());
+  for (let run = 0; run < 8; run += 1) released.push(await inAllShards(releaseDueJobs));
   expect(released.reduce((sum, count) => sum + count)).toBe(3);
   const taken = await takeJobs("transactionalSends");
   expect(taken.toSorted(byId)).toEqual(jobs.toSorted(byId));
 });
 
 it("more jobs in one minute than one batch holds are all released", async () => {
-  await releaseDueJobs();
+  await inAllShards(releaseDueJobs);
   const jobs = Array.from({ length: 450 }, () => ({ organizationId: "org_x", messageId: newId("msg") }));
   for (let first = 0; first < jobs.length; first += 90) {
     const batch = jobs.slice(first, first + 90).map((body) => {
@@ -85,7 +93,7 @@ it("more jobs in one minute than one batch holds are all released", async () => 
     await transact(batch);
   }
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
-  expect(await releaseDueJobs()).toBe(450);
+  expect(await inAllShards(releaseDueJobs)).toBe(450);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
 });
 
@@ -93,9 +101,20 @@ function byId(a: unknown, b: unknown): number {
   return MessageJob.parse(a).messageId.localeCompare(MessageJob.parse(b).messageId);
 }
 
+it("a shard whose own release has not run yet goes on where that of all shards ended", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const job = await schedule(organizationId, "2030-06-01T13:00:00Z");
+  const key = { pk: "RELEASE#due-jobs", sk: "RELEASE" };
+  await putItem({ put: { ...key, entity: "release", releasedThrough: "2030-06-01T12:31:00.000Z" } });
+  vi.setSystemTime(new Date("2030-06-01T15:00:00Z"));
+  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await takeJobs("transactionalSends")).toEqual([job]);
+  await deleteItem(key);
+});
+
 it("a record that cannot be read keeps no other job from its time", async () => {
   const organizationId = await openWallet(1_000_000);
-  await releaseDueJobs();
+  await inAllShards(releaseDueJobs);
   const jobs = [
     await schedule(organizationId, "2030-06-01T13:00:00Z"),
     await schedule(organizationId, "2030-06-01T13:00:01Z"),
@@ -103,7 +122,7 @@ it("a record that cannot be read keeps no other job from its time", async () => 
   const broken = [0, 1, 2, 3].map((shard) => keys.dueJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"));
   await Promise.all(broken.map(async (key) => putItem({ put: { ...key, entity: "dueJob" } })));
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
-  expect(await releaseDueJobs()).toBe(2);
+  expect(await inAllShards(releaseDueJobs)).toBe(2);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
   await Promise.all(broken.map(async (key) => deleteItem(key)));
 });

@@ -1,20 +1,33 @@
 import { afterEach, expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { graceMs, reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { debitWallet } from "../../shared/wallet/charge.ts";
 import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
 
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** Runs the reconciler's rounds for all wallets of this file. @returns how many wallets were looked at */
+async function reconcileAll(): Promise<number> {
+  return inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
+}
 
 function passGrace(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
@@ -91,4 +104,69 @@ it("a message that its carrier has put off is not queued again, for its job is o
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 1 });
   expect(await takeJobs("transactionalSends")).toEqual([{ organizationId, messageId: stranded }]);
+});
+
+it("only wallets with something to settle are looked at, once it is old enough", async () => {
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  const organizationId = await openWallet(1_000_000);
+  await openWallet(0);
+  // What is returned to a wallet of the tests before is itself to be settled, ten minutes later.
+  for (let round = 0; round < 3; round += 1) {
+    passGrace();
+    await reconcileAll();
+  }
+  expect(await reconcileAll()).toBe(0);
+  expect(await readWallet(organizationId)).not.toHaveProperty("agenda");
+
+  await acceptMessage(organizationId, request);
+  expect(await reconcileAll()).toBe(0);
+  passGrace();
+  expect(await reconcileAll()).toBe(1);
+  expect(await readWallet(organizationId)).toMatchObject({ seq: 2, settledSeq: 2 });
+  expect(await reconcileAll()).toBe(0);
+  await takeJobs("transactionalSends");
+});
+
+it("a wallet that is still busy is looked at when its next change is old enough, not in between", async () => {
+  const organizationId = await openWallet(1_000_000);
+  passGrace();
+  await debit(organizationId);
+  expect(await reconcileAll()).toBe(1);
+  expect(await readWallet(organizationId)).toMatchObject({ seq: 2, settledSeq: 1 });
+  expect(await reconcileAll()).toBe(0);
+  passGrace();
+  expect(await reconcileAll()).toBe(1);
+  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
+});
+
+it("a ledger that does not add up is reported, and what lies behind it goes on", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  await acceptMessage(organizationId, request);
+  await updateItem(z.object({}), {
+    key: keys.ledgerEntry(organizationId, 2),
+    update: "SET balanceAfterMicros = :wrong, amountMicros = :wrong",
+    values: { ":wrong": 5 },
+  });
+  await acceptMessage(organizationId, request);
+  await debit(organizationId);
+  passGrace();
+  const written: string[] = [];
+  const write = vi
+    .spyOn(process.stdout, "write")
+    .mockImplementation((line) => written.push(String(line)) > 0);
+  await reconcileAll();
+  await reconcileAll();
+  write.mockRestore();
+  const reported = written.map((line) =>
+    z.looseObject({ event: z.string().optional() }).parse(JSON.parse(line)),
+  );
+  expect(reported.filter(({ event }) => event === "ledger.inconsistent")).toMatchObject([
+    { organizationId, seq: 1 },
+    { organizationId, seq: 2 },
+  ]);
+  expect(reported.filter((line) => line["FailedReconciliations"] === 1)).toHaveLength(1);
+  // The debit behind it, whose function died, was returned.
+  expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - 2 * 7_900);
+  await takeJobs("transactionalSends");
 });

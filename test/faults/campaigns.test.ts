@@ -8,11 +8,11 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { collision, Faults, isBy } from "../support/faults.ts";
-import { functionNamed } from "../support/functions.ts";
+import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 
@@ -91,7 +91,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       // What the schedules do when minutes have gone by.
       gateway.advanceClock(2 * minuteMs + 1_000);
-      await functionNamed(gateway, "WakeCampaigns").invoke({});
+      await runSchedule(gateway, "WakeCampaigns");
       expect((await read()).progress.accepted).toBe(contactCount);
     },
     { timeout: 60_000, interval: 200 },
@@ -102,8 +102,8 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     async () => {
       expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
       gateway.advanceClock(graceMs + minuteMs);
-      await functionNamed(gateway, "ReconcileWallets").invoke({});
-      await functionNamed(gateway, "WakeCampaigns").invoke({});
+      await runSchedule(gateway, "ReconcileWallets");
+      await runSchedule(gateway, "WakeCampaigns");
       expect((await read()).status).toBe("completed");
       expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
     },

@@ -8,7 +8,7 @@ import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import {
   answer500,
@@ -25,7 +25,7 @@ import {
   throttle,
   type Fault,
 } from "../support/faults.ts";
-import { functionNamed } from "../support/functions.ts";
+import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 
 const faults = new Faults();
@@ -58,7 +58,7 @@ function killing(part: string, when: "after" | "before"): Fault {
 /** Lets the reconciler work as it does when the grace is over. */
 async function reconcile(): Promise<void> {
   gateway.advanceClock(graceMs + 60_000);
-  await functionNamed(gateway, "ReconcileWallets").invoke({});
+  await runSchedule(gateway, "ReconcileWallets");
 }
 
 async function send(key?: string): Promise<ApiResponse> {
@@ -117,9 +117,7 @@ describe("the reconciler", () => {
           return killing("ReconcileWallets", "after")(request, next);
         },
       );
-      await functionNamed(gateway, "ReconcileWallets")
-        .invoke({})
-        .catch(() => undefined);
+      await runSchedule(gateway, "ReconcileWallets").catch(() => undefined);
       if (!killed) break;
       kills += 1;
     }
@@ -133,9 +131,7 @@ describe("the reconciler", () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
     await send();
     gateway.advanceClock(graceMs + 60_000);
-    await Promise.all(
-      Array.from({ length: 5 }, async () => functionNamed(gateway, "ReconcileWallets").invoke({})),
-    );
+    await Promise.all(Array.from({ length: 5 }, async () => runSchedule(gateway, "ReconcileWallets")));
     await expectBooksInOrder(0);
     expect((await customer.ledger()).filter(({ type }) => type === "refund")).toHaveLength(1);
   });
@@ -187,7 +183,7 @@ it("a debit whose function is killed behind it is refunded once, and the wallet 
   faults.next(isDebit, killing("ApiSendSms", "after"));
   expect((await send()).status).toBe(500);
   expect(await customer.balance()).toBe(0.9921);
-  await functionNamed(gateway, "ReconcileWallets").invoke({});
+  await runSchedule(gateway, "ReconcileWallets");
   // Too young: its function might still be working.
   expect(await customer.balance()).toBe(0.9921);
   await reconcile();

@@ -8,7 +8,7 @@ import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { dropAnswer, Faults, isBy, type Fault } from "../support/faults.ts";
-import { functionNamed } from "../support/functions.ts";
+import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf } from "../support/webhooks.ts";
@@ -106,10 +106,10 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
   );
   await ping(endpoint);
   await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }), 15_000);
-  await functionNamed(gateway, "ReleaseDue").invoke({});
+  await runSchedule(gateway, "ReleaseDue");
   expect(endpoint.hook.calls).toHaveLength(1);
   gateway.advanceClock(31 * 60_000);
-  await functionNamed(gateway, "ReleaseDue").invoke({});
+  await runSchedule(gateway, "ReleaseDue");
   await endpoint.hook.waitForCalls(2);
   await vi.waitFor(
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded", attempts: 2 }),

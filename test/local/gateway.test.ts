@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 
+import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -53,6 +54,22 @@ it("a restart keeps accounts, keys, tokens, money and messages", async () => {
   expect(await returned.balance()).toBe(4.9921);
   expect((await returned.call("/v1/auth/me", { credential: secret })).status).toBe(200);
   await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
+});
+
+it("a table that an older release made gets the index that it lacks", async () => {
+  const before = await start({ dataFolder });
+  const { name: TableName } = before.stack.table;
+  const IndexName = "agenda";
+  const dynamodb = new DynamoDBClient({ endpoint: before.dynamodbEndpoint });
+  const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName } }];
+  await dynamodb.send(new UpdateTableCommand({ TableName, GlobalSecondaryIndexUpdates }));
+  await before.stop();
+
+  const after = await start({ dataFolder });
+  const { Table } = await new DynamoDBClient({ endpoint: after.dynamodbEndpoint }).send(
+    new DescribeTableCommand({ TableName }),
+  );
+  expect(Table?.GlobalSecondaryIndexes).toMatchObject([{ IndexName }]);
 });
 
 it("a message that waits on a queue when the gateway stops is sent after it starts again", async () => {

@@ -20,7 +20,7 @@ import { commandLine, commands, type Order } from "../../infra/operator/command-
 import { agrees } from "../../infra/operator/context.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
@@ -485,4 +485,17 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   expect(audits.filter(({ findings }) => findings.length > 0)).toEqual([
     { organizationId, findings: [expect.stringMatching(/^seq 3 pays for msg_\w+, which does not exist$/)] },
   ]);
+});
+
+it("what an older release left open is put on the agenda, once", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { organizationId } = customer;
+  await customer.send();
+  await operator(["agenda"]);
+  const day = keys.dayCounts(organizationId, new Date().toISOString().slice(0, 10));
+  for (const key of [keys.wallet(organizationId), day]) {
+    await updateItem(z.object({}), { key, update: "REMOVE agenda, lookAt" });
+  }
+  expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 2 items put/) });
+  expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 0 items put/) });
 });

@@ -148,7 +148,16 @@ export function updated(expression: string, context: Context): Item {
 }
 
 function sum(tokens: Tokens, context: Context): unknown {
-  const left = operand(tokens.take(), context);
+  const first = tokens.take();
+  if (first === "if_not_exists") {
+    tokens.expect("(");
+    const present = operand(tokens.take(), context);
+    tokens.expect(",");
+    const otherwise = operand(tokens.take(), context);
+    tokens.expect(")");
+    return present ?? otherwise;
+  }
+  const left = operand(first, context);
   if (tokens.takeIf("+")) return Number(left) + Number(operand(tokens.take(), context));
   if (tokens.takeIf("-")) return Number(left) - Number(operand(tokens.take(), context));
   return left;

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 
+import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import { fulfils, updated, type Item } from "./expressions.ts";
 
 interface Write {
@@ -23,15 +24,24 @@ interface Write {
 /** A DynamoDB table in memory: each command is carried out at once and whole, as DynamoDB does it. */
 export class MemoryTable {
   readonly #items = new Map<string, Item>();
+  /** The items as they were before their last change: what an eventually consistent read may still see. */
+  readonly #olderItems = new Map<string, Item | undefined>();
   readonly #tokens = new Set<string>();
 
   all(): Item[] {
     return [...this.#items.values()];
   }
 
-  carryOut(command: object): unknown {
-    if (command instanceof GetCommand) return { Item: this.#find(command.input.Key ?? {}) };
-    if (command instanceof QueryCommand) return this.#query(command);
+  /** @param isOld whether a read that need not be consistent sees what was there before the last changes */
+  carryOut(command: object, isOld = false): unknown {
+    if (command instanceof GetCommand) {
+      const { Key = {}, ConsistentRead } = command.input;
+      return { Item: isOld && ConsistentRead !== true ? this.#findOlder(Key) : this.#find(Key) };
+    }
+    if (command instanceof QueryCommand) {
+      const mayBeOld = isOld && command.input.ConsistentRead !== true;
+      return this.#query(command, mayBeOld ? this.#allOlder() : this.all());
+    }
     if (command instanceof TransactWriteCommand) return this.#transact(command);
     if (
       command instanceof PutCommand ||
@@ -79,19 +89,35 @@ export class MemoryTable {
     return {};
   }
 
-  #query({ input }: QueryCommand): unknown {
+  #query({ input }: QueryCommand, items: readonly Item[]): unknown {
+    const { partitionKey, sortKey } =
+      input.IndexName === agendaIndex.name ? agendaIndex : { partitionKey: "pk", sortKey: "sk" };
     const values = input.ExpressionAttributeValues ?? {};
     const [pk, from, to] = [String(values[":pk"]), String(values[":from"]), String(values[":to"])];
-    const after = input.ExclusiveStartKey === undefined ? "" : String(input.ExclusiveStartKey["sk"]);
-    const found = this.all()
-      .filter((item) => item["pk"] === pk)
-      .filter((item) => String(item["sk"]) >= from && String(item["sk"]) <= to && String(item["sk"]) > after)
-      .toSorted((a, b) => (String(a["sk"]) < String(b["sk"]) ? -1 : 1));
+    const after = input.ExclusiveStartKey === undefined ? "" : String(input.ExclusiveStartKey[sortKey]);
+    const found = items
+      .filter((item) => item[partitionKey] === pk && typeof item[sortKey] === "string")
+      .filter((item) => {
+        const sk = String(item[sortKey]);
+        return sk >= from && sk <= to && sk > after;
+      })
+      .toSorted((a, b) => (String(a[sortKey]) < String(b[sortKey]) ? -1 : 1));
     const Items = found.slice(0, input.Limit);
+    const last = Items.at(-1);
     return {
       Items,
-      ...(Items.length < found.length ? { LastEvaluatedKey: { pk, sk: Items.at(-1)?.["sk"] } } : {}),
+      ...(Items.length < found.length && last !== undefined ? { LastEvaluatedKey: last } : {}),
     };
+  }
+
+  #findOlder(key: Item): Item | undefined {
+    const id = idOf(key);
+    return this.#olderItems.has(id) ? this.#olderItems.get(id) : this.#find(key);
+  }
+
+  #allOlder(): Item[] {
+    const older = new Map<string, Item | undefined>([...this.#items, ...this.#olderItems]);
+    return [...older.values()].filter((item) => item !== undefined);
   }
 
   #isAllowed(write: Write): boolean {
@@ -104,6 +130,7 @@ export class MemoryTable {
 
   #apply(write: Write, isDelete: boolean): Item | undefined {
     const key = keyOf(write);
+    this.#olderItems.set(idOf(key), this.#find(key));
     if (isDelete) {
       this.#items.delete(idOf(key));
       return undefined;

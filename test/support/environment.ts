@@ -14,7 +14,7 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = inject("dynamodbEndpoint");
 process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
-process.env[environmentNames.tableName] = inject("tableName");
+process.env[environmentNames.tableName] = inject("table").name;
 
 const sqs = new SQSClient({});
 for (const queue of queueNames) {

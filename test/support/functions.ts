@@ -7,3 +7,12 @@ export function functionNamed(gateway: LocalGateway, part: string): FunctionHost
   if (found === undefined) throw new Error(`there is no function ${part}`);
   return found;
 }
+
+/** Calls a scheduled function as its rule does: for each part of its work, side by side. */
+export async function runSchedule(gateway: LocalGateway, part: string): Promise<void> {
+  const calls = gateway.stack.schedules.filter(({ functionName }) => functionName.includes(part));
+  const host = functionNamed(gateway, part);
+  const results = await Promise.allSettled(calls.map(async ({ input }) => host.invoke(input ?? {})));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw new Error(`${part} failed`, { cause: failed.reason });
+}

@@ -2,6 +2,7 @@ import type { TestProject } from "vitest/node";
 
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import type { StackDefinition } from "../../infra/local/template.ts";
 
 /** What the tests know of the gateway that they share. Tests keep apart by organisation. */
 declare module "vitest" {
@@ -10,7 +11,7 @@ declare module "vitest" {
     assembly: { assemblyFolder: string; stackName: string };
     dynamodbEndpoint: string;
     sqsEndpoint: string;
-    tableName: string;
+    table: StackDefinition["table"];
   }
 }
 
@@ -28,6 +29,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("assembly", assembly);
   project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
   project.provide("sqsEndpoint", gateway.sqsEndpoint);
-  project.provide("tableName", gateway.stack.table.name);
+  project.provide("table", gateway.stack.table);
   return async () => gateway.stop();
 }

@@ -33,6 +33,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
+  vi.resetModules();
   server.closeAllConnections();
   server.close();
   await once(server, "close");
@@ -55,4 +56,21 @@ it("a write that must not be sent twice is not sent into a connection that died 
   expect(await count()).toEqual(counted);
   expect(requests).toBe(3);
   expect(lastUsedMs.size).toBe(2);
+});
+
+it("a connection that is let go is not taken though a younger one stands before it", async () => {
+  const { updateItem } = await import("../../shared/platform/table/table.ts");
+  const { updateOf } = await import("../../shared/platform/table/update.ts");
+  const count = async (): Promise<unknown> =>
+    updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
+      singleEffect: true,
+    });
+  const later = Date.now() + 4 * maxIdleMs;
+  // The clock goes back, so that the connection that was used last is the older one.
+  vi.useFakeTimers({ toFake: ["Date"], now: later });
+  await Promise.all([count(), count()]);
+  vi.setSystemTime(later - 4 * maxIdleMs);
+  await count();
+  vi.setSystemTime(later);
+  expect(await count()).toEqual({ applied: true, item: { n: 1 } });
 });

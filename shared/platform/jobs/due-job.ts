@@ -5,15 +5,14 @@ import { keys } from "../table/keys.ts";
 import type { Put } from "../table/table.ts";
 import type { QueuedJob } from "./job.ts";
 import { queueNames } from "./queue-names.ts";
+import { shardOf } from "./shards.ts";
 
 /*
  * What is due later than a queue can hold waits in the table, in a bucket for each minute. A bucket is moved to the
  * queues a minute before it begins; by then nothing is added to it, for only what is due later than the
- * longest delay of a queue, 15 minutes, is put here at all.
+ * longest delay of a queue, 15 minutes, is put here at all. Each minute has a partition for each shard, so that a
+ * popular one takes more than 1,000 writes a second.
  */
-
-/** Each minute has this many partitions, so that a popular one takes more than 1,000 writes a second. */
-export const shardCount = 4;
 
 export const DueJobRecord = z.object({
   sk: z.string(),
@@ -53,9 +52,4 @@ export function bucketName(at: Date, shard: number): string {
 
 export function startOfMinute(timeMs: number): number {
   return Math.floor(timeMs / minuteMs) * minuteMs;
-}
-
-/** Spreads jobs over the shards by the last character of their id, which is random. */
-function shardOf(id: string): number {
-  return id.charCodeAt(id.length - 1) % shardCount;
 }

@@ -5,7 +5,7 @@ import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
 import { deleteItem, queryItems, findItem, updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
-import { bucketName, DueJobRecord, shardCount, startOfMinute } from "./due-job.ts";
+import { bucketName, DueJobRecord, startOfMinute } from "./due-job.ts";
 import { secondsUntil } from "./job.ts";
 import { enqueueAll } from "./queue.ts";
 
@@ -19,15 +19,16 @@ const firstLookBackMs = hourMs;
 const maxMinutesPerRun = 180;
 
 const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: z.string() });
+type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 /**
- * Moves the jobs of all buckets up to the next minute to their queues, from where the last run ended. A job
+ * Moves the jobs of one shard's buckets up to the next minute to their queues, from where the last run ended. A job
  * is deleted after it is queued: a crash in between queues it twice, which its claim makes harmless.
  * @returns how many jobs it moved
  */
-export async function releaseDueJobs(): Promise<number> {
+export async function releaseDueJobs(shard: number): Promise<number> {
   const target = startOfMinute(now().getTime() + minuteMs);
-  const progress = await findItem(ReleaseRecord, keys.release(), { consistent: true });
+  const progress = await findProgress(shard);
   const start =
     progress === undefined
       ? startOfMinute(target - firstLookBackMs)
@@ -35,13 +36,17 @@ export async function releaseDueJobs(): Promise<number> {
   const end = Math.min(target, start + (maxMinutesPerRun - 1) * minuteMs);
   let released = 0;
   for (let minute = start; minute <= end; minute += minuteMs) {
-    for (let shard = 0; shard < shardCount; shard += 1) {
-      released += await releaseBucket(bucketName(new Date(minute), shard));
-    }
-    await rememberReleased(new Date(minute));
+    released += await releaseBucket(bucketName(new Date(minute), shard));
+    await rememberReleased(shard, new Date(minute));
   }
   if (end < target) log.warn("due_jobs.behind", { count: (target - end) / minuteMs });
   return released;
+}
+
+async function findProgress(shard: number): Promise<ReleaseRecord | undefined> {
+  const own = await findItem(ReleaseRecord, keys.release(shard), { consistent: true });
+  // Before the work was split there was one progress for all shards.
+  return own ?? findItem(ReleaseRecord, { ...keys.release(shard), sk: "RELEASE" }, { consistent: true });
 }
 
 async function releaseBucket(bucket: string): Promise<number> {
@@ -80,12 +85,12 @@ function readable(item: { readonly sk: string }): DueJobRecord[] {
 }
 
 /** Progress only moves forward, also when two runs overlap. */
-async function rememberReleased(minute: Date): Promise<void> {
+async function rememberReleased(shard: number, minute: Date): Promise<void> {
   const releasedThrough = minute.toISOString();
   await updateItem(
     ReleaseRecord,
     updateOf(
-      keys.release(),
+      keys.release(shard),
       { set: { entity: "release", releasedThrough } },
       { where: "attribute_not_exists(#releasedThrough) OR #releasedThrough < :releasedThrough" },
     ),

@@ -53,8 +53,12 @@ function noted<Agent extends HttpAgent>(agent: Agent): Agent {
 export function dropDeadConnections(): void {
   const aliveSinceMs = now().getTime() - maxIdleMs;
   for (const { freeSockets } of agents) {
-    for (const socket of Object.values(freeSockets).flatMap((sockets = []) => sockets)) {
-      if ((idleSinceMs.get(socket) ?? 0) < aliveSinceMs) socket.destroy();
+    for (const sockets of Object.values(freeSockets)) {
+      for (const socket of sockets ?? []) {
+        if ((idleSinceMs.get(socket) ?? 0) < aliveSinceMs) socket.destroy();
+      }
+      // The agent takes the last one, and passes over those that are destroyed at the front of the list alone.
+      sockets?.sort((one, other) => Number(other.destroyed) - Number(one.destroyed));
     }
   }
 }

@@ -13,7 +13,6 @@
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
- * | how far a sweep through all wallets has come     | SWEEP#<name>        | SWEEP         |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
  * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
  * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
@@ -28,12 +27,21 @@
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
  * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
- * | how far due jobs have been released              | RELEASE#due-jobs    | RELEASE       |
+ * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
  * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
  * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
  *
  * The wallet, the ledger and the messages have partitions of their own, because one partition takes
- * 1,000 writes a second and a send writes to all three. Nothing is indexed.
+ * 1,000 writes a second and a send writes to all three.
+ *
+ * One index, `agenda`, lists what background work has to look at, and when: the few items that say so in the fields
+ * `agenda` (what for, and which shard of the work) and `lookAt` (ISO 8601). What has nothing to be looked at is not in
+ * it and costs nothing, and an item that is in it costs a write more only when these two fields change.
+ *
+ * | what is looked at                                | agenda              | lookAt        |
+ * | ------------------------------------------------ | ------------------- | ------------- |
+ * | wallets whose ledger is not settled              | SETTLE#<shard>      | when its oldest change is old enough |
+ * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count it |
  */
 export interface Key {
   readonly pk: string;
@@ -59,7 +67,6 @@ export const keyFamilies = [
   "REVIEWS",
   "SANDBOX",
   "STATS",
-  "SWEEP",
   "TEMPLATES",
   "USER",
   "WALLET",
@@ -93,7 +100,6 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
-  walletSweep: (name: string): Key => ({ pk: `SWEEP#${name}`, sk: "SWEEP" }),
   ledgerEntry: (organizationId: string, seq: number): Key => ({
     pk: `LEDGER#${organizationId}`,
     sk: ledgerSortKey(seq),
@@ -141,7 +147,7 @@ export const keys = {
   }),
   openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
-  release: (): Key => ({ pk: "RELEASE#due-jobs", sk: "RELEASE" }),
+  release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
   limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
@@ -150,3 +156,6 @@ export const keys = {
 export function ledgerSortKey(seq: number): string {
   return String(seq).padStart(16, "0");
 }
+
+/** The index of what background work has to look at. It has the keys of the items alone. */
+export const agendaIndex = { name: "agenda", partitionKey: "agenda", sortKey: "lookAt" } as const;

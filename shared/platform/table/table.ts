@@ -15,6 +15,7 @@ import {
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
+  type QueryCommandInput,
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
@@ -23,7 +24,7 @@ import type * as z from "zod";
 import { ApiError } from "../../contract/errors.ts";
 import { config } from "../config.ts";
 import { dropDeadConnections, requestHandler } from "./connections.ts";
-import type { Key } from "./keys.ts";
+import type { agendaIndex, Key } from "./keys.ts";
 import { CarefulRetryStrategy } from "./retry.ts";
 
 const client = documentClient(3);
@@ -195,6 +196,8 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
 }
 
 export interface Range {
+  /** The index that is read instead of the table: `pk` and the sort key are then those of the index. */
+  readonly index?: typeof agendaIndex;
   readonly pk: string;
   /** Inclusive bounds of the sort key, in text order. */
   readonly from?: string;
@@ -213,14 +216,12 @@ export interface Range {
  */
 export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): Promise<Item[]> {
   const items: Item[] = [];
-  let after = range.after;
+  const parameters = queryParameters(range);
   while (items.length < range.limit) {
-    const page = await client.send(
-      new QueryCommand({ ...queryParameters({ ...range, after }), Limit: range.limit - items.length }),
-    );
+    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - items.length }));
     for (const item of page.Items ?? []) items.push(schema.parse(item));
     if (page.LastEvaluatedKey === undefined) break;
-    after = String(page.LastEvaluatedKey["sk"]);
+    parameters.ExclusiveStartKey = page.LastEvaluatedKey;
   }
   return items;
 }
@@ -244,20 +245,15 @@ export async function skipItems(range: Omit<Range, "limit">, count: number): Pro
   return after;
 }
 
-function queryParameters(range: Range): {
-  TableName: string;
-  KeyConditionExpression: string;
-  ExpressionAttributeValues: Record<string, string>;
-  ScanIndexForward: boolean;
-  ConsistentRead: boolean;
-  ExclusiveStartKey?: Record<string, string>;
-} {
+function queryParameters(range: Range): QueryCommandInput {
   // DynamoDB takes one condition on the sort key; its text is never empty and never above U+10FFFF.
   const from = range.from ?? " ";
   const to = range.to ?? "\u{10FFFF}";
+  const { partitionKey, sortKey } = range.index ?? { partitionKey: "pk", sortKey: "sk" };
   return {
     TableName: config.tableName(),
-    KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+    ...(range.index === undefined ? {} : { IndexName: range.index.name }),
+    KeyConditionExpression: `${partitionKey} = :pk AND ${sortKey} BETWEEN :from AND :to`,
     ExpressionAttributeValues: { ":pk": range.pk, ":from": from, ":to": to },
     ScanIndexForward: range.newestFirst !== true,
     ConsistentRead: range.consistent ?? false,
