@@ -45,7 +45,12 @@ export const workers = {
     timeoutSeconds: 20,
     queuesForItself: true,
     access: {
-      table: { MESSAGES: ["UpdateItem"], SANDBOX: ["UpdateItem"], STATS: ["UpdateItem"] },
+      table: {
+        MESSAGES: ["GetItem", "UpdateItem"],
+        DUE: ["PutItem"],
+        SANDBOX: ["UpdateItem"],
+        STATS: ["UpdateItem"],
+      },
       queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
       carrier: true,
     },
@@ -131,7 +136,7 @@ export const workers = {
     timeoutSeconds: 50,
     access: {
       table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-      queues: ["transactionalSends", "marketingSends", "webhookRetries"],
+      queues: ["transactionalSends", "marketingSends", "webhookRetries", "refunds"],
     },
     schedule: {
       everyMinutes: 1,

@@ -9,11 +9,11 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem, type Update } from "../platform/table/table.ts";
+import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { eventJob } from "../webhooks/webhook-job.ts";
 import { countOutcome } from "./counts.ts";
-import { refundJob, sendJob, type MessageJob } from "./message-job.ts";
-import { claim, markFailed, markSent, MessageRecord, release } from "./record.ts";
+import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
+import { claim, markFailed, markSent, messageKey, MessageRecord, release } from "./record.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
@@ -72,7 +72,7 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<void> 
   const result = await askCarrier(message, carrier);
   switch (result.outcome) {
     case "accepted":
-      return end(markSent(message, now(), result.carrierReference), message);
+      return end(await applyToHeld(markSent(message, now(), result.carrierReference), message));
     case "refused":
       return fail(message, result.errorCode);
     case "unknown":
@@ -120,13 +120,17 @@ async function askCarrier(
   }
 }
 
-async function fail(message: MessageRecord, errorCode: MessageErrorCode): Promise<void> {
-  return end(markFailed(message, now(), errorCode), message);
+/** Ends a message as failed. The refund that is then owed is written down in the same transaction. */
+async function fail(held: MessageRecord, errorCode: MessageErrorCode): Promise<void> {
+  const at = now();
+  const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
+  if (result.outcome === "refused") throw claimLapsed(held);
+  const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
+  await end(MessageRecord.parse(failed));
 }
 
-/** Brings a message that this sender holds to its end. */
-async function end(transition: Update, held: MessageRecord): Promise<void> {
-  const ended = await applyToHeld(transition, held);
+/** What follows when a message that this sender held has come to its end. */
+async function end(ended: MessageRecord): Promise<void> {
   const { organizationId, id: messageId, errorCode } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
     organizationId,
@@ -149,7 +153,11 @@ async function applyToHeld(transition: Update, held: MessageRecord): Promise<Mes
     isOwn: ({ attempts, claimToken }) => attempts === held.attempts && claimToken === undefined,
   });
   if (applied.applied) return applied.item;
-  throw new Error(`the claim on message ${held.id} lapsed before its outcome was recorded`);
+  throw claimLapsed(held);
+}
+
+function claimLapsed({ id }: MessageRecord): Error {
+  return new Error(`the claim on message ${id} lapsed before its outcome was recorded`);
 }
 
 /** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { secondMs } from "../platform/clock.ts";
+import { minuteMs, secondMs } from "../platform/clock.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
@@ -24,6 +24,18 @@ export function sendJob(message: Queueable, delaySeconds = 0): QueuedJob {
 /** The job that returns the price of a message that failed. */
 export function refundJob(message: Queueable): QueuedJob {
   return jobOn("refunds", message);
+}
+
+/** Later than any queue can hold a job, as what waits in the table has to be. */
+const refundAgainAfterMs = 20 * minuteMs;
+
+/**
+ * The write that asks for a refund once more, some time later, whatever becomes of its first job. It is written with the
+ * failure that owes the refund.
+ */
+export function owedRefund(message: Queueable, failedAt: Date): Put {
+  const dueAt = new Date(failedAt.getTime() + refundAgainAfterMs).toISOString();
+  return dueJob({ id: `refund#${message.id}`, dueAt }, refundJob(message));
 }
 
 function jobOn(queue: QueueName, { organizationId, id }: Queueable, delaySeconds = 0): QueuedJob {

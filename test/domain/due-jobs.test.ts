@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { dueJob } from "../../shared/platform/jobs/due-job.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -100,6 +103,27 @@ it("more jobs in one minute than one batch holds are all released", async () => 
 function byId(a: unknown, b: unknown): number {
   return MessageJob.parse(a).messageId.localeCompare(MessageJob.parse(b).messageId);
 }
+
+it("a refund whose job was parked is asked for once more, because it was owed from the failure on", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const request = { to: "15005550000", message: "now", senderId: "ACME", language: "English" } as const;
+  const { id: messageId } = await acceptMessage(organizationId, request);
+  await inAllShards(releaseDueJobs);
+  await handToCarrier(
+    { organizationId, messageId },
+    { deduplicates: true, send: async () => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }) },
+  );
+  const job = { organizationId, messageId };
+  expect(await takeJobs("refunds")).toEqual([job]);
+
+  vi.setSystemTime(new Date(start.getTime() + 21 * 60_000));
+  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await takeJobs("refunds")).toEqual([job]);
+  await refundMessage(job);
+  await refundMessage(job);
+  expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
+  await takeJobs("transactionalSends");
+});
 
 it("a shard whose own release has not run yet goes on where that of all shards ended", async () => {
   const organizationId = await openWallet(1_000_000);

@@ -375,8 +375,10 @@ it("what the reconciler did is told as metrics and as a log line", async () => {
   faults.next(isDebit, killing("ApiSendSms", "after"));
   await send();
   await reconcile();
-  const metrics = log.filter((line) => line.includes('"SealedDebits":1'));
-  expect(metrics).toHaveLength(1);
+  const sealed = (): string[] => log.filter((line) => line.includes('"SealedDebits":1'));
+  // What a function writes arrives a moment after its answer.
+  await vi.waitFor(() => expect(sealed()).toHaveLength(1));
+  const metrics = sealed();
   expect(JSON.parse(metrics[0] ?? "")).toMatchObject({ RefundedMicros: 7_900, FailedReconciliations: 0 });
   expect(metrics[0]).toContain("CloudWatchMetrics");
   const lines = log.filter(

@@ -151,6 +151,8 @@ it("gives every function Node 24 on arm64 and a role that no other has", () => {
 
 it("lets what talks to the outside touch no wallet", () => {
   expect(tableAccess("SendMessage")).toEqual([
+    "GetItem MESSAGES#*",
+    "PutItem DUE#*",
     "UpdateItem MESSAGES#*",
     "UpdateItem SANDBOX#*",
     "UpdateItem STATS#*",
