@@ -30,7 +30,7 @@ export const changesWallet = {
 
 /** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
 const acceptsMessages = grant(changesWallet, {
-  table: { ORG: ["GetItem"], MESSAGES: ["PutItem"], DUE: ["PutItem"], STATS: ["UpdateItem"] },
+  table: { ORG: ["GetItem"], MESSAGES: ["PutItem", "DeleteItem"], DUE: ["PutItem"], STATS: ["UpdateItem"] },
   queues: ["transactionalSends", "marketingSends"],
 });
 

@@ -77,7 +77,7 @@ export const workers = {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         DUE_CAMPAIGNS: ["DeleteItem"],
         CONTACTS: ["GetItem", "Query"],
-        MESSAGES: ["PutItem", "Query"],
+        MESSAGES: ["PutItem", "DeleteItem", "Query"],
         STATS: ["GetItem", "UpdateItem"],
       },
       queues: ["campaigns", "marketingSends"],
@@ -149,7 +149,7 @@ export const workers = {
     timeoutSeconds: 50,
     access: grant(changesWallet, {
       agenda: true,
-      table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query"], STATS: ["UpdateItem"] },
+      table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query", "UpdateItem"], STATS: ["UpdateItem"] },
       queues: ["transactionalSends", "marketingSends", "refunds"],
     }),
     schedule: {

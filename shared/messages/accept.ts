@@ -8,7 +8,7 @@ import { chargeWallet } from "../wallet/charge.ts";
 import { countAccepted } from "./counts.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
-import { messageKey, type MessageRecord } from "./record.ts";
+import { messageKey, provisional, type MessageRecord } from "./record.ts";
 
 /**
  * Messages that are paid and recorded together at the most: each takes two writes, its own and its ledger
@@ -59,11 +59,16 @@ export async function acceptTogether(
   const [first] = messages;
   if (first === undefined) return;
   const [waiting, due] = [messages.filter(waitsInTable), messages.filter((each) => !waitsInTable(each))];
+  // A message that nothing else is written with, and that nobody can cancel, need not be written in one transaction with
+  // its entry: without the entry it has no job, and vanishes.
+  const isAlone = messages.length === 1 && first.scheduledAt === undefined && together.length === 0;
   await chargeWallet({
     organizationId: first.organizationId,
     charges: messages.map(({ id, totalMicros }) => ({ messageId: id, amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
-    together: [...messages.map(messagePut), ...waiting.map(waitingJob), ...together],
+    ...(isAlone
+      ? { before: [messagePut(provisional(first))], together }
+      : { together: [...messages.map(messagePut), ...waiting.map(waitingJob), ...together] }),
   });
   await Promise.all([queueForSending(due), countAccepted(messages)]);
 }

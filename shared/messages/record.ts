@@ -8,6 +8,7 @@ import {
   MessageType,
   type Message,
 } from "../contract/sms.ts";
+import { dayMs, epochSeconds } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
@@ -45,6 +46,8 @@ export const MessageRecord = z.object({
   errorCode: MessageErrorCode.optional(),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
+  /** When the table forgets it, in seconds since the epoch, of a message that may have been written without being paid. */
+  expiresAt: z.int().optional(),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
 
@@ -89,6 +92,25 @@ export function presentPricing(
  * that comes late or twice is refused and changes nothing.
  */
 
+/**
+ * Longer than a paid message can be without having been taken up or looked at by the reconciler, both of which end its
+ * being provisional, though everything be down for days.
+ */
+const provisionalMs = 7 * dayMs;
+
+/** A message as it is before its ledger entry, which alone makes it count, has been written. */
+export function provisional(message: MessageRecord): MessageRecord {
+  return {
+    ...message,
+    expiresAt: epochSeconds(new Date(Date.parse(message.queuedAt) + provisionalMs)),
+  };
+}
+
+/** Provisional → lasting, for its ledger entry is there. */
+export function makeLasting(paid: MessageRecord): Update {
+  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { present: ["pk"] });
+}
+
 /** What a message loses when nobody holds it any more. */
 const claimFields = ["claimToken", "claimedUntil"];
 
@@ -96,7 +118,12 @@ const claimFields = ["claimToken", "claimedUntil"];
 export function claim(key: Key, token: string, at: Date, until: Date): Update {
   return updateOf(
     key,
-    { set: { claimToken: token, claimedUntil: until.toISOString() }, add: { attempts: 1, openClaims: 1 } },
+    {
+      set: { claimToken: token, claimedUntil: until.toISOString() },
+      add: { attempts: 1, openClaims: 1 },
+      // There are jobs of paid messages alone.
+      remove: ["expiresAt"],
+    },
     {
       is: { status: "queued" },
       where: "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at",

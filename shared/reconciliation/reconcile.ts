@@ -1,12 +1,12 @@
 import { dayOf, noteDay } from "../messages/counts.ts";
 import { refundJob, sendJob, waitsInTable } from "../messages/message-job.ts";
-import { MessageRecord } from "../messages/record.ts";
+import { makeLasting, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, queryItems, tryTransact } from "../platform/table/table.ts";
+import { findItem, queryItems, tryTransact, updateItem } from "../platform/table/table.ts";
 import {
   ledgerEntry,
   readLedger,
@@ -231,6 +231,7 @@ class Pass implements Reconciliation {
       await enqueue(refundJob(message));
       this.requeued += 1;
     } else if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
+      if (message.expiresAt !== undefined) await updateItem(MessageRecord, makeLasting(message));
       await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;
     }

@@ -5,7 +5,16 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, tryTransact, updateItem, type Outcome, type Write } from "../platform/table/table.ts";
+import {
+  deleteItem,
+  findItem,
+  putItem,
+  tryTransact,
+  updateItem,
+  type Outcome,
+  type Put,
+  type Write,
+} from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { postToWallet } from "./post.ts";
@@ -34,9 +43,16 @@ interface Charging {
   readonly organizationId: string;
   readonly charges: readonly Charge[];
   readonly at: Date;
+  /**
+   * What is written before the ledger entries: new items that mean nothing without them, and that vanish in time if the
+   * entries are never written.
+   */
+  readonly before?: readonly Put[];
   /** What is recorded together with the ledger entries: all of it is written, or nothing. */
   readonly together: readonly Write[];
 }
+
+type Debit = Pick<Charging, "at" | "charges" | "organizationId">;
 
 /**
  * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
@@ -45,9 +61,9 @@ interface Charging {
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded: what the wallet may
  *   have been debited was given back, or will be by the reconciler
  */
-export async function chargeWallet({ together, ...charging }: Charging): Promise<void> {
+export async function chargeWallet({ before = [], together, ...charging }: Charging): Promise<void> {
   const entries = await debitWallet(charging);
-  await record(entries, together);
+  await record(entries, before, together);
 }
 
 /**
@@ -55,7 +71,7 @@ export async function chargeWallet({ together, ...charging }: Charging): Promise
  * @returns the ledger entries that the debit is owed
  * @throws ApiError as `chargeWallet`
  */
-export async function debitWallet(charging: Omit<Charging, "together">): Promise<NewLedgerEntry[]> {
+export async function debitWallet(charging: Debit): Promise<NewLedgerEntry[]> {
   const { organizationId, charges } = charging;
   const entryIds = charges.map(() => newId("txn"));
   const lastId = entryIds.at(-1) ?? "";
@@ -75,7 +91,7 @@ export async function debitWallet(charging: Omit<Charging, "together">): Promise
 }
 
 async function applyDebit(
-  { organizationId, charges, at }: Omit<Charging, "together">,
+  { organizationId, charges, at }: Debit,
   lastId: string,
 ): Promise<Outcome<WalletRecord>> {
   const amountMicros = sumOf(charges);
@@ -122,7 +138,7 @@ async function resolveAmbiguousDebit(
 
 /** The seq of each price, and the balance behind it, from the wallet as the debit left it. */
 function entriesOf(
-  { organizationId, charges, at }: Omit<Charging, "together">,
+  { organizationId, charges, at }: Debit,
   after: WalletRecord,
   entryIds: readonly string[],
 ): NewLedgerEntry[] {
@@ -155,16 +171,45 @@ const recordAttempts = 12;
  * Writes the entries of a debit, with what was paid for. All items are new and their keys unique, so nothing
  * contends for long. A seq that is taken means that the reconciler gave the debit up and returned the money.
  */
-async function record(entries: readonly NewLedgerEntry[], together: readonly Write[]): Promise<void> {
-  const recorded = await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts).catch(
-    async (error: unknown) => {
-      if (await isRecordedAfterAll(entries)) return { outcome: "committed" } as const;
-      throw new ApiError("UNAVAILABLE", { cause: error });
-    },
-  );
-  if (recorded.outcome === "committed") return;
-  if (recorded.outcome === "contended") await giveBack(entries);
+async function record(
+  entries: readonly NewLedgerEntry[],
+  before: readonly Put[],
+  together: readonly Write[],
+): Promise<void> {
+  const outcome = await tryRecord(entries, before, together).catch(async (error: unknown) => {
+    if (await isRecordedAfterAll(entries, before)) return "committed";
+    throw new ApiError("UNAVAILABLE", { cause: error });
+  });
+  if (outcome === "committed") return;
+  if (outcome === "contended") await giveBack(entries, before);
+  else await discard(before);
   throw new ApiError("UNAVAILABLE");
+}
+
+async function tryRecord(
+  entries: readonly NewLedgerEntry[],
+  before: readonly Put[],
+  together: readonly Write[],
+): Promise<"committed" | "contended" | "refused"> {
+  for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
+  const [entry] = entries;
+  if (entry === undefined || entries.length > 1 || together.length > 0) {
+    return (await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts)).outcome;
+  }
+  // An entry alone takes no transaction, which costs twice as much.
+  const written = await putItem(ledgerEntry(entry), { isOwn: ({ id }) => id === entry.id });
+  return written.applied ? "committed" : "refused";
+}
+
+/** Takes away what was written before entries that will never be. What cannot be taken away now vanishes later. */
+async function discard(before: readonly Put[]): Promise<void> {
+  await Promise.all(
+    before.map(async ({ put: { pk, sk } }) =>
+      deleteItem({ pk, sk }).catch((error: unknown) => {
+        log.warn("wallet.not_discarded", { error });
+      }),
+    ),
+  );
 }
 
 /**
@@ -172,14 +217,20 @@ async function record(entries: readonly NewLedgerEntry[], together: readonly Wri
  * first seq is taken by a void entry, so that it cannot land after the caller was told that it did not. Both are
  * transactions, which have to wait for the one that may still be running.
  */
-async function isRecordedAfterAll(entries: readonly NewLedgerEntry[]): Promise<boolean> {
+async function isRecordedAfterAll(
+  entries: readonly NewLedgerEntry[],
+  before: readonly Put[],
+): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
   const { organizationId, seq, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
-  if (await giveBack(entries)) return false;
+  if (await giveBack(entries, before)) return false;
   const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
-  if (sealed?.outcome === "committed") return false;
+  if (sealed?.outcome === "committed") {
+    await discard(before);
+    return false;
+  }
   const found = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
     consistent: true,
   }).catch(() => undefined);
@@ -191,7 +242,7 @@ async function isRecordedAfterAll(entries: readonly NewLedgerEntry[]): Promise<b
  * reconciler.
  * @returns whether it was
  */
-async function giveBack(entries: readonly NewLedgerEntry[]): Promise<boolean> {
+async function giveBack(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
   const { organizationId } = first;
@@ -202,9 +253,11 @@ async function giveBack(entries: readonly NewLedgerEntry[]): Promise<boolean> {
       amountMicros: -sumOf(entries),
       together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
     });
-    return returned !== undefined;
+    if (returned === undefined) return false;
   } catch (error) {
     log.warn("wallet.not_given_back", { organizationId, seq: first.seq, error });
     return false;
   }
+  await discard(before);
+  return true;
 }

@@ -5,8 +5,9 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -20,7 +21,9 @@ import {
   heldBack,
   isBy,
   isDebit,
+  isMessage,
   isRecord,
+  isSeal,
   loseRequest,
   throttle,
   type Fault,
@@ -85,11 +88,6 @@ const SandboxRecord = z.object({ calls: z.number() });
 /** How often the sandbox carrier was called for a message. */
 async function carrierCalls(messageId: string): Promise<number> {
   return (await findItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
-}
-
-/** The transaction that takes the place of a record, so that it cannot land any more. */
-function isSeal(request: AwsRequest): boolean {
-  return isRecord(request) && request.body.includes('"void"');
 }
 
 /** What the queue does with a message's job when it was not deleted. */
@@ -222,20 +220,15 @@ it("a record that is held past the grace and then released is refused: a refund,
   await expectBooksInOrder(0);
 });
 
-/** The transaction that records a message, and not the one that gives its price back. */
-function isMessageRecord(request: AwsRequest): boolean {
-  return isRecord(request) && request.body.includes("MESSAGES#");
-}
-
 it("a record that meets other transactions for a while is tried again on the same debit", async () => {
-  faults.next(isMessageRecord, collision, 8);
+  faults.next(isRecord, conflict, 6);
   expect((await send()).status).toBe(202);
   expect(faults.seen.filter(isDebit)).toHaveLength(1);
   await expectBooksInOrder(1);
 });
 
 it("a record that only meets other transactions is given up, and its price is back at once, and once", async () => {
-  faults.next(isMessageRecord, collision, 100);
+  faults.next(isRecord, conflict, 100);
   expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
   expect(await customer.balance()).toBe(1);
   await reconcile();
@@ -262,6 +255,62 @@ it("a record whose answer was lost is found though it is still at work when its 
   await expectBooksInOrder(1);
 });
 
+/** The messages that the table holds of the customer, paid or not. */
+async function storedMessages(): Promise<MessageRecord[]> {
+  const { pk } = keys.message(customer.organizationId, "");
+  return queryItems(MessageRecord, { pk, limit: 10, consistent: true });
+}
+
+describe("a message that was written and whose ledger entry was not", () => {
+  it.each([
+    ["before the entry", isRecord, "before"],
+    ["after the message", isMessage, "after"],
+  ] as const)(
+    "is refunded, never sent and forgotten, when its function is killed %s",
+    async (_name, call, when) => {
+      faults.next(call, killing("ApiSendSms", when));
+      expect((await send()).status).toBe(500);
+      await reconcile();
+      await reconcile();
+      await expectBooksInOrder(0);
+      const [message] = await storedMessages();
+      expect(message).toMatchObject({ status: "queued", attempts: 0 });
+      const daysLeft = ((message?.expiresAt ?? Infinity) * 1_000 - Date.now()) / 86_400_000;
+      expect(daysLeft).toBeLessThan(7.1);
+      expect(await carrierCalls(message?.id ?? "")).toBe(0);
+    },
+  );
+
+  it("is taken away at once, with its price given back, when the entry is given up", async () => {
+    faults.next(isRecord, conflict, 100);
+    expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect(await storedMessages()).toEqual([]);
+    await reconcile();
+    await expectBooksInOrder(0);
+  });
+
+  it("is not there, and its price is given back, when it could not be written itself", async () => {
+    faults.next(isMessage, throttle, 100);
+    expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect(await customer.balance()).toBe(1);
+    expect(await storedMessages()).toEqual([]);
+    await reconcile();
+    await expectBooksInOrder(0);
+  });
+
+  it("is not written over though an earlier attempt to write it arrives when it was sent", async () => {
+    const late = heldBack();
+    faults.next(isMessage, late.fault);
+    const { id } = await customer.send();
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    expect((await late.arrive()).status).toBe(400);
+    expect((await customer.message(id)).status).toBe("sent");
+    const [message, ...others] = await storedMessages();
+    expect(others).toEqual([]);
+    expect(message).not.toHaveProperty("expiresAt");
+  });
+});
+
 describe("a message that was recorded", () => {
   it("is accepted though the queue is down, and sent later", async () => {
     faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
@@ -269,7 +318,11 @@ describe("a message that was recorded", () => {
     expect(response.status).toBe(202);
     const { id } = dataOf(response, AcceptedMessage);
     expect((await customer.message(id)).status).toBe("queued");
+    faults.next(isBy("SendMessage"), loseRequest, 100);
     await reconcile();
+    // The reconciler has seen that it is paid, and it stays though no sender should take it up for days.
+    expect((await storedMessages())[0]).not.toHaveProperty("expiresAt");
+    faults.clear();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
     await expectBooksInOrder(1);
   });

@@ -172,6 +172,7 @@ it("lets what talks to the outside touch no wallet", () => {
 it("lets a send debit and record, and no more", () => {
   expect(tableAccess("SendSms")).toEqual([
     "DeleteItem IDEMPOTENCY#*",
+    "DeleteItem MESSAGES#*",
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem LEDGER#*",

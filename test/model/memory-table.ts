@@ -32,15 +32,21 @@ export class MemoryTable {
     return [...this.#items.values()];
   }
 
-  /** @param isOld whether a read that need not be consistent sees what was there before the last changes */
+  /** Forgets the items whose time is over, as DynamoDB does some time after it. */
+  expire(atSeconds: number): void {
+    for (const [id, { expiresAt }] of this.#items) {
+      if (typeof expiresAt === "number" && expiresAt < atSeconds) this.#items.delete(id);
+    }
+  }
+
+  /** @param isOld whether a read sees what was there before the last changes */
   carryOut(command: object, isOld = false): unknown {
     if (command instanceof GetCommand) {
-      const { Key = {}, ConsistentRead } = command.input;
-      return { Item: isOld && ConsistentRead !== true ? this.#findOlder(Key) : this.#find(Key) };
+      const { Key = {} } = command.input;
+      return { Item: isOld ? this.#findOlder(Key) : this.#find(Key) };
     }
     if (command instanceof QueryCommand) {
-      const mayBeOld = isOld && command.input.ConsistentRead !== true;
-      return this.#query(command, mayBeOld ? this.#allOlder() : this.all());
+      return this.#query(command, isOld ? this.#allOlder() : this.all());
     }
     if (command instanceof TransactWriteCommand) return this.#transact(command);
     if (

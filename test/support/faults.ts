@@ -99,9 +99,24 @@ export function isDebit({ operation, functionName, body }: AwsRequest): boolean 
   return operation === "dynamodb:UpdateItem" && functionName.includes("SendSms") && body.includes("WALLET#");
 }
 
-/** The transaction that records a message with its ledger entry. */
-export function isRecord({ operation, functionName }: AwsRequest): boolean {
-  return operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
+/** The write of the ledger entry that makes a message count: alone, or in one transaction with the message. */
+export function isRecord({ operation, functionName, body }: AwsRequest): boolean {
+  if (!functionName.includes("SendSms") || !body.includes("LEDGER#")) return false;
+  return (
+    operation === "dynamodb:PutItem" ||
+    (operation === "dynamodb:TransactWriteItems" && body.includes("MESSAGES#"))
+  );
+}
+
+/** The write of a message before its ledger entry. */
+export function isMessage({ operation, functionName, body }: AwsRequest): boolean {
+  return operation === "dynamodb:PutItem" && functionName.includes("SendSms") && body.includes("MESSAGES#");
+}
+
+/** The transaction that takes the place of a record, so that it cannot land any more. */
+export function isSeal({ operation, functionName, body }: AwsRequest): boolean {
+  const isBySender = operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
+  return isBySender && body.includes('"void"');
 }
 
 /** Any request of one function. */
