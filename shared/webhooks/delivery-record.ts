@@ -66,6 +66,21 @@ export function newDelivery(
   };
 }
 
+/** A new delivery whose first attempt is taken by the dispatcher that stores it. */
+export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord {
+  return { ...delivery, attempts: 1, ...newClaim() };
+}
+
+/** What a dispatcher writes into a delivery while it makes an attempt. */
+function newClaim(): Required<Pick<DeliveryRecord, "claimToken" | "lastAttemptAt" | "leaseUntil">> {
+  const at = now();
+  return {
+    lastAttemptAt: at.toISOString(),
+    leaseUntil: new Date(at.getTime() + claimLeaseMs).toISOString(),
+    claimToken: randomUUID(),
+  };
+}
+
 /** The write that stores a new delivery. It is refused when the delivery is there. */
 export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
   return {
@@ -85,27 +100,22 @@ export async function claimAttempt(job: {
   readonly deliveryId: string;
   readonly attempt: number;
 }): Promise<DeliveryRecord | undefined> {
-  const at = now();
-  const claimToken = randomUUID();
+  const claim = newClaim();
   const claimed = await updateItem(
     DeliveryRecord,
     updateOf(
       keys.webhookDelivery(job.webhookId, job.deliveryId),
       {
-        set: {
-          lastAttemptAt: at.toISOString(),
-          leaseUntil: new Date(at.getTime() + claimLeaseMs).toISOString(),
-          claimToken,
-        },
+        set: claim,
         add: { attempts: 1 },
       },
       {
         is: { state: "pending" },
         where: "(#attempts = :before AND attribute_not_exists(#leaseUntil)) OR #leaseUntil < :at",
-        values: { ":before": job.attempt - 1, ":at": at.toISOString() },
+        values: { ":before": job.attempt - 1, ":at": claim.lastAttemptAt },
       },
     ),
-    { isOwn: (found) => found.claimToken === claimToken },
+    { isOwn: (found) => found.claimToken === claim.claimToken },
   );
   if (claimed.applied) return claimed.item;
   if (claimed.found === undefined) return undefined;

@@ -7,6 +7,7 @@ import { putItem } from "../platform/table/table.ts";
 import { callWebhook, type CallResult } from "./call.ts";
 import {
   claimAttempt,
+  claimedAtOnce,
   giveUp,
   newDelivery,
   putDelivery,
@@ -40,27 +41,41 @@ export async function dispatchWebhook(job: WebhookJob): Promise<void> {
 
 async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
   const webhooks = await readWebhooks(organizationId);
-  const deliveries = webhooks
-    .filter(({ events }) => events.includes(event.event))
-    .map((webhook) => ({ webhookId: webhook.id, delivery: newDelivery(webhook, eventId, event) }));
-  await Promise.all(
-    deliveries.map(async ({ webhookId, delivery }) => putItem(putDelivery(webhookId, delivery))),
+  const results = await Promise.allSettled(
+    webhooks
+      .filter(({ events }) => events.includes(event.event))
+      .map(async (webhook) => handOutTo(webhook, newDelivery(webhook, eventId, event))),
   );
-  // An event that comes twice finds its deliveries there, but their jobs may be missing; a job too many is
-  // refused by the claim.
-  const pending = deliveries.filter(({ delivery }) => delivery.state === "pending");
-  await Promise.all(
-    pending.map(async ({ webhookId, delivery: { id: deliveryId } }) =>
-      queueFirstTry({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first", putOff: 0 }),
-    ),
-  );
+  // Each webhook has had its turn before the job is said to have failed for one of them.
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
-/** Queues a first try, on the lane of retries already where it would only be sent there from the other. */
-async function queueFirstTry(attempt: Attempt): Promise<void> {
-  const waitSeconds = await waitForSlot(attempt.webhookId, attempt.lane);
-  if (waitSeconds === undefined) await enqueue(attemptJob(attempt));
-  else await putOff(attempt, waitSeconds);
+/** Notes a delivery and makes its first attempt at once, which saves a write and a job, or queues it. */
+async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
+  const { organizationId, id: webhookId } = webhook;
+  if (delivery.state !== "pending") {
+    await putItem(putDelivery(webhookId, delivery));
+    return;
+  }
+  const attempt = {
+    organizationId,
+    webhookId,
+    deliveryId: delivery.id,
+    attempt: 1,
+    lane: "first",
+    putOff: 0,
+  } as const;
+  const waitSeconds = await waitForSlot(webhookId, attempt.lane);
+  const noted = waitSeconds === undefined ? claimedAtOnce(delivery) : delivery;
+  const put = await putItem(putDelivery(webhookId, noted), {
+    isOwn: ({ claimToken }) => claimToken !== undefined && claimToken === noted.claimToken,
+  });
+  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
+  if (put.applied) return makeCall(webhook, noted, attempt);
+  // An event that comes twice finds its delivery there, but whoever noted it may be gone. A job too many is refused by
+  // the claim.
+  await enqueue(attemptJob(attempt));
 }
 
 async function makeAttempt(attempt: Attempt): Promise<void> {
@@ -71,8 +86,12 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
   if (webhook === undefined) return;
   if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
   const claimed = await claimAttempt(attempt);
-  if (claimed === undefined) return;
-  const open = await openCall(webhookId);
+  if (claimed !== undefined) await makeCall(webhook, claimed, attempt);
+}
+
+/** Makes the call of an attempt that this dispatcher has claimed. */
+async function makeCall(webhook: WebhookRecord, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
+  const open = await openCall(webhook.id);
   if (open === undefined) return giveBack(attempt, claimed);
   const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
   const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");

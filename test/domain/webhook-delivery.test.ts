@@ -5,14 +5,14 @@ import * as z from "zod";
 import { WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { queryItems } from "../../shared/platform/table/table.ts";
+import { putItem, queryItems } from "../../shared/platform/table/table.ts";
 import { claimAttempt } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { eventJob as queuedEvent, WebhookJob } from "../../shared/webhooks/webhook-job.ts";
-import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
+import { createWebhook, getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { takeJobs } from "../support/queues.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { attemptOf, deliveryOf, eventJob, openWebhook } from "../support/webhooks.ts";
+import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
 const minuteMs = 60_000;
@@ -39,12 +39,10 @@ function passMs(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** Registers an endpoint and hands one event out to it. */
+/** Registers an endpoint and notes an event for it, whose first attempt is still to be made. */
 async function handedOut(hook: WebhookReceiver) {
   const endpoint = await openWebhook(hook.url);
-  const event = eventJob(endpoint.organizationId);
-  await dispatchWebhook(event);
-  return { endpoint, event };
+  return { endpoint, event: await noteEvent(endpoint) };
 }
 
 /** The jobs that wait in the table for one minute. */
@@ -121,13 +119,48 @@ describe("an event", () => {
   it("makes one delivery when it is handed out twice", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
+    // Whoever noted it has died before the attempt.
+    await dispatchWebhook(event);
     await dispatchWebhook(event);
     const jobs = await takeJobs("webhookDeliveries");
     expect(jobs).toEqual([attemptOf(endpoint, event, 1, "first"), attemptOf(endpoint, event, 1, "first")]);
+    expect(hook.calls).toHaveLength(0);
     for (const job of jobs) await dispatchWebhook(WebhookJob.parse(job));
     await dispatchWebhook(event);
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
+  });
+
+  it("is called out when it is handed out, and noted once though it is handed out again meanwhile", async () => {
+    let answer: () => void = () => undefined;
+    const hook = await receiver(() => (response) => {
+      answer = () => response.writeHead(204).end();
+    });
+    const endpoint = await openWebhook(hook.url);
+    const event = eventJob(endpoint.organizationId);
+    const handing = dispatchWebhook(event);
+    await hook.waitForCalls(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "pending", attempts: 1 });
+    await dispatchWebhook(event);
+    answer();
+    await handing;
+    const [job, ...more] = await takeJobs("webhookDeliveries");
+    expect(more).toEqual([]);
+    await dispatchWebhook(WebhookJob.parse(job));
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
+  });
+
+  it("that one endpoint's item stands in the way of is handed out to the others all the same", async () => {
+    const hook = await receiver();
+    const broken = await openWebhook("http://127.0.0.1:9/");
+    const endpoint = await createWebhook(broken.organizationId, { url: hook.url, events: ["message.sent"] });
+    const key = keys.openCalls(broken.id);
+    await putItem({ put: { ...key, entity: "openCalls", openCalls: "not a set" } });
+    const event = eventJob(broken.organizationId);
+    await expect(dispatchWebhook(event)).rejects.toThrow();
+    expect(hook.calls).toHaveLength(1);
+    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded" });
   });
 
   it("that is queued twice is one event", async () => {
@@ -208,8 +241,7 @@ describe("an endpoint", () => {
   it("that answers 410 is disabled at once, and what waits for it is given up and can be seen", async () => {
     const hook = await receiver(() => 410);
     const { endpoint, event } = await handedOut(hook);
-    const [waiting, later] = [eventJob(endpoint.organizationId), eventJob(endpoint.organizationId)];
-    await dispatchWebhook(waiting);
+    const [waiting, later] = [await noteEvent(endpoint), eventJob(endpoint.organizationId)];
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     expect(await getWebhook(endpoint.organizationId, endpoint.id)).toMatchObject({
       status: "disabled",

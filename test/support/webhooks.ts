@@ -3,7 +3,8 @@ import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhook
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, findItem } from "../../shared/platform/table/table.ts";
-import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
+import { DeliveryRecord, newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
+import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
@@ -53,4 +54,16 @@ export async function deliveryOf(
   const delivery = await findItem(DeliveryRecord, key, { consistent: true });
   if (delivery === undefined) throw new Error("there is no such delivery");
   return delivery;
+}
+
+/** Notes an event for an endpoint as a dispatcher does that has no slot for the call, without a job. */
+export async function noteEvent(endpoint: {
+  readonly organizationId: string;
+  readonly id: string;
+}): Promise<WebhookJob & { kind: "event" }> {
+  const job = eventJob(endpoint.organizationId);
+  const webhook = await findWebhook(endpoint.organizationId, endpoint.id);
+  if (webhook === undefined) throw new Error("there is no such endpoint");
+  await putItem(putDelivery(endpoint.id, newDelivery(webhook, job.eventId, job.event)));
+  return job;
 }
