@@ -7,7 +7,7 @@ import { passwordMatches } from "./passwords.ts";
 import { startSession } from "./session.ts";
 import { findUserByEmail } from "./user-record.ts";
 
-/** Wrong passwords that one account, or one address, may try in a quarter of an hour. */
+/** Wrong passwords that one account, or one address, may try in any quarter of an hour. */
 const failuresPerAccount: Limit = { what: "login-account", max: 10, windowMs: 15 * minuteMs };
 const failuresPerAddress: Limit = { what: "login-address", max: 100, windowMs: 15 * minuteMs };
 
@@ -18,16 +18,15 @@ const failuresPerAddress: Limit = { what: "login-address", max: 100, windowMs: 1
  */
 export async function login(request: LoginRequest, sourceIp: string): Promise<Session> {
   // The try is counted before the password is looked at: parallel guesses cannot slip past the limit.
-  await Promise.all([countTry(failuresPerAccount, request.email), countTry(failuresPerAddress, sourceIp)]);
+  const tries = await Promise.all([
+    countTry(failuresPerAccount, request.email),
+    countTry(failuresPerAddress, sourceIp),
+  ]);
   const user = await findUserByEmail(request.email);
   if (!(await passwordMatches(request.password, user?.passwordHash)) || user === undefined) {
     throw new ApiError("INVALID_CREDENTIALS");
   }
-  const [organization] = await Promise.all([
-    findOrganization(user.organizationId),
-    forgetTry(failuresPerAccount, request.email),
-    forgetTry(failuresPerAddress, sourceIp),
-  ]);
+  const [organization] = await Promise.all([findOrganization(user.organizationId), ...tries.map(forgetTry)]);
   if (organization === undefined) throw new ApiError("INVALID_CREDENTIALS");
   return startSession(user, organization);
 }

@@ -1,57 +1,85 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 import * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { keys, type Key } from "../table/keys.ts";
-import { updateItem } from "../table/table.ts";
+import { updateItem, type Outcome } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 
+/** So many tries in any stretch of time of a length. They stand in one item, so `max` is hundreds at the most. */
 export interface Limit {
   readonly what: string;
   readonly max: number;
   readonly windowMs: number;
 }
 
-const Counter = z.object({ tries: z.number() });
+/** A try that was let through. */
+export interface CountedTry {
+  readonly key: Key;
+  readonly id: string;
+}
+
+/** The tries that were let through: `<milliseconds since the epoch>#<random>` of each. */
+const Tries = z.object({ tries: z.set(z.string()).default(new Set()) });
+type Tries = z.infer<typeof Tries>;
 
 /**
- * Counts one try against a limit of so many in a window of time.
- * @throws ApiError RATE_LIMITED, with Retry-After, when the window is used up
+ * Counts one try against a limit. Any stretch of time as long as the limit's window has at most `max` of them.
+ * @throws ApiError RATE_LIMITED, with Retry-After, when there is no room for this one
  */
-export async function countTry(limit: Limit, whom: string): Promise<void> {
-  const { key, endsAt } = windowOf(limit, whom);
-  const counted = await updateItem(
-    Counter,
-    updateOf(
-      key,
-      { set: { entity: "limit", expiresAt: epochSeconds(endsAt) }, add: { tries: 1 } },
-      { where: "attribute_not_exists(#tries) OR #tries < :max", values: { ":max": limit.max } },
-    ),
-  );
-  if (counted.applied) return;
-  const retryAfterSeconds = Math.ceil((endsAt.getTime() - now().getTime()) / secondMs);
-  throw new ApiError("RATE_LIMITED", { headers: { "Retry-After": String(Math.max(1, retryAfterSeconds)) } });
+export async function countTry(limit: Limit, whom: string): Promise<CountedTry> {
+  const at = now();
+  const counted: CountedTry = {
+    key: keys.limit(limit.what, createHash("sha256").update(whom).digest("hex")),
+    id: `${at.getTime()}#${randomBytes(6).toString("base64url")}`,
+  };
+  let outcome = await add(counted, limit, at);
+  if (!outcome.applied) {
+    // What has left the window makes room only when the set is full: until then one blind write is all it takes, which
+    // no try at the same time can disturb.
+    await remove(counted.key, triesIn(outcome).filter(hasLeft(limit, at)));
+    outcome = await add(counted, limit, at);
+  }
+  if (outcome.applied) return counted;
+  const roomAt = Math.min(...triesIn(outcome).map(timeOf)) + limit.windowMs;
+  const retryAfterSeconds = Math.max(1, Math.ceil((roomAt - at.getTime()) / secondMs));
+  throw new ApiError("RATE_LIMITED", { headers: { "Retry-After": String(retryAfterSeconds) } });
 }
 
 /** Takes a counted try back, for a try that turned out not to be one of those that the limit is for. */
-export async function forgetTry(limit: Limit, whom: string): Promise<void> {
-  await updateItem(
-    Counter,
+export async function forgetTry({ key, id }: CountedTry): Promise<void> {
+  await remove(key, [id]);
+}
+
+async function add({ key, id }: CountedTry, limit: Limit, at: Date): Promise<Outcome<Tries>> {
+  // Twice the window, so that the item outlives its tries also where those of one moment are written in any order.
+  const expiresAt = epochSeconds(new Date(at.getTime() + 2 * limit.windowMs));
+  return updateItem(
+    Tries,
     updateOf(
-      windowOf(limit, whom).key,
-      { add: { tries: -1 } },
-      { where: "#tries > :zero", values: { ":zero": 0 } },
+      key,
+      { set: { entity: "limit", expiresAt }, add: { tries: new Set([id]) } },
+      { where: "attribute_not_exists(#tries) OR size(#tries) < :max", values: { ":max": limit.max } },
     ),
+    { isOwn: ({ tries }) => tries.has(id) },
   );
 }
 
-function windowOf(limit: Limit, whom: string): { key: Key; endsAt: Date } {
-  const window = Math.floor(now().getTime() / limit.windowMs);
-  const hash = createHash("sha256").update(whom).digest("hex");
-  return {
-    key: keys.limit(limit.what, hash, String(window)),
-    endsAt: new Date((window + 1) * limit.windowMs),
-  };
+async function remove(key: Key, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await updateItem(Tries, updateOf(key, { take: { tries: new Set(ids) } }, { present: ["tries"] }));
+}
+
+function triesIn({ found }: Extract<Outcome<Tries>, { applied: false }>): string[] {
+  return [...Tries.parse(found).tries];
+}
+
+function hasLeft({ windowMs }: Limit, at: Date): (id: string) => boolean {
+  return (id) => timeOf(id) <= at.getTime() - windowMs;
+}
+
+function timeOf(id: string): number {
+  return Number.parseInt(id, 10);
 }

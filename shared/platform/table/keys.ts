@@ -28,7 +28,7 @@
  * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
- * | how often something was tried in a time window   | LIMIT#<what>#<whom> | <window>      |
+ * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
  * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
  *
  * The wallet, the ledger and the messages have partitions of their own, because one partition takes
@@ -148,7 +148,7 @@ export const keys = {
   openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
-  limit: (what: string, whom: string, window: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: window }),
+  limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
 
