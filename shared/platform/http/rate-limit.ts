@@ -36,10 +36,11 @@ export async function countTry(limit: Limit, whom: string): Promise<CountedTry> 
     id: `${at.getTime()}#${randomBytes(6).toString("base64url")}`,
   };
   let outcome = await add(counted, limit, at);
-  if (!outcome.applied) {
+  const left = outcome.applied ? [] : triesIn(outcome).filter(hasLeft(limit, at));
+  if (left.length > 0) {
     // What has left the window makes room only when the set is full: until then one blind write is all it takes, which
     // no try at the same time can disturb.
-    await remove(counted.key, triesIn(outcome).filter(hasLeft(limit, at)));
+    await remove(counted.key, left);
     outcome = await add(counted, limit, at);
   }
   if (outcome.applied) return counted;
@@ -68,7 +69,6 @@ async function add({ key, id }: CountedTry, limit: Limit, at: Date): Promise<Out
 }
 
 async function remove(key: Key, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
   await updateItem(Tries, updateOf(key, { take: { tries: new Set(ids) } }, { present: ["tries"] }));
 }
 
