@@ -1,117 +1,94 @@
-import { parseArgs } from "node:util";
-
 import * as z from "zod";
 
-import { startLocalGateway } from "../../infra/local/gateway.ts";
-import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { localRegion } from "../../infra/local/template.ts";
-import { Session } from "../../shared/contract/accounts.ts";
-import { Campaign } from "../../shared/contract/campaigns.ts";
+import { createClient } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems, findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
+import { print, startBenchmarkGateway } from "./gateway.ts";
 
-// `npm run bench:campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
+// `npm run bench -- campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
 // long the campaign takes, and fails when money is not exact or a contact was not reached exactly once.
 
-const { values: flags } = parseArgs({ options: { contacts: { type: "string", default: "10000" } } });
-const contactCount = Number(flags.contacts);
 const balance = 1_000;
 const price = 0.0079;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const pause = async (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
 
-const gateway = await startLocalGateway({
-  ...(await synthesizeLocalStack()),
-  port: 0,
-  log: () => undefined,
-});
-process.env["AWS_REGION"] = localRegion;
-process.env["AWS_ACCESS_KEY_ID"] = "local";
-process.env["AWS_SECRET_ACCESS_KEY"] = "local";
-process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-process.env[environmentNames.tableName] = gateway.stack.table.name;
-
-let credential = "";
-async function call<Data>(schema: z.ZodType<Data>, path: string, json?: unknown): Promise<Data> {
-  const response = await fetch(gateway.url + path, {
-    method: json === undefined ? "GET" : "POST",
-    headers: { "Content-Type": "application/json", Authorization: `Bearer ${credential}` },
-    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-  });
-  return z.object({ data: schema }).parse(await response.json()).data;
-}
-
-const account = { email: "ada@example.com", password: "correct horse" };
-const { token, organization } = await call(Session, "/v1/auth/register", account);
-credential = token;
-({ secret: credential } = await call(z.object({ secret: z.string() }), "/v1/auth/api-keys", {}));
-await call(z.unknown(), "/v1/wallet/top-up", { amount: balance });
-for (let start = 0; start < contactCount; start += 1_000) {
-  const contacts = Array.from({ length: Math.min(1_000, contactCount - start) }, (_, index) => ({
-    phoneNumber: String(15_006_000_000 + start + index),
-  }));
-  await call(z.unknown(), "/v1/contacts/import", { contacts });
-}
-print(`${contactCount} contacts are there`);
-
-const fields = { name: "Spring", message: "hello", audience: { all: true }, senderId: "ACME" };
-const { id } = await call(Campaign, "/v1/campaigns", fields);
-const startedAt = performance.now();
-await call(Campaign, `/v1/campaigns/${id}/launch`, {});
-let kills = 0;
-let lastSaid = 0;
-for (;;) {
-  const { status, progress } = await call(Campaign, `/v1/campaigns/${id}`);
-  const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  if (seconds >= lastSaid + 10) {
-    lastSaid = seconds;
-    print(`${seconds} s: ${progress.accepted} accepted, ${progress.sent} sent`);
+/**
+ * Runs the campaign.
+ * @returns whether all that it checks holds
+ */
+export async function benchmarkCampaign(contactCount: number): Promise<boolean> {
+  const gateway = await startBenchmarkGateway();
+  const account = { email: "ada@example.com", password: "correct horse" };
+  const { token, organization } = await createClient({ baseUrl: gateway.url }).register({ body: account });
+  const { secret } = await createClient({ baseUrl: gateway.url, credential: token }).createApiKey();
+  const client = createClient({ baseUrl: gateway.url, credential: secret });
+  await client.topUpWallet({ body: { amount: balance } });
+  for (let start = 0; start < contactCount; start += 1_000) {
+    const contacts = Array.from({ length: Math.min(1_000, contactCount - start) }, (_, index) => ({
+      phoneNumber: String(15_006_000_000 + start + index),
+    }));
+    await client.importContacts({ body: { contacts } });
   }
-  if (kills < 3 && progress.accepted > ((kills + 1) * contactCount) / 4) {
-    kills += 1;
-    await functionNamed(gateway, "RunCampaign").kill();
-    while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
-    // What happens by itself when minutes have gone by.
-    gateway.advanceClock(2 * minuteMs + 1_000);
-    await runSchedule(gateway, "WakeCampaigns");
-    print(`the worker was ended at ${progress.accepted} accepted`);
-  }
-  if (status === "completed" || status === "failed") {
-    print(`${status} after ${seconds} s: ${JSON.stringify(progress)}`);
-    break;
-  }
-  await pause(200);
-}
+  print(`${contactCount} contacts are there`);
 
-// A debit that an ended worker left behind is returned when the grace is over.
-gateway.advanceClock(graceMs + minuteMs);
-for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
-const { balanceMicros, findings } = await auditWallet(organization.id);
-const Row = z.object({ id: z.string(), to: z.string() });
-const { pk } = keys.message(organization.id, "");
-const messages = await queryItems(Row, { pk, limit: contactCount + 1 });
-const Sandbox = z.object({ calls: z.number() });
-const calls = [];
-for (const message of messages) {
-  calls.push((await findItem(Sandbox, keys.sandboxMessage(message.id)))?.calls ?? 0);
+  const fields = { name: "Spring", message: "hello", audience: { all: true }, senderId: "ACME" } as const;
+  const { id } = await client.createCampaign({ body: fields });
+  const startedAt = performance.now();
+  await client.launchCampaign({ params: { id } });
+  let kills = 0;
+  let lastSaid = 0;
+  for (;;) {
+    const { status, progress } = await client.getCampaign({ params: { id } });
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    if (seconds >= lastSaid + 10) {
+      lastSaid = seconds;
+      print(`${seconds} s: ${progress.accepted} accepted, ${progress.sent} sent`);
+    }
+    if (kills < 3 && progress.accepted > ((kills + 1) * contactCount) / 4) {
+      kills += 1;
+      await functionNamed(gateway, "RunCampaign").kill();
+      while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
+      // What happens by itself when minutes have gone by.
+      gateway.advanceClock(2 * minuteMs + 1_000);
+      await functionNamed(gateway, "WakeCampaigns").invoke({});
+      print(`the worker was ended at ${progress.accepted} accepted`);
+    }
+    if (status === "completed" || status === "failed") {
+      print(`${status} after ${seconds} s: ${JSON.stringify(progress)}`);
+      break;
+    }
+    await pause(200);
+  }
+
+  // A debit that an ended worker left behind is returned when the grace is over.
+  gateway.advanceClock(graceMs + minuteMs);
+  for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
+  const { balanceMicros, findings } = await auditWallet(organization.id);
+  const Row = z.object({ id: z.string(), to: z.string() });
+  const { pk } = keys.message(organization.id, "");
+  const messages = await queryItems(Row, { pk, limit: contactCount + 1 });
+  const Sandbox = z.object({ calls: z.number() });
+  const calls = [];
+  for (const message of messages) {
+    calls.push((await findItem(Sandbox, keys.sandboxMessage(message.id)))?.calls ?? 0);
+  }
+  const checks = {
+    "every contact has one message": new Set(messages.map(({ to }) => to)).size === contactCount,
+    "there is no other message": messages.length === contactCount,
+    "the carrier was called once for each": calls.every((count) => count === 1),
+    "the money is exact": balanceMicros === Math.round((balance - contactCount * price) * 1e6),
+    "the ledger adds up": findings.length === 0,
+  };
+  for (const [check, holds] of Object.entries(checks)) print(`${holds ? "holds" : "FAILS"}: ${check}`);
+  await gateway.stop();
+  return Object.values(checks).every(Boolean);
 }
-const checks = {
-  "every contact has one message": new Set(messages.map(({ to }) => to)).size === contactCount,
-  "there is no other message": messages.length === contactCount,
-  "the carrier was called once for each": calls.every((count) => count === 1),
-  "the money is exact": balanceMicros === Math.round((balance - contactCount * price) * 1e6),
-  "the ledger adds up": findings.length === 0,
-};
-for (const [check, holds] of Object.entries(checks)) print(`${holds ? "holds" : "FAILS"}: ${check}`);
-await gateway.stop();
-process.exit(Object.values(checks).every(Boolean) ? 0 : 1);

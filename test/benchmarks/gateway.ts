@@ -1,0 +1,47 @@
+import { localCredentials } from "../../infra/local/connections.ts";
+import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import { localRegion } from "../../infra/local/template.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+/**
+ * Starts a gateway that a benchmark has for itself, with its data in memory. What the benchmark does with the project's
+ * own code and the AWS SDK goes to this gateway's table and queues.
+ */
+export async function startBenchmarkGateway(
+  options: Partial<Pick<LocalGatewayOptions, "interceptor" | "log">> = {},
+): Promise<LocalGateway> {
+  const assembly = await synthesizeLocalStack();
+  const gateway = await startLocalGateway({ log: () => undefined, ...options, ...assembly, port: 0 });
+  process.env["AWS_REGION"] = localRegion;
+  process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
+  process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  process.env["AWS_ENDPOINT_URL_SQS"] = gateway.sqsEndpoint;
+  process.env[environmentNames.tableName] = gateway.stack.table.name;
+  return gateway;
+}
+
+/** Writes one line of a benchmark's results. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** The clock of a gateway's functions. */
+export interface Clock {
+  advance(ms: number): void;
+  /** The time so much later than it is there. */
+  later(ms: number): string;
+}
+
+/** The clock of a gateway whose clock nobody else sets. */
+export function clockOf(gateway: LocalGateway): Clock {
+  let aheadMs = 0;
+  return {
+    advance: (ms) => {
+      aheadMs += ms;
+      gateway.advanceClock(ms);
+    },
+    later: (ms) => new Date(Date.now() + aheadMs + ms).toISOString(),
+  };
+}
