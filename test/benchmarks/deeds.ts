@@ -59,6 +59,7 @@ export async function customerDeeds(
     {
       name: "release of it, and sending",
       prepare: async () => {
+        clock.startMinute();
         await send(plain, { scheduledAt: clock.later(20 * minuteMs) });
         // The next release takes up the minute in which it falls due.
         await releaseAfter(18 * minuteMs);

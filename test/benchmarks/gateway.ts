@@ -2,6 +2,7 @@ import { localCredentials } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { localRegion } from "../../infra/local/template.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 /**
@@ -30,6 +31,8 @@ export function print(line: string): void {
 /** The clock of a gateway's functions. */
 export interface Clock {
   advance(ms: number): void;
+  /** Goes on to the start of a minute: what is done at once from there on falls into the same minute in each run. */
+  startMinute(): void;
   /** The time so much later than it is there. */
   later(ms: number): string;
 }
@@ -37,11 +40,14 @@ export interface Clock {
 /** The clock of a gateway whose clock nobody else sets. */
 export function clockOf(gateway: LocalGateway): Clock {
   let aheadMs = 0;
+  const time = (): number => Date.now() + aheadMs;
+  const advance = (ms: number): void => {
+    aheadMs += ms;
+    gateway.advanceClock(ms);
+  };
   return {
-    advance: (ms) => {
-      aheadMs += ms;
-      gateway.advanceClock(ms);
-    },
-    later: (ms) => new Date(Date.now() + aheadMs + ms).toISOString(),
+    advance,
+    startMinute: () => advance(minuteMs - (time() % minuteMs)),
+    later: (ms) => new Date(time() + ms).toISOString(),
   };
 }
