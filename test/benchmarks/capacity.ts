@@ -1,6 +1,6 @@
 import { tableOf, type Column } from "../../infra/operator/output.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { graceMs } from "../../shared/reconciliation/reconcile.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
 import { openWallet } from "../support/wallets.ts";
 import { customerDeeds, type Deed } from "./deeds.ts";
 import { clockOf, print, startBenchmarkGateway, type Clock } from "./gateway.ts";
