@@ -1,8 +1,13 @@
 import { configuredCarrier } from "../../shared/carriers/configured.ts";
+import { countOutcomes } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
 const carrier = configuredCarrier();
 
-export const handler = worker(MessageJob, async (job) => handToCarrier(job, carrier));
+export const handler = worker(
+  MessageJob,
+  async (job) => handToCarrier(job, carrier),
+  async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
+);

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Message } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { postToWallet } from "../wallet/post.ts";
-import { countOutcome } from "./counts.ts";
+import { countOutcomes } from "./counts.ts";
 import { readMessage } from "./read.ts";
 import { markCancelled, presentMessage } from "./record.ts";
 
@@ -26,7 +26,7 @@ export async function cancelMessage(organizationId: string, messageId: string): 
   });
   const found = await readMessage(organizationId, messageId);
   if (found.status !== "cancelled") throw tooLate();
-  if (refunded !== undefined) await countOutcome(found);
+  if (refunded !== undefined) await countOutcomes([found]);
   return presentMessage(found);
 }
 

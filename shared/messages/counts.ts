@@ -72,20 +72,31 @@ export async function countAccepted(messages: readonly MessageRecord[]): Promise
   await countOnDay(first, change);
 }
 
-/** Counts a message that has just come to its end. */
-export async function countOutcome(message: MessageRecord): Promise<void> {
-  const { organizationId, campaignId, queuedAt } = message;
-  const change = tallyOf([message]);
-  const outcome = {
-    sent: change.sent,
-    failed: change.failed,
-    cancelled: change.cancelled,
-    spentMicros: change.spentMicros - message.totalMicros,
-  };
+/** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
+export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {
+  const ofDays = Map.groupBy(
+    messages,
+    ({ organizationId, queuedAt }) => `${organizationId} ${dayOf(queuedAt)}`,
+  );
+  // The id of a campaign is no other organisation's.
+  const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
-    countOnDay({ organizationId, queuedAt }, outcome),
-    ...(campaignId === undefined ? [] : [count(keys.campaignCounts(organizationId, campaignId), outcome)]),
+    ...[...ofDays.values()].map(async (group) => {
+      const [first] = group;
+      if (first !== undefined) await countOnDay(first, outcomeOf(group));
+    }),
+    ...[...ofCampaigns].map(async ([campaignId, group]) => {
+      const [first] = group;
+      if (first === undefined || campaignId === undefined) return;
+      await count(keys.campaignCounts(first.organizationId, campaignId), outcomeOf(group));
+    }),
   ]);
+}
+
+function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
+  const { sent, failed, cancelled, spentMicros } = tallyOf(messages);
+  const pricesMicros = messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+  return { sent, failed, cancelled, spentMicros: spentMicros - pricesMicros };
 }
 
 type Day = Pick<MessageRecord, "organizationId" | "queuedAt">;

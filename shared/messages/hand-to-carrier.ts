@@ -11,7 +11,6 @@ import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { eventJob } from "../webhooks/webhook-job.ts";
-import { countOutcome } from "./counts.ts";
 import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
 import { claim, markFailed, markSent, messageKey, MessageRecord, release } from "./record.ts";
 
@@ -40,9 +39,10 @@ const maxAttempts = 5;
 /**
  * Hands one message to the carrier, at most once however often its job arrives, and brings it to its end:
  * sent, or failed with its refund queued, and its webhook event queued.
+ * @returns the message, if it has come to its end now and is to be counted
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
-export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<void> {
+export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<MessageRecord | undefined> {
   const key = keys.message(job.organizationId, job.messageId);
   const at = now();
   const token = randomUUID();
@@ -54,15 +54,16 @@ export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<
   if (claimed.applied) return handOff(claimed.item, carrier);
   if (claimed.found === undefined) {
     log.warn("message.job_without_message", job);
-    return;
+    return undefined;
   }
   const message = MessageRecord.parse(claimed.found);
   if (message.status === "queued") throw new Error("another sender holds this message");
   // An earlier sender may have ended between the last state and what follows from it.
   await conclude(message);
+  return undefined;
 }
 
-async function handOff(message: MessageRecord, carrier: Carrier): Promise<void> {
+async function handOff(message: MessageRecord, carrier: Carrier): Promise<MessageRecord | undefined> {
   const delaySeconds = secondsUntil(message.scheduledAt);
   if (delaySeconds > 0) return comeBack(message, delaySeconds);
   if (message.openClaims > 1 && !carrier.deduplicates) {
@@ -121,27 +122,28 @@ async function askCarrier(
 }
 
 /** Ends a message as failed. The refund that is then owed is written down in the same transaction. */
-async function fail(held: MessageRecord, errorCode: MessageErrorCode): Promise<void> {
+async function fail(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
   if (result.outcome === "refused") throw claimLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
-  await end(MessageRecord.parse(failed));
+  return end(MessageRecord.parse(failed));
 }
 
 /** What follows when a message that this sender held has come to its end. */
-async function end(ended: MessageRecord): Promise<void> {
+async function end(ended: MessageRecord): Promise<MessageRecord> {
   const { organizationId, id: messageId, errorCode } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
     organizationId,
     messageId,
     errorCode,
   });
-  await Promise.all([countOutcome(ended), conclude(ended)]);
+  await conclude(ended);
+  return ended;
 }
 
 /** Gives the message back and its job a later start. A crash in between lets the present job come again. */
-async function comeBack(message: MessageRecord, delaySeconds: number): Promise<void> {
+async function comeBack(message: MessageRecord, delaySeconds: number): Promise<undefined> {
   await applyToHeld(release(message), message);
   await enqueue(sendJob(message, delaySeconds));
 }

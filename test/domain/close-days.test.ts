@@ -4,7 +4,7 @@ import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
-import { countOutcome, CountsRecord, recount } from "../../shared/messages/counts.ts";
+import { countOutcomes, CountsRecord, recount } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -71,7 +71,7 @@ it("a day that is over is counted anew and closed, and no late count changes it"
 
   const [messageId = ""] = ids;
   const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
-  await countOutcome(MessageRecord.parse(message));
+  await countOutcomes([MessageRecord.parse(message)]);
   expect(await countsOf(organizationId)).toMatchObject(exact);
   expect((await getDashboardStats(organizationId)).days[1]).toMatchObject({
     date: day,
@@ -140,7 +140,7 @@ it("a day that has an outcome between any two looks is counted to its end all th
     );
     // A count that comes late, of a message that has come to its end before.
     const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
-    await countOutcome(MessageRecord.parse(message));
+    await countOutcomes([MessageRecord.parse(message)]);
   }
   expect(looks).toEqual(["unfinished", "unfinished", "closed", "closed", "closed"]);
   expect(await countsOf(organizationId)).toMatchObject({ accepted: 5, sent: 5, failed: 0 });
@@ -156,4 +156,20 @@ it("a day that is closed, or not over, is not looked at", async () => {
   vi.setSystemTime(new Date("2031-03-02T12:00:00Z"));
   expect(await inAllShards(closeDays)).toBe(0);
   expect(await countsOf(organizationId)).not.toHaveProperty("agenda");
+});
+
+it("messages that come to their end together are counted with one write a day and one a campaign", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
+  const ended: MessageRecord[] = [];
+  for (const messageId of ids) {
+    const message = await handToCarrier({ organizationId, messageId }, carrier);
+    if (message !== undefined) ended.push({ ...message, campaignId: "cmp_spring" });
+  }
+  const before = await countsOf(organizationId);
+  await countOutcomes(ended);
+  expect(await countsOf(organizationId)).toMatchObject({ accepted: 3, sent: 3, spentMicros: 23_700 });
+  expect((await countsOf(organizationId))?.changes).toBe((before?.changes ?? 0) + 1);
+  const ofCampaign = await findItem(CountsRecord, keys.campaignCounts(organizationId, "cmp_spring"));
+  expect(ofCampaign).toMatchObject({ sent: 3, changes: 1 });
 });

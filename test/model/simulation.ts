@@ -23,7 +23,7 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { CountsRecord, dayOf, recount, type Look } from "../../shared/messages/counts.ts";
+import { CountsRecord, countOutcomes, dayOf, recount, type Look } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
@@ -318,7 +318,10 @@ class World {
   async #work(queue: QueueName, job: unknown): Promise<void> {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
     else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
-    else await handToCarrier(MessageJob.parse(job), this.carrier);
+    else {
+      const ended = await handToCarrier(MessageJob.parse(job), this.carrier);
+      if (ended !== undefined) await countOutcomes([ended]);
+    }
   }
 
   /** Lets the reconciler and the workers do their work, without faults, until nothing is left to do. */

@@ -40,3 +40,18 @@ it("reports the jobs that failed, whatever was wrong with them, and counts them 
   expect(written.filter((line) => line.includes('"event":"job.failed"'))).toHaveLength(3);
   expect(written.filter((line) => line.includes('"FailedJobs":1'))).toHaveLength(3);
 });
+
+it("hands over what came of the jobs that did not fail, all at once", async () => {
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const concluded: (readonly string[])[] = [];
+  const handler = worker(
+    z.object({ name: z.string() }),
+    async ({ name }) => {
+      if (name === "bad") throw new Error("it did not work");
+      return name;
+    },
+    async (results) => void concluded.push(results),
+  );
+  await handler(batchOf('{"name":"good"}', '{"name":"bad"}', '{"name":"also good"}'), context);
+  expect(concluded).toEqual([["good", "also good"]]);
+});

@@ -9,16 +9,22 @@ import { countMetrics } from "../metrics.ts";
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
  * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
+ * @param conclude is given what came of the jobs that did not throw, all at once; it must not throw itself
  */
-export function worker<Job>(
+export function worker<Job, Result>(
   schema: z.ZodType<Job>,
-  work: (job: Job) => Promise<void>,
+  work: (job: Job) => Promise<Result>,
+  conclude?: (results: readonly Result[]) => Promise<void>,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
     .use(sqsPartialBatchFailure({ logger: logFailure }))
-    .handler(async ({ Records }) =>
-      Promise.allSettled(Records.map(async ({ body }) => work(schema.parse(JSON.parse(body))))),
-    );
+    .handler(async ({ Records }) => {
+      const results = await Promise.allSettled(
+        Records.map(async ({ body }) => work(schema.parse(JSON.parse(body)))),
+      );
+      await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
+      return results;
+    });
   // The middleware has made its report of the results.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return handler as unknown as ReturnType<typeof worker>;
