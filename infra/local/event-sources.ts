@@ -3,12 +3,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,
+  SendMessageCommand,
   type SQSClient,
   type Message,
 } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
 
+import {
+  lineageHeader,
+  maxRunsInChain,
+  parseLineage,
+  traceAttribute,
+  withRun,
+  type Lineage,
+} from "./lineage.ts";
 import { localRegion, type ScheduleDefinition } from "./template.ts";
 
 /** One laptop does not need AWS's concurrency, and fewer batches at once keep its log readable. */
@@ -30,9 +39,13 @@ const BatchResponse = z.object({
 export interface EventSource {
   readonly queueUrl: string;
   readonly queueArn: string;
+  readonly deadLettersUrl: string | undefined;
   readonly batchSize: number;
   readonly maxConcurrency: number;
-  readonly invoke: (event: unknown) => Promise<unknown>;
+  readonly functionName: string;
+  /** Whether the function may run in one chain of calls however often. */
+  readonly queuesForItself: boolean;
+  readonly invoke: (event: unknown, traceId: string) => Promise<unknown>;
 }
 
 /** What Lambda's event-source mappings and EventBridge's rules do: call functions by themselves. */
@@ -93,6 +106,7 @@ export class EventSources {
           MaxNumberOfMessages: batchSize,
           WaitTimeSeconds: 20,
           MessageSystemAttributeNames: ["All"],
+          MessageAttributeNames: [traceAttribute],
         }),
         { abortSignal: this.#stopping.signal },
       );
@@ -106,23 +120,55 @@ export class EventSources {
     }
   }
 
-  async #process(source: EventSource, messages: readonly Message[]): Promise<void> {
+  async #process(source: EventSource, received: readonly Message[]): Promise<void> {
     try {
-      const result = await source.invoke({ Records: messages.map((message) => record(source, message)) });
-      const { batchItemFailures } = BatchResponse.parse(result);
+      const messages = await this.#endLoops(source, received);
+      if (messages.length === 0) return;
+      const trace = lineageHeader(withRun(source.functionName, messages.map(lineageOf)));
+      const event = { Records: messages.map((message) => record(source, message)) };
+      const { batchItemFailures } = BatchResponse.parse(await source.invoke(event, trace));
       const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-      const done = messages.filter(({ MessageId }) => !failed.has(MessageId ?? ""));
-      if (done.length === 0) return;
-      await this.#sqs.send(
-        new DeleteMessageBatchCommand({
-          QueueUrl: source.queueUrl,
-          Entries: done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-        }),
+      await this.#delete(
+        source,
+        messages.filter(({ MessageId }) => !failed.has(MessageId ?? "")),
       );
     } catch (error) {
       // The whole batch comes back when its visibility time-out is over.
       this.#log(`a batch of ${source.queueUrl} failed: ${String(error)}`);
     }
+  }
+
+  /** Takes off the queue what Lambda would not call the function with any more. @returns the other messages */
+  async #endLoops(source: EventSource, messages: readonly Message[]): Promise<readonly Message[]> {
+    const { functionName, deadLettersUrl } = source;
+    const isLoop = (message: Message): boolean =>
+      !source.queuesForItself && (lineageOf(message).get(functionName) ?? 0) >= maxRunsInChain;
+    const ended = messages.filter(isLoop);
+    for (const { Body, Attributes } of ended) {
+      if (deadLettersUrl !== undefined) {
+        const MessageGroupId = Attributes?.MessageGroupId;
+        await this.#sqs.send(
+          new SendMessageCommand({ QueueUrl: deadLettersUrl, MessageBody: Body, MessageGroupId }),
+        );
+      }
+      const fate = deadLettersUrl === undefined ? "dropped" : `parked on ${deadLettersUrl}`;
+      this.#log(
+        `${functionName} has run ${maxRunsInChain} times in one chain of calls, which Lambda ends: a job was ${fate}. ` +
+          "If the loop is meant, say queuesForItself in its row of infra/workers.ts.",
+      );
+    }
+    await this.#delete(source, ended);
+    return messages.filter((message) => !isLoop(message));
+  }
+
+  async #delete({ queueUrl }: EventSource, messages: readonly Message[]): Promise<void> {
+    if (messages.length === 0) return;
+    await this.#sqs.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+      }),
+    );
   }
 
   async #repeatUntilStopped(intervalMs: number, invoke: () => Promise<unknown>): Promise<void> {
@@ -137,6 +183,11 @@ export class EventSources {
   async #pause(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
+}
+
+/** How often each function has run in the chain of calls that led to a message. */
+function lineageOf({ MessageAttributes }: Message): Lineage {
+  return parseLineage(MessageAttributes?.[traceAttribute]?.StringValue);
 }
 
 function record(source: EventSource, message: Message): SQSRecord {

@@ -16,6 +16,8 @@ export interface FunctionThreadData {
 export interface Invocation {
   readonly id: string;
   readonly event: unknown;
+  /** What its requests to AWS carry as X-Amzn-Trace-Id, if anything. */
+  readonly traceId: string | undefined;
   /** When the function's time-out is over, in milliseconds since the epoch. */
   readonly deadline: number;
 }
@@ -62,9 +64,10 @@ export class FunctionHost {
 
   /**
    * Calls the function.
+   * @param traceId what its requests to AWS carry as X-Amzn-Trace-Id
    * @throws Error when it threw, overran its time-out or ended
    */
-  async invoke(event: unknown): Promise<unknown> {
+  async invoke(event: unknown, traceId?: string): Promise<unknown> {
     const timeoutMs = this.#definition.timeoutSeconds * 1_000;
     const instance = (this.#instance ??= this.#start());
     const id = randomUUID();
@@ -74,7 +77,8 @@ export class FunctionHost {
         timeoutMs,
       );
       instance.pending.set(id, { resolve, reject, timer });
-      instance.worker.postMessage({ id, event, deadline: Date.now() + timeoutMs } satisfies Invocation);
+      const deadline = Date.now() + timeoutMs;
+      instance.worker.postMessage({ id, event, traceId, deadline } satisfies Invocation);
     });
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { FunctionThreadData, Invocation, InvocationResult } from "./function-host.ts";
@@ -21,13 +22,18 @@ globalThis.Date = new Proxy(Date, {
   get: (target, property) => (property === "now" ? now : Reflect.get(target, property)),
 });
 
+const traceIds = new AsyncLocalStorage<string | undefined>();
+
+/** Where the SDK, since a runtime may serve calls side by side, asks for what belongs to the call that it is used in. */
+Object.assign(globalThis, { awslambda: { InvokeStore: { getXRayTraceId: () => traceIds.getStore() } } });
+
 const { handler }: { handler: (event: unknown, context: unknown) => Promise<unknown> } = await import(
   bundleUrl
 );
 
 port.on("message", (invocation: Invocation) => void invoke(invocation));
 
-async function invoke({ id, event, deadline }: Invocation): Promise<void> {
+async function invoke({ id, event, traceId, deadline }: Invocation): Promise<void> {
   const context = {
     awsRequestId: id,
     functionName: process.env["AWS_LAMBDA_FUNCTION_NAME"],
@@ -35,7 +41,7 @@ async function invoke({ id, event, deadline }: Invocation): Promise<void> {
     getRemainingTimeInMillis: () => Math.max(0, deadline - realNow()),
   };
   try {
-    reply({ id, value: await handler(event, context) });
+    reply({ id, value: await traceIds.run(traceId, async () => handler(event, context)) });
   } catch (error) {
     reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }

@@ -93,14 +93,27 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const invoke = (functionName: string) => {
       const host = functions.get(functionName);
       if (host === undefined) throw new Error(`the stack has no function ${functionName}`);
-      return async (event: unknown): Promise<unknown> => host.invoke(event);
+      return async (event: unknown, traceId?: string): Promise<unknown> => host.invoke(event, traceId);
     };
 
     const eventSources = started(new EventSources(sqsClient, log));
     for (const { queueArn, functionName, batchSize, maxConcurrency } of stack.eventSources) {
       const queueUrl = queueUrls.get(queueArn);
       if (queueUrl === undefined) throw new Error(`the stack has no queue ${queueArn}`);
-      eventSources.poll({ queueUrl, queueArn, batchSize, maxConcurrency, invoke: invoke(functionName) });
+      const deadLettersArn = stack.queues.find(({ arn }) => arn === queueArn)?.deadLettersArn;
+      const deadLettersUrl = deadLettersArn === undefined ? undefined : queueUrls.get(deadLettersArn);
+      const queuesForItself =
+        stack.functions.find(({ name }) => name === functionName)?.queuesForItself === true;
+      eventSources.poll({
+        queueUrl,
+        queueArn,
+        deadLettersUrl,
+        batchSize,
+        maxConcurrency,
+        functionName,
+        queuesForItself,
+        invoke: invoke(functionName),
+      });
     }
     for (const schedule of stack.schedules) eventSources.schedule(schedule, invoke(schedule.functionName));
 

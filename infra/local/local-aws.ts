@@ -5,6 +5,7 @@ import { buffer } from "node:stream/consumers";
 import * as z from "zod";
 
 import { localCredentials } from "./connections.ts";
+import { traceAttribute, traceHeader } from "./lineage.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import { deniedAsk } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
@@ -99,7 +100,9 @@ export class LocalAws {
     }
     if (operation === "secretsmanager:GetSecretValue") return this.#secretValue(body);
     const { dynamodbEndpoint, sqsEndpoint } = this.#options;
-    return forward(request, operation.startsWith("sqs:") ? sqsEndpoint : dynamodbEndpoint);
+    return operation.startsWith("sqs:")
+      ? forward(withTrace(request), sqsEndpoint)
+      : forward(request, dynamodbEndpoint);
   }
 
   #secretValue(body: unknown): AwsResponse {
@@ -119,6 +122,21 @@ async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
   const action = headers["x-amz-target"]?.split(".").at(-1) ?? "";
   return { functionName, operation: `${service}:${action}`, headers, body };
+}
+
+const SentBody = z.looseObject({ Entries: z.array(z.looseObject({})).optional() });
+
+/** A request that sends messages, each with the lineage of the call that sends it. */
+function withTrace(request: AwsRequest): AwsRequest {
+  const trace = request.headers[traceHeader];
+  if (trace === undefined) return request;
+  const MessageAttributes = { [traceAttribute]: { DataType: "String", StringValue: trace } };
+  const { Entries, ...rest } = SentBody.parse(JSON.parse(request.body));
+  const body =
+    Entries === undefined
+      ? { ...rest, MessageAttributes }
+      : { ...rest, Entries: Entries.map((entry) => ({ ...entry, MessageAttributes })) };
+  return { ...request, body: JSON.stringify(body) };
 }
 
 /** Headers that belong to one connection and not to the message. */

@@ -57,6 +57,7 @@ const resourceSchemas = {
     Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
     Timeout: z.int(),
     MemorySize: z.int(),
+    RecursiveLoop: z.enum(["Allow", "Terminate"]).default("Terminate"),
     Role: z.string(),
   }),
   route: z.object({ RouteKey: z.string(), Target: z.string() }),
@@ -83,6 +84,8 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
+  /** Whether it may run in one chain of calls however often. */
+  readonly queuesForItself: boolean;
   /** What its role allows. */
   readonly statements: readonly Statement[];
 }
@@ -91,6 +94,8 @@ interface QueueDefinition {
   readonly name: string;
   readonly arn: string;
   readonly attributes: Readonly<Record<string, string>>;
+  /** The queue behind it, where it has one. */
+  readonly deadLettersArn: string | undefined;
 }
 
 export interface ScheduleDefinition {
@@ -163,7 +168,12 @@ export async function readStack(
   return {
     table: { name: table.name, ...table.properties },
     queues: resources("AWS::SQS::Queue", resourceSchemas.queue)
-      .map(({ name, arn, properties }) => ({ name, arn, attributes: queueAttributes(properties) }))
+      .map(({ name, arn, properties }) => ({
+        name,
+        arn,
+        attributes: queueAttributes(properties),
+        deadLettersArn: properties.RedrivePolicy?.deadLetterTargetArn,
+      }))
       .toSorted((a, b) => Number("RedrivePolicy" in a.attributes) - Number("RedrivePolicy" in b.attributes)),
     functions: resources("AWS::Lambda::Function", resourceSchemas.function).map(({ name, properties }) => {
       const asset = assets.files[properties.Code.S3Key.replace(/\.zip$/, "")];
@@ -175,6 +185,7 @@ export async function readStack(
         environment: properties.Environment.Variables,
         timeoutSeconds: properties.Timeout,
         memoryMegabytes: properties.MemorySize,
+        queuesForItself: properties.RecursiveLoop === "Allow",
         statements: roles.get(properties.Role) ?? [],
       };
     }),

@@ -1,0 +1,145 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterEach, expect, inject, it, vi } from "vitest";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { FunctionHost } from "../../infra/local/function-host.ts";
+import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import type { AwsRequest } from "../../infra/local/local-aws.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { Customer } from "../support/api.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
+import { importContacts } from "../support/contacts.ts";
+
+/** How often Lambda calls a function in one chain of calls that it has not been told to allow. */
+const maxRuns = 16;
+
+const cleanUps: (() => Promise<void>)[] = [];
+let log: string[] = [];
+/** Each time that a sender has taken up a message: the chain of calls that led to it. */
+let claims: string[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+  log = [];
+  claims = [];
+});
+
+/** A gateway whose queues delay nothing: a message that is sent before its time is queued again at once. */
+async function startWithoutDelays(
+  assembly: Pick<LocalGatewayOptions, "assemblyFolder" | "stackName">,
+): Promise<LocalGateway> {
+  const gateway = await startLocalGateway({
+    ...assembly,
+    port: 0,
+    log: (line) => log.push(line),
+    interceptor: async (request, next) => {
+      if (isClaim(request)) claims.push(request.headers["x-amzn-trace-id"] ?? "none");
+      return next({ ...request, body: request.body.replaceAll(/"DelaySeconds":\d+/g, '"DelaySeconds":0') });
+    },
+  });
+  cleanUps.push(async () => gateway.stop());
+  return gateway;
+}
+
+function isClaim({ operation, functionName, body }: AwsRequest): boolean {
+  return (
+    operation === "dynamodb:UpdateItem" &&
+    functionName.startsWith("SendMessage") &&
+    body.includes('":attempts_added":{"N":"1"}')
+  );
+}
+
+/** A customer's message that is due in ten minutes. @returns what tells its status */
+async function sendLater(gateway: LocalGateway): Promise<() => Promise<string>> {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { id } = await customer.send({ scheduledAt: new Date(Date.now() + 10 * minuteMs).toISOString() });
+  return async () => (await customer.message(id)).status;
+}
+
+/** How many jobs of senders are parked. */
+async function parkedSends(gateway: LocalGateway): Promise<string | undefined> {
+  const name = outputNames.deadLettersUrl("TransactionalSends");
+  const sqs = new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: gateway.stack.outputs.find((output) => output.name === name)?.value,
+      AttributeNames: ["ApproximateNumberOfMessages"],
+    }),
+  );
+  sqs.destroy();
+  return Attributes?.["ApproximateNumberOfMessages"];
+}
+
+it("a function that queues jobs for itself goes on for as long as it takes", async () => {
+  const gateway = await startWithoutDelays(inject("assembly"));
+  const statusOf = await sendLater(gateway);
+  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(2 * maxRuns), 15_000);
+  gateway.advanceClock(10 * minuteMs);
+  await vi.waitFor(async () => expect(await statusOf()).toBe("sent"), 15_000);
+  expect(await parkedSends(gateway)).toBe("0");
+});
+
+it("one that is not allowed to is ended by Lambda, and its job is parked", async () => {
+  const assembly = await changedAssembly(inject("assembly"), ({ Properties }) => {
+    if ("RecursiveLoop" in Properties) Properties["RecursiveLoop"] = "Terminate";
+  });
+  cleanUps.push(async () => rm(assembly.assemblyFolder, { recursive: true }));
+  const gateway = await startWithoutDelays(assembly);
+  const statusOf = await sendLater(gateway);
+  await vi.waitFor(async () => expect(await parkedSends(gateway)).toBe("1"), 15_000);
+  expect(claims.length).toBe(maxRuns);
+  expect(await statusOf()).toBe("queued");
+  expect(log.join("\n")).toMatch(
+    /^SendMessage\w+ has run 16 times in one chain of calls.* a job was parked on .*queuesForItself.*workers\.ts/m,
+  );
+});
+
+it("calls that one instance serves side by side are told apart", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  cleanUps.push(async () => rm(folder, { recursive: true }));
+  const bundleFile = path.join(folder, "index.mjs");
+  // Each call answers when both are there, with what the SDK would send along.
+  await writeFile(
+    bundleFile,
+    `let calls = 0;
+    const both = Promise.withResolvers();
+    export async function handler() {
+      calls += 1;
+      if (calls === 2) both.resolve();
+      await both.promise;
+      return globalThis.awslambda.InvokeStore.getXRayTraceId();
+    }`,
+  );
+  const definition = {
+    name: "Echo",
+    description: "",
+    bundleFile,
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMegabytes: 128,
+    queuesForItself: false,
+    statements: [],
+  };
+  const host = new FunctionHost(definition, "http://127.0.0.1:1", new Float64Array(1), () => undefined);
+  cleanUps.push(async () => host.kill());
+  expect(await Promise.all([host.invoke({}, "Lineage=A:1"), host.invoke({}, "Lineage=B:2")])).toEqual([
+    "Lineage=A:1",
+    "Lineage=B:2",
+  ]);
+});
+
+it("jobs that are queued many at once belong to the chain too", async () => {
+  const gateway = await startWithoutDelays(inject("assembly"));
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  await importContacts(customer, 2);
+  const { id } = await customer.client.createCampaign({
+    body: { name: "Spring", message: "hello", audience: { all: true }, senderId: "ACME" },
+  });
+  await customer.client.launchCampaign({ params: { id } });
+  await vi.waitFor(() => expect(claims.length).toBe(2), 15_000);
+  for (const chain of claims) expect(chain).toMatch(/^Lineage=RunCampaign\w+:1\|SendMessage\w+:1$/);
+});

@@ -1,0 +1,32 @@
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import * as z from "zod";
+
+import type { localAssembly } from "../../infra/local/synthesize.ts";
+
+const Template = z.looseObject({
+  Resources: z.record(
+    z.string(),
+    z.looseObject({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+type Resource = z.infer<typeof Template>["Resources"][string];
+
+/**
+ * A copy of a synthesized stack whose resources are changed: what a test wants to see go wrong, or sooner.
+ * @returns it as `startLocalGateway` takes it; the folder is the caller's to remove
+ */
+export async function changedAssembly(
+  assembly: typeof localAssembly,
+  change: (resource: Resource) => void,
+): Promise<typeof localAssembly> {
+  const assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-assembly-"));
+  await cp(assembly.assemblyFolder, assemblyFolder, { recursive: true });
+  const file = path.join(assemblyFolder, `${assembly.stackName}.template.json`);
+  const template = Template.parse(JSON.parse(await readFile(file, "utf8")));
+  for (const resource of Object.values(template.Resources)) change(resource);
+  await writeFile(file, JSON.stringify(template));
+  return { ...assembly, assemblyFolder };
+}
