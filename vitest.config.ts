@@ -38,10 +38,12 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,conventions,model,unit}/**"],
+          exclude: ["test/{browser,chaos,conventions,model,unit}/**"],
           ...sharedGateway,
         },
       },
+      // It starts a gateway of its own, and takes minutes.
+      { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
       { test: { name: "browser", include: ["test/browser/**/*.test.ts"], ...sharedGateway } },
     ],
   },

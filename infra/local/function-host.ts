@@ -82,6 +82,11 @@ export class FunctionHost {
     });
   }
 
+  /** How many calls are under way. */
+  get openCalls(): number {
+    return this.#instance?.pending.size ?? 0;
+  }
+
   /** Ends the running instance at once, with whatever it is doing: a crash. */
   async kill(): Promise<void> {
     if (this.#instance !== undefined) {

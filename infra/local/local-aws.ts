@@ -1,6 +1,13 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { request as httpsRequest } from "node:https";
+import { buffer, text } from "node:stream/consumers";
 
 import * as z from "zod";
 
@@ -18,6 +25,8 @@ export interface AwsRequest {
   readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Stands for the connection that it came over. */
+  readonly connection: object;
 }
 
 export interface AwsResponse {
@@ -115,13 +124,12 @@ export class LocalAws {
 
 async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
   const body = (await buffer(incoming)).toString();
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = String(value);
+  const headers = headersOf(incoming);
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
   const action = headers["x-amz-target"]?.split(".").at(-1) ?? "";
-  return { functionName, operation: `${service}:${action}`, headers, body };
+  return { functionName, operation: `${service}:${action}`, headers, body, connection: incoming.socket };
 }
 
 const SentBody = z.looseObject({ Entries: z.array(z.looseObject({})).optional() });
@@ -155,23 +163,32 @@ const connectionHeaders = new Set([
 async function forward({ headers, body }: AwsRequest, endpoint: string): Promise<AwsResponse> {
   const authorization = headers["authorization"] ?? "";
   const { accessKeyId } = localCredentials;
-  const response = await fetch(endpoint, {
+  const request = endpoint.startsWith("https:") ? httpsRequest : httpRequest;
+  const options = {
     method: "POST",
     headers: {
-      ...withoutConnectionHeaders(Object.entries(headers)),
+      ...withoutConnectionHeaders(headers),
       authorization: authorization.replace(/(?<=Credential=)[^/]+/, accessKeyId),
+      "content-length": Buffer.byteLength(body),
     },
-    body,
+  };
+  // Node's own client costs half of what `fetch` does, and all that functions ask for comes through here.
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(endpoint, options, resolve).on("error", reject).end(body);
   });
   return {
-    status: response.status,
-    headers: withoutConnectionHeaders(response.headers.entries()),
-    body: await response.text(),
+    status: response.statusCode ?? 500,
+    headers: withoutConnectionHeaders(headersOf(response)),
+    body: await text(response),
   };
 }
 
-function withoutConnectionHeaders(headers: Iterable<[string, string]>): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => !connectionHeaders.has(name)));
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+function withoutConnectionHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !connectionHeaders.has(name)));
 }
 
 function jsonResponse(status: number, body: unknown): AwsResponse {

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { openEnds, readBooks, type Books } from "./books.ts";
+import { problemsOf } from "./checks.ts";
+import { randomFrom } from "./random.ts";
+import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
+import { World } from "./world.ts";
+
+/*
+ * A day of traffic on an AWS that loses, delays, repeats and refuses, with functions that are ended and a carrier that is
+ * out for an hour. `CHAOS_SEED` gives the same traffic and the same odds again, though threads never meet in quite the
+ * same way; `CHAOS_SEEDS` runs so many seeds, `CHAOS_SENDS` makes a run shorter.
+ */
+
+const firstSeed = Number(process.env["CHAOS_SEED"] ?? Date.now() % 2 ** 31);
+const seedCount = Number(process.env["CHAOS_SEEDS"] ?? 1);
+const sendCount = Number(process.env["CHAOS_SENDS"] ?? 5_000);
+const seeds = Array.from({ length: seedCount }, (_, index) => firstSeed + index);
+
+/** Sent while the carrier is out. */
+const patientCount = Math.round(sendCount * 0.4);
+/** Messages of campaigns: two tenants have two each. */
+const contactCount = Math.round((sendCount * 0.4) / 4);
+const singleCount = sendCount - patientCount - 4 * contactCount;
+
+/** Steps of a minute each with sends of all kinds, and behind them twenty minutes each without a carrier. */
+const busySteps = 12;
+const outageSteps = 3;
+
+/** What is not settled after so many steps of so many minutes never will be. */
+const settlingSteps = 40;
+const settlingMinutes = 5;
+
+const runTimeoutMs = 600_000;
+
+const log: string[] = [];
+let world: World;
+beforeAll(async () => {
+  world = await World.start((line) => log.push(line));
+});
+afterAll(async () => world.stop());
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
+  print(`chaos with CHAOS_SEED=${seed} CHAOS_SENDS=${sendCount}`);
+  const startedAt = performance.now();
+  log.length = 0;
+  const traffic = new Traffic(world.gateway.url, seed, () => world.now());
+  try {
+    const balance = 1_000;
+    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 2, hasWebhook: false });
+    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 2, hasWebhook: true });
+    await traffic.addTenant({ balance, contacts: 1, campaigns: 0, hasWebhook: false });
+    // This one runs out of money again and again.
+    await traffic.addTenant({ balance: 0.1, contacts: 1, campaigns: 0, hasWebhook: true });
+    world.aws.becomeUnreliable(randomFrom(seed));
+    const outageEndedAt = await liveThroughChaos(traffic);
+    world.aws.becomeReliable();
+    const books = await settle(traffic);
+    const problems = await allProblems(books);
+    print(summary(traffic, books, performance.now() - startedAt));
+    expect(problems).toEqual([]);
+    // The outage was one: nothing that waited for the carrier went out before it was back.
+    const patient = [...books.values()].flatMap(({ messages }) => messages).filter(isPatient);
+    expect(patient.filter(({ sentAt = "" }) => sentAt >= outageEndedAt).length).toBeGreaterThan(
+      patientCount / 2,
+    );
+  } finally {
+    world.aws.becomeReliable();
+    await traffic.stop();
+  }
+});
+
+/** @returns when the carrier was back */
+async function liveThroughChaos(traffic: Traffic): Promise<string> {
+  for (let step = 0; step < busySteps; step += 1) {
+    await Promise.all([
+      traffic.sendSome(share(singleCount, busySteps, step)),
+      world.runSchedules(),
+      traffic.launchCampaigns(),
+    ]);
+    await traffic.repeatUnanswered();
+    await world.advance(minuteMs);
+  }
+  world.aws.isCarrierOut = true;
+  for (let step = 0; step < outageSteps; step += 1) {
+    await Promise.all([traffic.sendPatient(share(patientCount, outageSteps, step)), world.runSchedules()]);
+    await world.advance((60 / outageSteps) * minuteMs);
+  }
+  world.aws.isCarrierOut = false;
+  return world.now().toISOString();
+}
+
+function isPatient({ to }: { readonly to: string }): boolean {
+  return patientNumbers.includes(to);
+}
+
+/** How much of a whole falls to one of its parts. */
+function share(whole: number, parts: number, index: number): number {
+  return Math.floor((whole * (index + 1)) / parts) - Math.floor((whole * index) / parts);
+}
+
+/** Goes on until there is nothing left to do. @returns what the table holds then of each tenant */
+async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
+  for (let step = 0; ; step += 1) {
+    await world.runSchedules();
+    await traffic.launchCampaigns();
+    await traffic.repeatUnanswered();
+    await world.advance(settlingMinutes * minuteMs);
+    await world.rest();
+    const books = new Map<Tenant, Books>();
+    for (const tenant of traffic.tenants) books.set(tenant, await readBooks(tenant));
+    const open =
+      [...books.values()].flatMap(openEnds).length + world.aws.delayedJobs + (await world.hiddenJobs());
+    if (open === 0 || step >= settlingSteps) return books;
+  }
+}
+
+async function allProblems(books: ReadonlyMap<Tenant, Books>): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [tenant, its] of books) problems.push(...(await problemsOf(tenant, its)));
+  const parked = await world.deadLetters();
+  if (parked > 0) problems.push(`${parked} jobs are in dead-letter queues`);
+  if (world.aws.deadDebits > 0)
+    problems.push(`${world.aws.deadDebits} debits were sent over a dead connection`);
+  return problems;
+}
+
+function summary(traffic: Traffic, books: ReadonlyMap<Tenant, Books>, durationMs: number): string {
+  const messages = [...books.values()].flatMap((each) => each.messages);
+  const answers = Map.groupBy(
+    traffic.sends.flatMap(({ statuses }) => statuses),
+    (status) => status,
+  );
+  const states = Map.groupBy(messages, ({ status, errorCode }) => errorCode ?? status);
+  const patient = messages.filter(isPatient);
+  const { counts, writeUnits } = world.aws;
+  const units = [...writeUnits.values()].reduce((sum, each) => sum + each, 0);
+  const list = (entries: Iterable<readonly [unknown, number]>): string =>
+    [...entries].map(([name, count]) => `${String(name)} ${count}`).join(", ");
+  const sizes = <Name>(groups: Map<Name, unknown[]>): [Name, number][] =>
+    [...groups].map(([name, group]) => [name, group.length]);
+  return [
+    `after ${Math.round(durationMs / 1_000)} s: ${messages.length} messages; answers: ${list(sizes(answers))}`,
+    `messages: ${list(sizes(states))}`,
+    `of ${patient.length} that the carrier put off, ${patient.filter(({ status }) => status === "queued").length} are stuck`,
+    `faults: ${list(counts)}`,
+    `write units a message: ${(units / messages.length).toFixed(1)}; by function: ${list([...writeUnits].map(([name, each]) => [name, Math.round(each)]))}`,
+  ].join("\n");
+}

@@ -1,0 +1,168 @@
+import { WebhookPayload } from "../../shared/contract/webhooks.ts";
+import type { MessageRecord } from "../../shared/messages/record.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { microsOf } from "../../shared/wallet/money.ts";
+import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
+import { carrierCalls, openEnds, type Books } from "./books.ts";
+import {
+  isDefinite,
+  patientNumbers,
+  refusedNumbers,
+  topUpAmount,
+  type Send,
+  type Tenant,
+} from "./traffic.ts";
+
+/** The carrier puts a patient number off so often before it takes its message. */
+const patientCalls = 3;
+
+/** All that is wrong with an organisation after things have settled, in words. */
+export async function problemsOf(tenant: Tenant, books: Books): Promise<string[]> {
+  return [
+    ...openEnds(books),
+    ...(await moneyProblems(tenant, books)),
+    ...answerProblems(tenant, books),
+    ...(await carrierProblems(books)),
+    ...webhookProblems(tenant, books),
+    ...campaignProblems(tenant, books),
+  ];
+}
+
+/** Every message is paid once, every one that was not sent is refunded once, and nothing else changed the balance. */
+async function moneyProblems(tenant: Tenant, { wallet, ledger, messages }: Books): Promise<string[]> {
+  const { findings, pending } = await auditWallet(tenant.organizationId);
+  const problems = [...findings, ...pending];
+  const paid = countBy(ledger.filter(({ type }) => type === "message").map(({ messageId }) => messageId));
+  const refunded = countBy(ledger.filter(({ type }) => type === "refund").map(({ messageId }) => messageId));
+  for (const { id, status } of messages) {
+    if (paid.get(id) !== 1) problems.push(`${id} was paid ${paid.get(id) ?? 0} times`);
+    const refunds = refunded.get(id) ?? 0;
+    if (refunds !== (status === "sent" ? 0 : 1))
+      problems.push(`${id} is ${status} and was refunded ${refunds} times`);
+  }
+  const topUps = ledger.filter(({ type }) => type === "top_up");
+  const credits = sum(topUps.map(({ amountMicros }) => amountMicros));
+  const prices = sum(
+    messages.filter(({ status }) => status === "sent").map(({ totalMicros }) => totalMicros),
+  );
+  if (wallet.balanceMicros !== credits - prices) {
+    problems.push(`the balance is ${wallet.balanceMicros}, credits ${credits} less prices ${prices}`);
+  }
+  // With a key each counts once if any answer says so; without one, what was answered with an error may count too.
+  const [, ...asked] = tenant.topUps;
+  const sure = asked.filter(({ statuses }) => statuses.includes(200)).length;
+  const possible = asked.filter(({ statuses }) => !statuses.every(isRefusal)).length;
+  const found = topUps.filter(({ amountMicros }) => amountMicros === microsOf(topUpAmount)).length;
+  if (found < sure || found > possible)
+    problems.push(`${found} top-ups, ${sure} to ${possible} were asked for`);
+  return problems;
+}
+
+/** Each request made one message if it was accepted, none if it was refused, and never two. */
+function answerProblems({ sends }: Tenant, { messages }: Books): string[] {
+  const byText = Map.groupBy(messages, ({ message }) => message);
+  return sends.flatMap((send) => {
+    const made = byText.get(send.text) ?? [];
+    const problem = answerProblem(send, made);
+    return problem === undefined ? [] : [`${send.text} (answered ${send.statuses.join(", ")}): ${problem}`];
+  });
+}
+
+function answerProblem(send: Send, made: readonly MessageRecord[]): string | undefined {
+  const { ids, statuses, cancelStatuses, idempotencyKey } = send;
+  const [message] = made;
+  if (made.length > 1) return `there are ${made.length} messages`;
+  if (ids.size > 1) return `its answers name ${[...ids].join(", ")}`;
+  if (ids.size === 1 && message?.id !== [...ids][0])
+    return `its answer names ${[...ids].join()}, which is not there`;
+  if (statuses.every(isRefusal) && made.length > 0) return "it was refused, and there is a message";
+  if (idempotencyKey !== undefined && !statuses.some(isDefinite)) return "it never got an answer";
+  if (cancelStatuses.includes(200) && message?.status !== "cancelled")
+    return `was cancelled and is ${message?.status}`;
+  return undefined;
+}
+
+/** What a customer may rely on: nothing came of the request. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && isDefinite(status);
+}
+
+/** What was sent was taken by the carrier, what failed was refused by it, and what was cancelled it never saw. */
+async function carrierProblems({ messages }: Books): Promise<string[]> {
+  const problems: string[] = [];
+  for (const message of messages) {
+    const problem = carrierProblem(message, await carrierCalls(message.id));
+    if (problem !== undefined)
+      problems.push(`${message.id} to ${message.to} is ${message.status}, ${problem}`);
+  }
+  return problems;
+}
+
+function carrierProblem({ status, to, errorCode }: MessageRecord, calls: number): string | undefined {
+  const isRefused = refusedNumbers.includes(to);
+  if (status === "cancelled") return calls === 0 ? undefined : "and the carrier has it";
+  if (status === "sent") {
+    if (isRefused) return "which the carrier never takes";
+    const needed = patientNumbers.includes(to) ? patientCalls : 1;
+    return calls >= needed ? undefined : `and the carrier was asked ${calls} times`;
+  }
+  // An answer that was lost too often: nobody knows whether the carrier has it.
+  if (errorCode === "MESSAGE_OUTCOME_UNKNOWN") return undefined;
+  if (!isRefused) return `with ${errorCode}, and the carrier would have taken it`;
+  return calls >= 1 ? undefined : "and the carrier was never asked";
+}
+
+/** Each end of a message was told to the tenant's endpoint, with valid signatures, and nothing else was. */
+function webhookProblems({ webhook }: Tenant, { messages }: Books): string[] {
+  if (webhook === undefined) return [];
+  const { receiver, secret } = webhook;
+  const problems: string[] = [];
+  const told = new Map<string, string>();
+  for (const { headers, body } of receiver.calls) {
+    const id = String(headers["webhook-id"]);
+    const { event, data } = WebhookPayload.parse(JSON.parse(body));
+    const outcome = `${event} ${"id" in data ? data.id : ""}`;
+    if ((told.get(id) ?? outcome) !== outcome) problems.push(`${id} says ${outcome} and ${told.get(id)}`);
+    told.set(id, outcome);
+    const timestampSeconds = Number(headers["webhook-timestamp"]);
+    const isSigned =
+      headers["x-service-signature"] === serviceSignature(secret, body) &&
+      headers["webhook-signature"] === standardSignature(secret, { id, timestampSeconds, body });
+    if (!isSigned) problems.push(`${id} is not signed`);
+  }
+  const due = messages
+    .filter(({ status }) => status !== "cancelled")
+    .map(({ id, status }) => [id.replace("msg_", "evt_"), `message.${status} ${id}`] as const);
+  for (const [id, outcome] of due) {
+    if (told.get(id) !== outcome) problems.push(`${id} should say ${outcome}, and says ${told.get(id)}`);
+    told.delete(id);
+  }
+  for (const [id, outcome] of told) problems.push(`${id} says ${outcome}, which nobody should hear`);
+  return problems;
+}
+
+/** Each campaign reached each contact once. */
+function campaignProblems({ campaignIds, contacts }: Tenant, { campaigns, messages }: Books): string[] {
+  const problems: string[] = [];
+  for (const id of campaignIds) {
+    const reached = messages.filter(({ campaignId }) => campaignId === id).map(({ to }) => to);
+    const status = campaigns.find((campaign) => campaign.id === id)?.status;
+    if (status !== "completed") problems.push(`${id} is ${status}`);
+    if (reached.length !== contacts.length || new Set(reached).size !== contacts.length) {
+      problems.push(
+        `${id} has ${reached.length} messages to ${new Set(reached).size} of ${contacts.length} contacts`,
+      );
+    }
+  }
+  return problems;
+}
+
+function countBy<Thing>(things: readonly Thing[]): Map<Thing, number> {
+  const counts = new Map<Thing, number>();
+  for (const thing of things) counts.set(thing, (counts.get(thing) ?? 0) + 1);
+  return counts;
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}

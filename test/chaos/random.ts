@@ -1,0 +1,25 @@
+/** A number from 0 up to 1, the next one of a row that follows from its seed. */
+export type Random = () => number;
+
+/** The row of a seed: mulberry32, which is small and even enough to choose by. */
+export function randomFrom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of some things, each as likely as the others. */
+export function oneOf<Thing>(random: Random, things: readonly Thing[]): Thing {
+  const thing = things[Math.floor(random() * things.length)];
+  if (thing === undefined) throw new Error("there is nothing to choose from");
+  return thing;
+}
+
+/** An integer between two, both included. */
+export function between(random: Random, least: number, most: number): number {
+  return least + Math.floor(random() * (most - least + 1));
+}

@@ -1,0 +1,334 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import * as z from "zod";
+
+import {
+  errorResponse,
+  type AwsHandler,
+  type AwsRequest,
+  type AwsResponse,
+} from "../../infra/local/local-aws.ts";
+import { secondMs } from "../../shared/platform/clock.ts";
+import { isDebit } from "../support/faults.ts";
+import type { Random } from "./random.ts";
+
+/** How likely each kind of fault is, for one request. */
+const odds = {
+  "request lost": 0.004,
+  "request late": 0.004,
+  "answer dropped": 0.006,
+  "answer 500": 0.004,
+  "answer too late": 0.0004,
+  "function ended before": 0.00025,
+  "function ended after": 0.00025,
+};
+type Fault = keyof typeof odds;
+
+/** The same of what only DynamoDB does. */
+const conflictOdds = 0.01;
+const throttleOdds = 0.0006;
+const oldAnswerOdds = 0.2;
+/** The same of a connection that was kept while the clock was set forward. */
+const deadConnectionOdds = 0.1;
+
+/** The same for one job that is put onto a queue. */
+const repeatOdds = 0.02;
+const disorderOdds = 0.2;
+const halfBatchOdds = 0.01;
+
+/** How late a request arrives at the most, how much later another job is seen, how long a partition is throttled. */
+const maxLateMs = secondMs;
+const maxDisorderMs = 500;
+const maxThrottleMs = 1_500;
+
+/** A read that is not consistent shows what was there so long ago at the most. */
+const maxOldMs = secondMs;
+
+/** Longer than the functions wait for an answer. */
+const tooLateMs = 2_500;
+
+const Job = z.object({
+  Id: z.string().default("0"),
+  MessageBody: z.string(),
+  MessageGroupId: z.string(),
+  DelaySeconds: z.int().default(0),
+});
+type Job = z.infer<typeof Job>;
+const Batch = z.object({ QueueUrl: z.string(), Entries: z.array(Job) });
+const Single = Job.extend({ QueueUrl: z.string() });
+const Transaction = z.object({ TransactItems: z.array(z.unknown()) });
+
+const singleWrites: ReadonlySet<string> = new Set([
+  "dynamodb:DeleteItem",
+  "dynamodb:PutItem",
+  "dynamodb:UpdateItem",
+]);
+const transaction = "dynamodb:TransactWriteItems";
+const reads: ReadonlySet<string> = new Set(["dynamodb:GetItem", "dynamodb:Query"]);
+
+/**
+ * AWS on a bad day, between the functions of a gateway and its emulators. Its queues go by the functions' clock: a job
+ * that is delayed waits here until that clock has come to its time.
+ */
+export class UnreliableAws {
+  /** Whether the carrier takes nothing from numbers that the sandbox puts off at first. */
+  isCarrierOut = false;
+  /** How often each thing went wrong. */
+  readonly counts = new Map<string, number>();
+  /** Debits that were sent over a dead connection; the product is careful that there are none. */
+  deadDebits = 0;
+  /** DynamoDB's write units, by the function that consumed them. */
+  readonly writeUnits = new Map<string, number>();
+  /** What goes wrong is chosen by it; undefined while all goes well. */
+  #random: Random | undefined;
+  readonly #now: () => number;
+  readonly #kill: (functionName: string) => Promise<void>;
+  /** Jobs that wait for the functions' clock to come to their time. */
+  #delayed: { readonly dueMs: number; readonly send: () => Promise<unknown> }[] = [];
+  /** What arrives by itself in a moment. */
+  readonly #onTheWay = new Set<Promise<unknown>>();
+  readonly #throttledUntilMs = new Map<string, number>();
+  readonly #earlierAnswers = new Map<string, { readonly atMs: number; readonly answer: AwsResponse }>();
+  /** Each connection that has been used: how often the clock had been set forward by then. */
+  readonly #usedInStep = new WeakMap<object, number>();
+  #step = 0;
+
+  /**
+   * @param now the functions' clock, in milliseconds since the epoch
+   * @param kill ends a function with whatever it does
+   */
+  constructor(now: () => number, kill: (functionName: string) => Promise<void>) {
+    this.#now = now;
+    this.#kill = kill;
+  }
+
+  /** From now on things go wrong, and are counted anew. */
+  becomeUnreliable(random: Random): void {
+    this.#random = random;
+    this.counts.clear();
+    this.writeUnits.clear();
+    this.deadDebits = 0;
+  }
+
+  becomeReliable(): void {
+    this.#random = undefined;
+  }
+
+  /** Jobs that the clock has to come to. */
+  get delayedJobs(): number {
+    return this.#delayed.length;
+  }
+
+  /** Whether nothing is on its way that will arrive by itself. */
+  get isQuiet(): boolean {
+    return this.#onTheWay.size === 0;
+  }
+
+  /** What follows when the clock has been set forward. */
+  clockWasSet(): void {
+    this.#step += 1;
+    this.#earlierAnswers.clear();
+    this.#throttledUntilMs.clear();
+  }
+
+  /** Puts those jobs onto their queues whose time has come. */
+  async releaseJobs(): Promise<void> {
+    const nowMs = this.#now();
+    const due = this.#delayed.filter(({ dueMs }) => dueMs <= nowMs);
+    this.#delayed = this.#delayed.filter(({ dueMs }) => dueMs > nowMs);
+    await Promise.all(due.map(async ({ send }) => send()));
+  }
+
+  readonly interceptor = async (request: AwsRequest, next: AwsHandler): Promise<AwsResponse> => {
+    const { connection, operation } = request;
+    const usedInStep = this.#usedInStep.get(connection) ?? this.#step;
+    this.#usedInStep.set(connection, this.#step);
+    if (usedInStep < this.#step && this.#happens("dead connection", deadConnectionOdds)) {
+      if (isDebit(request)) this.deadDebits += 1;
+      throw new Error("the connection has died");
+    }
+    if (operation.startsWith("sqs:"))
+      return this.#withFaults(request, async () => this.#sendJobs(request, next));
+    if (!operation.startsWith("dynamodb:")) return next(request);
+    return this.#withFaults(request, async () => this.#onTable(request, next));
+  };
+
+  #happens(what: string, likelihood: number): boolean {
+    if (this.#random === undefined || this.#random() >= likelihood) return false;
+    this.#count(what);
+    return true;
+  }
+
+  #upTo(ms: number): number {
+    return (this.#random?.() ?? 0) * ms;
+  }
+
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  #pickFault(): Fault | undefined {
+    if (this.#random === undefined) return undefined;
+    let left = this.#random();
+    for (const [fault, likelihood] of Object.entries(odds)) {
+      left -= likelihood;
+      // The entries are those of the table of faults.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      if (left < 0) return fault as Fault;
+    }
+    return undefined;
+  }
+
+  async #withFaults(request: AwsRequest, carryOut: () => Promise<AwsResponse>): Promise<AwsResponse> {
+    const fault = this.#pickFault();
+    if (fault === undefined) return carryOut();
+    this.#count(fault);
+    switch (fault) {
+      case "request lost":
+        throw new Error(fault);
+      case "request late":
+        this.#later(this.#upTo(maxLateMs), carryOut);
+        throw new Error(fault);
+      case "answer dropped":
+        await carryOut();
+        throw new Error(fault);
+      case "answer 500":
+        await carryOut();
+        return errorResponse("InternalServerError", "internal", 500);
+      case "answer too late": {
+        const answer = await carryOut();
+        await delay(tooLateMs);
+        return answer;
+      }
+      case "function ended before":
+        await this.#kill(request.functionName);
+        throw new Error(fault);
+      case "function ended after":
+        await carryOut();
+        await this.#kill(request.functionName);
+        throw new Error(fault);
+    }
+  }
+
+  /** Lets something happen in a moment. Whether it succeeds nobody hears. */
+  #later(afterMs: number, happen: () => Promise<unknown>): void {
+    const happening = delay(afterMs)
+      .then(happen)
+      .catch(() => undefined)
+      .finally(() => this.#onTheWay.delete(happening));
+    this.#onTheWay.add(happening);
+  }
+
+  async #onTable(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
+    const { operation, body } = request;
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) return refusal;
+    const isOldRead = reads.has(operation) && body.includes('"ConsistentRead":false');
+    if (isOldRead) {
+      const earlier = this.#earlierAnswers.get(body);
+      const isRecent = earlier !== undefined && Date.now() - earlier.atMs < maxOldMs;
+      if (isRecent && this.#happens("old answer", oldAnswerOdds)) return earlier.answer;
+    }
+    const answer = await next(withConsumption(request));
+    if (isOldRead && answer.status === 200) {
+      this.#earlierAnswers.set(body, { atMs: Date.now(), answer });
+    }
+    if (!reads.has(operation)) this.#addWriteUnits(request, answer);
+    if (!this.isCarrierOut || !body.includes('"pk":{"S":"SANDBOX#')) return answer;
+    this.#count("hand-off while the carrier is out");
+    return putOff(answer);
+  }
+
+  /** How DynamoDB refuses a request without carrying it out. */
+  #refusal({ operation, body }: AwsRequest): AwsResponse | undefined {
+    if (this.#random === undefined) return undefined;
+    const isWrite = singleWrites.has(operation) || operation === transaction;
+    if (isWrite && this.#happens("conflict", conflictOdds)) {
+      return operation === transaction
+        ? cancelled(body, () => "TransactionConflict")
+        : errorResponse("TransactionConflictException", "conflict");
+    }
+    const partitions = [...body.matchAll(/"(?::|)pk":\{"S":"([^"]+)"\}/g)].map(([, pk = ""]) => pk);
+    const [first] = partitions;
+    if (first !== undefined && this.#happens("partition throttled", throttleOdds)) {
+      this.#throttledUntilMs.set(first, Date.now() + this.#upTo(maxThrottleMs));
+    }
+    const nowMs = Date.now();
+    const throttled = partitions.find((pk) => (this.#throttledUntilMs.get(pk) ?? 0) > nowMs);
+    if (throttled === undefined) return undefined;
+    this.#count("request throttled");
+    return operation === transaction
+      ? cancelled(body, (item) => (item.includes(`"${throttled}"`) ? "ThrottlingError" : "None"))
+      : errorResponse("ProvisionedThroughputExceededException", "slow down");
+  }
+
+  #addWriteUnits({ functionName }: AwsRequest, { body }: AwsResponse): void {
+    const name = functionName.replace(/Function[0-9A-F]+$/, "");
+    const units = [...body.matchAll(/"CapacityUnits":([\d.]+)/g)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+    this.writeUnits.set(name, (this.writeUnits.get(name) ?? 0) + units);
+  }
+
+  /** Takes jobs for a queue: some twice, some later than others, some of a batch not at all. */
+  async #sendJobs(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
+    const parsed: unknown = JSON.parse(request.body);
+    const isBatch = request.operation === "sqs:SendMessageBatch";
+    const { QueueUrl } = Single.pick({ QueueUrl: true }).parse(parsed);
+    const jobs = isBatch ? Batch.parse(parsed).Entries : [Single.parse(parsed)];
+    const isHalf = isBatch && this.#happens("half of a batch refused", halfBatchOdds);
+    const failed = isHalf ? jobs.filter((_, index) => index % 2 === 1) : [];
+    const taken = jobs.filter((job) => !failed.includes(job));
+    await Promise.all(
+      taken.map(async (job) => {
+        const { MessageBody, MessageGroupId } = job;
+        const body = JSON.stringify({ QueueUrl, MessageBody, MessageGroupId });
+        const headers = { ...request.headers, "x-amz-target": "AmazonSQS.SendMessage" };
+        const send = async (): Promise<unknown> =>
+          next({ ...request, operation: "sqs:SendMessage", headers, body });
+        await this.#enqueue(job, send);
+        if (this.#happens("job twice", repeatOdds)) await this.#enqueue(job, send);
+      }),
+    );
+    const answers = taken.map(({ Id, MessageBody }) => ({
+      Id,
+      MessageId: randomUUID(),
+      MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
+    }));
+    const Failed = failed.map(({ Id }) => ({ Id, Code: "InternalError", SenderFault: false }));
+    return {
+      status: 200,
+      headers: { "content-type": "application/x-amz-json-1.0" },
+      body: JSON.stringify(isBatch ? { Successful: answers, Failed } : answers[0]),
+    };
+  }
+
+  async #enqueue({ DelaySeconds }: Job, send: () => Promise<unknown>): Promise<void> {
+    if (DelaySeconds > 0) {
+      this.#delayed.push({ dueMs: this.#now() + DelaySeconds * secondMs, send });
+    } else if (this.#happens("job out of order", disorderOdds)) {
+      this.#later(this.#upTo(maxDisorderMs), send);
+    } else {
+      await send();
+    }
+  }
+}
+
+/** Lets DynamoDB say what a request consumes. */
+function withConsumption(request: AwsRequest): AwsRequest {
+  return { ...request, body: request.body.replace("{", '{"ReturnConsumedCapacity":"TOTAL",') };
+}
+
+/** What the sandbox's table says of a first call, at which it puts some numbers off. */
+function putOff(answer: AwsResponse): AwsResponse {
+  return { ...answer, body: answer.body.replace(/"calls":\{"N":"\d+"\}/, '"calls":{"N":"1"}') };
+}
+
+function cancelled(body: string, code: (item: string) => string): AwsResponse {
+  const refused = errorResponse("TransactionCanceledException", "cancelled");
+  const { TransactItems } = Transaction.parse(JSON.parse(body));
+  const CancellationReasons = TransactItems.map((item) => ({ Code: code(JSON.stringify(item)) }));
+  return { ...refused, body: JSON.stringify({ ...JSON.parse(refused.body), CancellationReasons }) };
+}
