@@ -1,9 +1,11 @@
-import * as z from "zod";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
+import { readCounts, type CountsRecord } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem, queryItems } from "../../shared/platform/table/table.ts";
+import { queryItems } from "../../shared/platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
@@ -18,6 +20,8 @@ export interface Books {
   readonly messages: readonly MessageRecord[];
   readonly campaigns: readonly CampaignRecord[];
   readonly deliveries: readonly DeliveryRecord[];
+  /** The counters of its days. */
+  readonly days: readonly CountsRecord[];
 }
 
 export async function readBooks({ organizationId, webhook }: Tenant): Promise<Books> {
@@ -32,6 +36,11 @@ export async function readBooks({ organizationId, webhook }: Tenant): Promise<Bo
       webhook === undefined
         ? []
         : await queryItems(DeliveryRecord, { pk: keys.webhookDelivery(webhook.id, "").pk, ...all }),
+    days: await readCounts({
+      from: keys.dayCounts(organizationId, "0"),
+      to: keys.dayCounts(organizationId, "9"),
+      limit,
+    }),
   };
 }
 
@@ -48,10 +57,24 @@ export function openEnds({ wallet, messages, campaigns, deliveries }: Books): st
   ];
 }
 
-const SandboxRecord = z.object({ calls: z.int() });
-
-/** How often the carrier was handed a message. */
-export async function carrierCalls(messageId: string): Promise<number> {
-  const record = await findItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true });
-  return record?.calls ?? 0;
+/** How often the sandbox carrier was handed each message that it knows of. */
+export async function readCarrier(): Promise<Map<string, number>> {
+  const client = new DynamoDBClient({});
+  const pages = paginateScan(
+    { client },
+    {
+      TableName: config.tableName(),
+      FilterExpression: "begins_with(pk, :sandbox)",
+      ExpressionAttributeValues: { ":sandbox": { S: keys.sandboxMessage("").pk } },
+      ConsistentRead: true,
+    },
+  );
+  const calls = new Map<string, number>();
+  for await (const { Items = [] } of pages) {
+    for (const { pk, calls: count } of Items) {
+      calls.set(pk?.S?.slice(keys.sandboxMessage("").pk.length) ?? "", Number(count?.N));
+    }
+  }
+  client.destroy();
+  return calls;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { minuteMs } from "../../shared/platform/clock.ts";
-import { openEnds, readBooks, type Books } from "./books.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { openEnds, readBooks, readCarrier, type Books } from "./books.ts";
 import { problemsOf } from "./checks.ts";
 import { randomFrom } from "./random.ts";
 import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
@@ -29,15 +29,25 @@ const busySteps = 12;
 const outageSteps = 3;
 
 /** What is not settled after so many steps of so many minutes never will be. */
-const settlingSteps = 40;
+const settlingSteps = 30;
 const settlingMinutes = 5;
 
 const runTimeoutMs = 600_000;
 
-const log: string[] = [];
+/** Days are closed when they have been over for an hour. */
+const dayEndMs = 26 * hourMs;
+
+/** What is never normal: a ledger that does not add up, and a chain of jobs that Lambda would end. */
+const alarming = /"event":"ledger\.|in one chain of calls/;
+const alarms: string[] = [];
+/** Messages of this run and of those before it, which share the gateway. */
+const messageIds = new Set<string>();
+
 let world: World;
 beforeAll(async () => {
-  world = await World.start((line) => log.push(line));
+  world = await World.start((line) => {
+    if (alarming.test(line)) alarms.push(line);
+  });
 });
 afterAll(async () => world.stop());
 
@@ -46,7 +56,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
   print(`chaos with CHAOS_SEED=${seed} CHAOS_SENDS=${sendCount}`);
   const startedAt = performance.now();
-  log.length = 0;
+  alarms.length = 0;
   const traffic = new Traffic(world.gateway.url, seed, () => world.now());
   try {
     const balance = 1_000;
@@ -102,7 +112,7 @@ function share(whole: number, parts: number, index: number): number {
   return Math.floor((whole * (index + 1)) / parts) - Math.floor((whole * index) / parts);
 }
 
-/** Goes on until there is nothing left to do. @returns what the table holds then of each tenant */
+/** Goes on until there is nothing left to do and the day is over. @returns what the table then holds of each tenant */
 async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
   for (let step = 0; ; step += 1) {
     await world.runSchedules();
@@ -110,17 +120,26 @@ async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
     await traffic.repeatUnanswered();
     await world.advance(settlingMinutes * minuteMs);
     await world.rest();
-    const books = new Map<Tenant, Books>();
-    for (const tenant of traffic.tenants) books.set(tenant, await readBooks(tenant));
-    const open =
-      [...books.values()].flatMap(openEnds).length + world.aws.delayedJobs + (await world.hiddenJobs());
-    if (open === 0 || step >= settlingSteps) return books;
+    const open = (await Promise.all(traffic.tenants.map(readBooks))).flatMap(openEnds);
+    const waitingJobs = world.aws.delayedJobs + (await world.hiddenJobs());
+    if (open.length + waitingJobs === 0 || step >= settlingSteps) break;
   }
+  await world.advance(dayEndMs);
+  await world.runSchedules();
+  return new Map(
+    await Promise.all(traffic.tenants.map(async (tenant) => [tenant, await readBooks(tenant)] as const)),
+  );
 }
 
 async function allProblems(books: ReadonlyMap<Tenant, Books>): Promise<string[]> {
-  const problems: string[] = [];
-  for (const [tenant, its] of books) problems.push(...(await problemsOf(tenant, its)));
+  const problems = [...alarms];
+  const carrier = await readCarrier();
+  for (const [tenant, its] of books) {
+    problems.push(...(await problemsOf(tenant, its, carrier)));
+    for (const { id } of its.messages) messageIds.add(id);
+  }
+  const strangers = [...carrier.keys()].filter((id) => !messageIds.has(id));
+  for (const id of strangers) problems.push(`the carrier has ${id}, which is no message`);
   const parked = await world.deadLetters();
   if (parked > 0) problems.push(`${parked} jobs are in dead-letter queues`);
   if (world.aws.deadDebits > 0)

@@ -1,9 +1,10 @@
 import { WebhookPayload } from "../../shared/contract/webhooks.ts";
+import { dayOf, type CountsRecord } from "../../shared/messages/counts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
-import { carrierCalls, openEnds, type Books } from "./books.ts";
+import { openEnds, type Books } from "./books.ts";
 import {
   isDefinite,
   patientNumbers,
@@ -16,15 +17,23 @@ import {
 /** The carrier puts a patient number off so often before it takes its message. */
 const patientCalls = 3;
 
-/** All that is wrong with an organisation after things have settled, in words. */
-export async function problemsOf(tenant: Tenant, books: Books): Promise<string[]> {
+/**
+ * All that is wrong with an organisation after things have settled and its days are over, in words.
+ * @param carrier how often the carrier was handed each message that it knows of
+ */
+export async function problemsOf(
+  tenant: Tenant,
+  books: Books,
+  carrier: ReadonlyMap<string, number>,
+): Promise<string[]> {
   return [
     ...openEnds(books),
     ...(await moneyProblems(tenant, books)),
     ...answerProblems(tenant, books),
-    ...(await carrierProblems(books)),
+    ...carrierProblems(books, carrier),
     ...webhookProblems(tenant, books),
     ...campaignProblems(tenant, books),
+    ...countProblems(books),
   ];
 }
 
@@ -88,14 +97,11 @@ function isRefusal(status: number): boolean {
 }
 
 /** What was sent was taken by the carrier, what failed was refused by it, and what was cancelled it never saw. */
-async function carrierProblems({ messages }: Books): Promise<string[]> {
-  const problems: string[] = [];
-  for (const message of messages) {
-    const problem = carrierProblem(message, await carrierCalls(message.id));
-    if (problem !== undefined)
-      problems.push(`${message.id} to ${message.to} is ${message.status}, ${problem}`);
-  }
-  return problems;
+function carrierProblems({ messages }: Books, carrier: ReadonlyMap<string, number>): string[] {
+  return messages.flatMap((message) => {
+    const problem = carrierProblem(message, carrier.get(message.id) ?? 0);
+    return problem === undefined ? [] : [`${message.id} to ${message.to} is ${message.status}, ${problem}`];
+  });
 }
 
 function carrierProblem({ status, to, errorCode }: MessageRecord, calls: number): string | undefined {
@@ -155,6 +161,26 @@ function campaignProblems({ campaignIds, contacts }: Tenant, { campaigns, messag
     }
   }
   return problems;
+}
+
+/** The counters of each day are closed, and say what the messages of that day say. */
+function countProblems({ days, messages }: Books): string[] {
+  const counts = (of: Pick<CountsRecord, "accepted" | "cancelled" | "failed" | "sent">): string =>
+    `${of.accepted} accepted, ${of.sent} sent, ${of.failed} failed, ${of.cancelled} cancelled`;
+  const byDay = Map.groupBy(messages, ({ queuedAt }) => dayOf(queuedAt));
+  return [...byDay].flatMap(([day, ofDay]) => {
+    const those = (status: MessageRecord["status"]): number =>
+      ofDay.filter((message) => message.status === status).length;
+    const found = days.find(({ sk }) => sk === `DAY#${day}`);
+    if (found?.closedAt === undefined) return [`${day} is not closed`];
+    const real = {
+      accepted: ofDay.length,
+      sent: those("sent"),
+      failed: those("failed"),
+      cancelled: those("cancelled"),
+    };
+    return counts(found) === counts(real) ? [] : [`${day} says ${counts(found)}, and has ${counts(real)}`];
+  });
 }
 
 function countBy<Thing>(things: readonly Thing[]): Map<Thing, number> {
