@@ -3,9 +3,10 @@ import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { readCounts, type CountsRecord } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { epochSeconds } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { queryItems } from "../../shared/platform/table/table.ts";
+import { deleteItem, queryItems } from "../../shared/platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
@@ -17,7 +18,10 @@ const limit = 100_000;
 export interface Books {
   readonly wallet: WalletRecord;
   readonly ledger: readonly LedgerEntryRecord[];
+  /** Those that count: a ledger entry says that they were paid. */
   readonly messages: readonly MessageRecord[];
+  /** Those that were written by functions which were ended before the entry. */
+  readonly unpaidMessages: readonly MessageRecord[];
   readonly campaigns: readonly CampaignRecord[];
   readonly deliveries: readonly DeliveryRecord[];
   /** The counters of its days. */
@@ -27,10 +31,14 @@ export interface Books {
 export async function readBooks({ organizationId, webhook }: Tenant): Promise<Books> {
   const wallet = await readWallet(organizationId);
   const all = { limit, consistent: true };
+  const ledger = await readLedger(organizationId, { from: 1, to: wallet.seq, limit });
+  const paidIds = new Set(ledger.map(({ messageId }) => messageId));
+  const stored = await queryItems(MessageRecord, { pk: keys.message(organizationId, "").pk, ...all });
   return {
     wallet,
-    ledger: await readLedger(organizationId, { from: 1, to: wallet.seq, limit }),
-    messages: await queryItems(MessageRecord, { pk: keys.message(organizationId, "").pk, ...all }),
+    ledger,
+    messages: stored.filter(({ id }) => paidIds.has(id)),
+    unpaidMessages: stored.filter(({ id }) => !paidIds.has(id)),
     campaigns: await queryItems(CampaignRecord, { pk: keys.campaign(organizationId, "").pk, ...all }),
     deliveries:
       webhook === undefined
@@ -42,6 +50,14 @@ export async function readBooks({ organizationId, webhook }: Tenant): Promise<Bo
       limit,
     }),
   };
+}
+
+/** Forgets the messages whose time is over, as DynamoDB's TTL does. */
+export async function expireMessages({ organizationId }: Tenant, at: Date): Promise<void> {
+  const { pk } = keys.message(organizationId, "");
+  const stored = await queryItems(MessageRecord, { pk, limit, consistent: true });
+  const expired = stored.filter(({ expiresAt = Infinity }) => expiresAt < epochSeconds(at));
+  await Promise.all(expired.map(async ({ id }) => deleteItem(keys.message(organizationId, id))));
 }
 
 /** What still has to happen to an organisation's messages, campaigns, wallet and webhook calls, in words. */

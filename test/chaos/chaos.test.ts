@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
-import { openEnds, readBooks, readCarrier, type Books } from "./books.ts";
+import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
+import { expireMessages, openEnds, readBooks, readCarrier, type Books } from "./books.ts";
 import { problemsOf } from "./checks.ts";
 import { randomFrom } from "./random.ts";
 import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
@@ -34,8 +34,8 @@ const settlingMinutes = 5;
 
 const runTimeoutMs = 600_000;
 
-/** Days are closed when they have been over for an hour. */
-const dayEndMs = 26 * hourMs;
+/** By then the day is closed, and forgotten is what was written and never paid for. */
+const weekEndMs = 8 * dayMs;
 
 /** What is never normal: a ledger that does not add up, and a chain of jobs that Lambda would end. */
 const alarming = /"event":"ledger\.|in one chain of calls/;
@@ -124,7 +124,8 @@ async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
     const waitingJobs = world.aws.delayedJobs + (await world.hiddenJobs());
     if (open.length + waitingJobs === 0 || step >= settlingSteps) break;
   }
-  await world.advance(dayEndMs);
+  await world.advance(weekEndMs);
+  await Promise.all(traffic.tenants.map(async (tenant) => expireMessages(tenant, world.now())));
   await world.runSchedules();
   return new Map(
     await Promise.all(traffic.tenants.map(async (tenant) => [tenant, await readBooks(tenant)] as const)),

@@ -30,6 +30,7 @@ export async function problemsOf(
     ...openEnds(books),
     ...(await moneyProblems(tenant, books)),
     ...answerProblems(tenant, books),
+    ...books.unpaidMessages.map(({ id }) => `${id} was never paid for and is still there`),
     ...carrierProblems(books, carrier),
     ...webhookProblems(tenant, books),
     ...campaignProblems(tenant, books),
