@@ -59,14 +59,15 @@ export async function acceptTogether(
   const [first] = messages;
   if (first === undefined) return;
   const [waiting, due] = [messages.filter(waitsInTable), messages.filter((each) => !waitsInTable(each))];
-  // A message that nothing else is written with, and that nobody can cancel, need not be written in one transaction with
-  // its entry: without the entry it has no job, and vanishes.
-  const isAlone = messages.length === 1 && first.scheduledAt === undefined && together.length === 0;
+  // A message that nobody can cancel, and that no campaign waits for, need not be written in one transaction with its
+  // entry, which costs twice as much: without the entry it has no job, and vanishes.
+  const { scheduledAt, campaignId } = first;
+  const isProvisional = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
   await chargeWallet({
     organizationId: first.organizationId,
     charges: messages.map(({ id, totalMicros }) => ({ messageId: id, amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
-    ...(isAlone
+    ...(isProvisional
       ? { before: [messagePut(provisional(first))], together }
       : { together: [...messages.map(messagePut), ...waiting.map(waitingJob), ...together] }),
   });

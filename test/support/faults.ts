@@ -99,13 +99,10 @@ export function isDebit({ operation, functionName, body }: AwsRequest): boolean 
   return operation === "dynamodb:UpdateItem" && functionName.includes("SendSms") && body.includes("WALLET#");
 }
 
-/** The write of the ledger entry that makes a message count: alone, or in one transaction with the message. */
+/** The write of the ledger entry that makes a message count: alone, or with what belongs to it. */
 export function isRecord({ operation, functionName, body }: AwsRequest): boolean {
-  if (!functionName.includes("SendSms") || !body.includes("LEDGER#")) return false;
-  return (
-    operation === "dynamodb:PutItem" ||
-    (operation === "dynamodb:TransactWriteItems" && body.includes("MESSAGES#"))
-  );
+  const isWrite = operation === "dynamodb:PutItem" || operation === "dynamodb:TransactWriteItems";
+  return isWrite && functionName.includes("SendSms") && body.includes("LEDGER#") && !body.includes('"void"');
 }
 
 /** The write of a message before its ledger entry. */
