@@ -34,7 +34,7 @@ const longestRetryDelaySeconds = 120;
 const maxPutOffMs = 6 * hourMs;
 
 /** How often the carrier is asked when it does not say anything that can be relied on. */
-const maxAttempts = 5;
+const maxUnknownOutcomes = 5;
 
 /**
  * Hands one message to the carrier, at most once however often its job arrives, and brings it to its end:
@@ -77,8 +77,8 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<Messag
     case "refused":
       return fail(message, result.errorCode);
     case "unknown":
-      // The job comes again when the claim has lapsed, until it has been tried enough.
-      if (message.attempts < maxAttempts) {
+      // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
+      if (message.openClaims < maxUnknownOutcomes) {
         throw new Error(`what the carrier did is not known: ${result.errorName}`);
       }
       return fail(message, "MESSAGE_OUTCOME_UNKNOWN");

@@ -134,6 +134,19 @@ it("a carrier that wants to be asked later is asked again for six hours, then th
   expect(carrier.received).toHaveLength(8);
 });
 
+it("a message that was put off five times is asked about again when the carrier's answer is lost", async () => {
+  const { job } = await accepted();
+  const carrier = new ScriptedCarrier((call) => {
+    if (call === 6) throw new Error("the answer was lost");
+    return call < 6 ? { outcome: "tryLater" } : accept();
+  });
+  for (let call = 1; call <= 5; call += 1) await handToCarrier(job, carrier);
+  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await handToCarrier(job, carrier);
+  expect(await statusOf(job)).toBe("sent");
+});
+
 it("a sender that dies during the hand-off is followed by another one when its claim lapses", async () => {
   const { job } = await accepted();
   const carrier = new ScriptedCarrier((call) => {
