@@ -20,7 +20,7 @@ const seeds = Array.from({ length: seedCount }, (_, index) => firstSeed + index)
 
 /** Sent while the carrier is out. */
 const patientCount = Math.round(sendCount * 0.4);
-/** Messages of campaigns: two tenants have two each. */
+/** Contacts of the two tenants that have campaigns, four in all. */
 const contactCount = Math.round((sendCount * 0.4) / 4);
 const singleCount = sendCount - patientCount - 4 * contactCount;
 
@@ -60,8 +60,8 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
   const traffic = new Traffic(world.gateway.url, seed, () => world.now());
   try {
     const balance = 1_000;
-    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 2, hasWebhook: false });
-    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 2, hasWebhook: true });
+    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 3, hasWebhook: false });
+    await traffic.addTenant({ balance, contacts: contactCount, campaigns: 1, hasWebhook: true });
     await traffic.addTenant({ balance, contacts: 1, campaigns: 0, hasWebhook: false });
     // This one runs out of money again and again.
     await traffic.addTenant({ balance: 0.1, contacts: 1, campaigns: 0, hasWebhook: true });

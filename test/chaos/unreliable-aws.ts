@@ -27,7 +27,7 @@ type Fault = keyof typeof odds;
 
 /** The same of what only DynamoDB does. */
 const conflictOdds = 0.01;
-const throttleOdds = 0.0006;
+const throttleOdds = 0.0004;
 const oldAnswerOdds = 0.2;
 /** The same of a connection that was kept while the clock was set forward. */
 const deadConnectionOdds = 0.1;
@@ -40,7 +40,7 @@ const halfBatchOdds = 0.01;
 /** How late a request arrives at the most, how much later another job is seen, how long a partition is throttled. */
 const maxLateMs = secondMs;
 const maxDisorderMs = 500;
-const maxThrottleMs = 1_500;
+const maxThrottleMs = secondMs;
 
 /** A read that is not consistent shows what was there so long ago at the most. */
 const maxOldMs = secondMs;
