@@ -144,10 +144,10 @@ export class Traffic {
     );
   }
 
-  /** Sends again what has an Idempotency-Key and no answer yet that says what became of it. */
+  /** Sends again what has an Idempotency-Key and whose last answer does not say what became of it. */
   async repeatUnanswered(): Promise<void> {
     const unanswered = this.sends.filter(
-      ({ idempotencyKey, statuses }) => idempotencyKey !== undefined && !statuses.some(isDefinite),
+      ({ idempotencyKey, statuses }) => idempotencyKey !== undefined && !isDefinite(statuses.at(-1) ?? 500),
     );
     await this.#sideBySide(unanswered.length, async (index) => {
       const send = unanswered[index];
