@@ -172,7 +172,7 @@ async function forward({ headers, body }: AwsRequest, endpoint: string): Promise
       "content-length": Buffer.byteLength(body),
     },
   };
-  // Node's own client costs half of what `fetch` does, and all that functions ask for comes through here.
+  // Node's own client costs less than `fetch`, and all that functions ask for comes through here.
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(endpoint, options, resolve).on("error", reject).end(body);
   });

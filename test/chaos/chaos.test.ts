@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { expireMessages, openEnds, readBooks, readCarrier, type Books } from "./books.ts";
 import { problemsOf } from "./checks.ts";
 import { randomFrom } from "./random.ts";
@@ -34,8 +34,11 @@ const settlingMinutes = 5;
 
 const runTimeoutMs = 600_000;
 
-/** By then the day is closed, and forgotten is what was written and never paid for. */
-const weekEndMs = 8 * dayMs;
+/** Days are closed when they have been over for an hour. */
+const dayEndMs = 26 * hourMs;
+
+/** What was written and never paid for is forgotten after a week, which the clock need not go through. */
+const forgottenAfterMs = 8 * dayMs;
 
 /** What is never normal: a ledger that does not add up, and a chain of jobs that Lambda would end. */
 const alarming = /"event":"ledger\.|in one chain of calls/;
@@ -124,8 +127,9 @@ async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
     const waitingJobs = world.aws.delayedJobs + (await world.hiddenJobs());
     if (open.length + waitingJobs === 0 || step >= settlingSteps) break;
   }
-  await world.advance(weekEndMs);
-  await Promise.all(traffic.tenants.map(async (tenant) => expireMessages(tenant, world.now())));
+  const forgottenAt = new Date(world.now().getTime() + forgottenAfterMs);
+  await Promise.all(traffic.tenants.map(async (tenant) => expireMessages(tenant, forgottenAt)));
+  await world.advance(dayEndMs);
   await world.runSchedules();
   return new Map(
     await Promise.all(traffic.tenants.map(async (tenant) => [tenant, await readBooks(tenant)] as const)),
