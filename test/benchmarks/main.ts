@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { benchmarkBusyWallet } from "./busy-wallet.ts";
 import { benchmarkCampaign } from "./campaign.ts";
 import { benchmarkCapacity } from "./capacity.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
@@ -29,6 +30,11 @@ program
   )
   .option("--contacts <count>", "contacts that it goes to", Number, 10_000)
   .action(async ({ contacts }: { contacts: number }) => end(await benchmarkCampaign(contacts)));
+
+program
+  .command("busy-wallet")
+  .description("whether refunds get through to a wallet that is debited hundreds of times a second")
+  .action(async () => end(await benchmarkBusyWallet()));
 
 program
   .command("dashboard")

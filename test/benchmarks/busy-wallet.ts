@@ -1,0 +1,182 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { TransactionCanceledException, TransactionConflictException } from "@aws-sdk/client-dynamodb";
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from "@aws-sdk/lib-dynamodb";
+
+import { secondMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { transact } from "../../shared/platform/table/table.ts";
+import { debitWallet } from "../../shared/wallet/charge.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { newWallet, readWallet } from "../../shared/wallet/record.ts";
+import { MemoryTable } from "../model/memory-table.ts";
+import { print } from "./gateway.ts";
+
+// `npm run bench -- busy-wallet`: whether refunds get through to a wallet that is debited so many times a second. No
+// emulator is quick enough, so the project's own code runs on a table in memory that takes its time as DynamoDB does, and
+// refuses what meets a transaction.
+
+const ratesPerSecond = [100, 200, 500, 1_000];
+const refundCount = 10;
+
+/** Debits go on for so long before the refunds begin, and for as long as these take. */
+const warmUpMs = secondMs;
+
+/** How long DynamoDB takes for a request, and for a transaction, during which its items are not written otherwise. */
+const requestMs = 4;
+const transactionMs = 12;
+
+/** How the careful retry strategy repeats what met a transaction. */
+const attempts = 8;
+const maxRetryDelayMs = 1_000;
+
+/** @returns whether all refunds got through at each rate, and the books are exact */
+export async function benchmarkBusyWallet(): Promise<boolean> {
+  process.env[environmentNames.tableName] = "memory";
+  process.stdout.write(
+    "debits a second  refunds through  slowest refund ms  debits  refused  median ms  p99 ms\n",
+  );
+  let holds = true;
+  for (const rate of ratesPerSecond) holds = (await measure(rate)) && holds;
+  return holds;
+}
+
+async function measure(rate: number): Promise<boolean> {
+  const table = new SlowTable();
+  Object.defineProperty(DynamoDBDocumentClient.prototype, "send", {
+    configurable: true,
+    value: async (command: object) => table.request(command),
+  });
+  const organizationId = newId("org");
+  await transact(newWallet(organizationId, new Date()));
+  await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000_000 });
+
+  const debits = new Debits(organizationId, rate);
+  await delay(warmUpMs);
+  const startedAt = performance.now();
+  const refunds = await Promise.allSettled(
+    Array.from({ length: refundCount }, async () =>
+      postToWallet({ organizationId, type: "refund", amountMicros: 1_000 }).then(() => performance.now()),
+    ),
+  );
+  await debits.stop();
+  const through = refunds.flatMap((refund) => (refund.status === "fulfilled" ? [refund.value] : []));
+  const slowestMs = Math.max(0, ...through.map((at) => at - startedAt));
+  const { balanceMicros, seq } = await readWallet(organizationId);
+  const tookMs = debits.tookMs.toSorted((a, b) => a - b);
+  const columns = [
+    rate,
+    `${through.length} of ${refundCount}`,
+    Math.round(slowestMs),
+    tookMs.length,
+    debits.refused,
+    Math.round(tookMs[Math.floor(tookMs.length / 2)] ?? 0),
+    Math.round(tookMs[Math.floor(tookMs.length * 0.99)] ?? 0),
+  ];
+  print(columns.map((column, index) => String(column).padStart(index === 0 ? 15 : 10)).join("  "));
+  const isExact =
+    balanceMicros === 1_000_000_000 + through.length * 1_000 - tookMs.length &&
+    seq === 1 + through.length + tookMs.length;
+  return isExact && through.length === refundCount;
+}
+
+/** Debits of one micro-unit that come at a rate, whatever becomes of those before. */
+class Debits {
+  readonly tookMs: number[] = [];
+  refused = 0;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(organizationId: string, rate: number) {
+    const startedAt = performance.now();
+    let begun = 0;
+    this.#timer = setInterval(() => {
+      for (const due = ((performance.now() - startedAt) / secondMs) * rate; begun < due; begun += 1) {
+        const debit = this.#debit(organizationId).finally(() => this.#underWay.delete(debit));
+        this.#underWay.add(debit);
+      }
+    }, 1);
+  }
+
+  async #debit(organizationId: string): Promise<void> {
+    const startedAt = performance.now();
+    const charges = [{ messageId: newId("msg"), amountMicros: 1 }];
+    try {
+      await debitWallet({ organizationId, charges, at: new Date() });
+      this.tookMs.push(performance.now() - startedAt);
+    } catch {
+      this.refused += 1;
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#underWay);
+  }
+}
+
+/** A table whose requests take time, and whose transactions hold their items for it. */
+class SlowTable {
+  readonly #table = new MemoryTable();
+  readonly #held = new Set<string>();
+
+  async request(command: object): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#carryOut(command);
+      } catch (error) {
+        if (!(error instanceof TransactionConflictException) || attempt === attempts) throw error;
+        await delay(Math.random() * Math.min(maxRetryDelayMs, 25 * 2 ** attempt));
+      }
+    }
+  }
+
+  async #carryOut(command: object): Promise<unknown> {
+    await delay(requestMs / 2);
+    const keys = keysOf(command);
+    if (keys.some((key) => this.#held.has(key))) {
+      await delay(requestMs / 2);
+      throw refusal(command);
+    }
+    if (!(command instanceof TransactWriteCommand)) {
+      const result = this.#table.carryOut(command);
+      await delay(requestMs / 2);
+      return result;
+    }
+    for (const key of keys) this.#held.add(key);
+    try {
+      const result = this.#table.carryOut(command);
+      await delay(transactionMs);
+      return result;
+    } finally {
+      for (const key of keys) this.#held.delete(key);
+    }
+  }
+}
+
+/** The items that a command writes. */
+function keysOf(command: object): string[] {
+  if (command instanceof GetCommand || command instanceof QueryCommand || !("input" in command)) return [];
+  const writes =
+    command instanceof TransactWriteCommand
+      ? (command.input.TransactItems ?? []).map(({ Put, Update, Delete }) => ({
+          ...Put,
+          ...Update,
+          ...Delete,
+        }))
+      : [Object(command.input)];
+  return writes.map(({ Key, Item }) => `${(Key ?? Item).pk} ${(Key ?? Item).sk}`);
+}
+
+function refusal(command: object): Error {
+  const said = { message: "conflict", $metadata: {} };
+  if (!(command instanceof TransactWriteCommand)) return new TransactionConflictException(said);
+  const CancellationReasons = [{ Code: "TransactionConflict" }];
+  return new TransactionCanceledException({ ...said, CancellationReasons });
+}
