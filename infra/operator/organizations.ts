@@ -5,8 +5,13 @@ import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/us
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
-import { command, Organization } from "./command.ts";
+import {
+  maxMessageParts,
+  readWallet,
+  spreadMessages,
+  type WalletRecord,
+} from "../../shared/wallet/record.ts";
+import { command, count, Organization, part } from "./command.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
@@ -63,6 +68,26 @@ const show = command({
   },
 });
 
+const spread = command({
+  name: "organizations spread",
+  summary: "Keep an organisation's messages in several partitions of the table",
+  details:
+    "For one that sends hundreds of messages a second: a partition takes some 300 (see infra/SCALE.md). Messages that are " +
+    "there stay where they are, so there can only be more parts. Its lists then read all parts side by side.",
+  examples: ["ada@example.com 4", "ada@example.com 4 --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    organization: Organization,
+    parts: part("<parts>", `how many, from 1 to ${maxMessageParts}`, count(maxMessageParts)),
+  }),
+  run: async (input, { output, confirm }) => {
+    const { id, name } = await readOrganization(input.organization);
+    await confirm(`keep the messages of ${name} (${id}) in ${input.parts} parts from now on`, id);
+    await spreadMessages(id, input.parts);
+    output.result({ organizationId: id, messageParts: input.parts }, `${id} has ${input.parts} parts`);
+  },
+});
+
 /** The wallet of an organisation, or undefined where it has none. */
 async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
   return readWallet(organizationId).catch((error: unknown) => {
@@ -75,4 +100,4 @@ function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: str
   return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
 }
 
-export const organizationCommands = [show];
+export const organizationCommands = [show, spread];

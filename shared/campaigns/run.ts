@@ -4,9 +4,10 @@ import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { findCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import { sendJob } from "../messages/message-job.ts";
+import type { MessageRecord } from "../messages/record.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
-import { keys } from "../platform/table/keys.ts";
+import { keys, partNames } from "../platform/table/keys.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
 import { readWallet } from "../wallet/record.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
@@ -145,13 +146,12 @@ async function accept(
   turns: readonly Turn[],
 ): Promise<"INSUFFICIENT_BALANCE" | "WALLET_MISSING" | undefined> {
   const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
-  const progress = passBlock(campaign, blockOf(turns));
   if (messages.length === 0) {
-    await updateItem(CampaignRecord, progress);
+    await updateItem(CampaignRecord, passBlock(campaign, blockOf(turns, [])));
     return undefined;
   }
   try {
-    await acceptTogether(messages, [progress]);
+    await acceptTogether(messages, (placed) => [passBlock(campaign, blockOf(turns, placed))]);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -175,8 +175,7 @@ async function coveredTurns(organizationId: string, turns: readonly Turn[]): Pro
   return end === -1 ? turns : turns.slice(0, end);
 }
 
-function blockOf(turns: readonly Turn[]): Block {
-  const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
+function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Block {
   const skipped = (reason: string): number =>
     turns.filter((turn) => "skipped" in turn && turn.skipped === reason).length;
   return {
@@ -219,8 +218,10 @@ async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promi
   const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
   const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);
   if (ended < accepted && counts?.unfinished === undefined && !isOverdue) return "open";
+  const { messageParts } = await readWallet(organizationId);
   return recount({
     organizationId,
+    parts: partNames(messageParts),
     key: keys.campaignCounts(organizationId, id),
     from: new Date(startedAt),
     to: new Date(acceptedAllAt),

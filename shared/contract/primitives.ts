@@ -1,6 +1,9 @@
 import * as z from "zod";
 
-/** Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. */
+/**
+ * Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. A digit behind it says
+ * in which part of its organisation's messages a message is, and what comes of it.
+ */
 export type IdPrefix =
   | "cmp"
   | "con"
@@ -16,10 +19,15 @@ export type IdPrefix =
   | "usr"
   | "whk";
 
+const hasParts: ReadonlySet<IdPrefix> = new Set(["dlv", "evt", "msg"]);
+
 export function idSchema(prefix: IdPrefix): z.ZodString {
   return z
     .string()
-    .regex(new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`), `not an id of the form ${prefix}_…`);
+    .regex(
+      new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasParts.has(prefix) ? "[1-7]?" : ""}$`),
+      `not an id of the form ${prefix}_…`,
+    );
 }
 
 /** ISO 8601 in UTC, for example `2026-03-01T09:30:00.000Z`. */

@@ -1,4 +1,4 @@
-import { dayOf, lookAtDayAgain, recount, type Look } from "../messages/counts.ts";
+import { dayOf, lookAtDayAgain, recount, type Look, type Recount } from "../messages/counts.ts";
 import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
@@ -32,9 +32,9 @@ export async function closeDays(shard: number): Promise<number> {
 
 /** A day that cannot be counted now must not keep the others from being closed. */
 async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<boolean> {
-  const organizationId = key.pk.slice("STATS#".length);
+  const [, organizationId = "", part = ""] = key.pk.split("#");
   try {
-    const look = await countDay(organizationId, key, isTimeLeft);
+    const look = await countDay({ organizationId, parts: [part], key }, isTimeLeft);
     if (look === "open") {
       await lookAtDayAgain(key, new Date(now().getTime() + recountIntervalMs).toISOString());
     }
@@ -46,13 +46,16 @@ async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<bool
 }
 
 /** Counts a day's messages, in as many looks as it takes and as there is time for. */
-async function countDay(organizationId: string, key: Key, isTimeLeft: () => boolean): Promise<Look> {
-  const day = key.sk.slice("DAY#".length);
+async function countDay(
+  counter: Pick<Recount, "key" | "organizationId" | "parts">,
+  isTimeLeft: () => boolean,
+): Promise<Look> {
+  const day = counter.key.sk.slice("DAY#".length);
   const from = new Date(`${day}T00:00:00.000Z`);
   const to = new Date(from.getTime() + dayMs);
   let look: Look = "unfinished";
   while (look === "unfinished" && isTimeLeft()) {
-    look = await recount({ organizationId, key, from, to, takes: ({ queuedAt }) => dayOf(queuedAt) === day });
+    look = await recount({ ...counter, from, to, takes: ({ queuedAt }) => dayOf(queuedAt) === day });
   }
   return look;
 }

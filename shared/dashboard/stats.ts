@@ -1,7 +1,7 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
-import { dayOf, emptyTally, readCounts, sumOf, type Tally } from "../messages/counts.ts";
+import { dayOf, emptyTally, readCounts, sumOf, type CountsRecord, type Tally } from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
-import { keys } from "../platform/table/keys.ts";
+import { keys, partNames } from "../platform/table/keys.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 
@@ -15,17 +15,18 @@ const shownDays = 30;
 export async function getDashboardStats(organizationId: string): Promise<DashboardStats> {
   const days = lastDays(now());
   const [from = "", to = ""] = [days.at(-1), days[0]];
-  const [wallet, counts] = await Promise.all([
-    readWallet(organizationId),
+  const countsOf = async (part: string): Promise<CountsRecord[]> =>
     readCounts({
-      from: keys.dayCounts(organizationId, from),
-      to: keys.dayCounts(organizationId, to),
+      from: keys.dayCounts(organizationId, from, part),
+      to: keys.dayCounts(organizationId, to, part),
       limit: shownDays,
-    }),
-  ]);
+    });
+  const [wallet, ofFirstPart] = await Promise.all([readWallet(organizationId), countsOf("")]);
+  const ofOtherParts = await Promise.all(partNames(wallet.messageParts).slice(1).map(countsOf));
+  const counts = [...ofFirstPart, ...ofOtherParts.flat()];
   const rows = days.map((date) => ({
     date,
-    ...present(counts.find((each) => each.sk.endsWith(date)) ?? emptyTally),
+    ...present(counts.filter(({ sk }) => sk.endsWith(date)).reduce<Tally>(sumOf, emptyTally)),
   }));
   const [today = { date: to, ...present(emptyTally) }] = rows;
   return {

@@ -3,7 +3,7 @@ import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
-import { presentPricing } from "./record.ts";
+import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
 /**
@@ -21,7 +21,14 @@ export async function acceptMessage(
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const senderId = await usableSenderId(organizationId, request.senderId);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
-  const accepted: AcceptedMessage = {
+  const placed = await acceptTogether([message], (each) =>
+    attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted))),
+  );
+  return presentAccepted(placed[0] ?? message);
+}
+
+function presentAccepted(message: MessageRecord): AcceptedMessage {
+  return {
     id: message.id,
     status: "queued",
     to: message.to,
@@ -29,6 +36,4 @@ export async function acceptMessage(
     scheduledAt: message.scheduledAt,
     pricing: presentPricing(message),
   };
-  await acceptTogether([message], attempt === undefined ? [] : [attempt.complete(accepted)]);
-  return accepted;
 }

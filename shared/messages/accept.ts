@@ -1,5 +1,5 @@
 import type { SendSmsRequest } from "../contract/sms.ts";
-import { newId } from "../platform/ids.ts";
+import { inParts, newId } from "../platform/ids.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
@@ -45,33 +45,45 @@ export function newMessage(organizationId: string, request: NewMessage, queuedAt
 
 /**
  * Charges the wallet for new messages and records them, together with what the caller wants to be recorded with
- * them. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
+ * them, as they then are: a message gets its place, and the end of its id, from the wallet. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
  * on. All are accepted or none. Once they are recorded they are safe; whatever fails after that is made good later.
  * @param messages at most `maxAcceptedTogether`, all of one organisation and moment; one that waits in the table takes
  *   a write more
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when none was accepted although the
  *   wallet may have been debited: the reconciler returns that
+ * @returns the messages as they were recorded
  */
 export async function acceptTogether(
   messages: readonly MessageRecord[],
-  together: readonly Write[],
-): Promise<void> {
+  together: (placed: readonly MessageRecord[]) => readonly Write[],
+): Promise<readonly MessageRecord[]> {
   const [first] = messages;
-  if (first === undefined) return;
-  const [waiting, due] = [messages.filter(waitsInTable), messages.filter((each) => !waitsInTable(each))];
+  if (first === undefined) return [];
+  let placed = messages;
   // A message that nobody can cancel, and that no campaign waits for, need not be written in one transaction with its
   // entry, which costs twice as much: without the entry it has no job, and vanishes.
   const { scheduledAt, campaignId } = first;
   const isProvisional = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
   await chargeWallet({
     organizationId: first.organizationId,
-    charges: messages.map(({ id, totalMicros }) => ({ messageId: id, amountMicros: totalMicros })),
+    charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
-    ...(isProvisional
-      ? { before: [messagePut(provisional(first))], together }
-      : { together: [...messages.map(messagePut), ...waiting.map(waitingJob), ...together] }),
+    recording: ({ messageParts }) => {
+      placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));
+      const messageIds = placed.map(({ id }) => id);
+      const others = together(placed);
+      if (isProvisional) {
+        return { messageIds, before: placed.map((each) => messagePut(provisional(each))), together: others };
+      }
+      const jobs = placed.filter(waitsInTable).map(waitingJob);
+      return { messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
+    },
   });
-  await Promise.all([queueForSending(due), countAccepted(messages)]);
+  await Promise.all([
+    queueForSending(placed.filter((message) => !waitsInTable(message))),
+    countAccepted(placed),
+  ]);
+  return placed;
 }
 
 function messagePut(message: MessageRecord): Put {

@@ -4,7 +4,7 @@ import { dayMs, hourMs, minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
-import { keys, type Key } from "../platform/table/keys.ts";
+import { keys, messagesPartition, partOf, type Key } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 import { MessageRecord } from "./record.ts";
@@ -36,7 +36,11 @@ export const CountsRecord = Tally.extend({
   /** When somebody last began to count the messages themselves. */
   lookedAt: z.string().optional(),
   /** How far a count of the messages has come that takes more than one look, and what `changes` was when it began. */
-  unfinished: Tally.extend({ after: z.string(), changes: z.int() }).optional(),
+  unfinished: Tally.extend({
+    part: z.string().default(""),
+    after: z.string().optional(),
+    changes: z.int(),
+  }).optional(),
   /** Since when the counts are exact and final. */
   closedAt: z.string().optional(),
   /** Of a day, until it is closed. */
@@ -63,28 +67,20 @@ export function dayOf(moment: string): string {
   return moment.slice(0, "yyyy-mm-dd".length);
 }
 
-/** Counts messages that have just been accepted, all of one organisation and one moment. */
+/** Counts messages that have just been accepted. */
 export async function countAccepted(messages: readonly MessageRecord[]): Promise<void> {
-  const [first] = messages;
-  if (first === undefined) return;
-  const spentMicros = messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
-  const change = { accepted: messages.length, spentMicros };
-  await countOnDay(first, change);
+  await countOnDays(messages, (ofDay) => ({
+    accepted: ofDay.length,
+    spentMicros: ofDay.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
+  }));
 }
 
 /** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
 export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {
-  const ofDays = Map.groupBy(
-    messages,
-    ({ organizationId, queuedAt }) => `${organizationId} ${dayOf(queuedAt)}`,
-  );
   // The id of a campaign is no other organisation's.
   const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
-    ...[...ofDays.values()].map(async (group) => {
-      const [first] = group;
-      if (first !== undefined) await countOnDay(first, outcomeOf(group));
-    }),
+    countOnDays(messages, outcomeOf),
     ...[...ofCampaigns].map(async ([campaignId, group]) => {
       const [first] = group;
       if (first === undefined || campaignId === undefined) return;
@@ -99,23 +95,40 @@ function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
   return { sent, failed, cancelled, spentMicros: spentMicros - pricesMicros };
 }
 
-type Day = Pick<MessageRecord, "organizationId" | "queuedAt">;
-
-async function countOnDay(day: Day, change: Partial<Tally>): Promise<void> {
-  await count(keys.dayCounts(day.organizationId, dayOf(day.queuedAt)), change, toBeClosed(day));
+/** Counts messages on the days on which they were accepted, each part of an organisation's messages apart. */
+async function countOnDays(
+  messages: readonly MessageRecord[],
+  changeOf: (ofDay: readonly MessageRecord[]) => Partial<Tally>,
+): Promise<void> {
+  const days = Map.groupBy(
+    messages,
+    ({ organizationId, queuedAt, id }) => `${organizationId} ${dayOf(queuedAt)} ${partOf(id)}`,
+  );
+  await Promise.all(
+    [...days.values()].map(async (ofDay) => {
+      const [first] = ofDay;
+      if (first === undefined) return;
+      const { organizationId, queuedAt, id } = first;
+      const key = keys.dayCounts(organizationId, dayOf(queuedAt), partOf(id));
+      await count(key, changeOf(ofDay), toBeClosed(organizationId, queuedAt));
+    }),
+  );
 }
 
-/** Makes sure that a day on which something was accepted is counted once it is over, though its counts were lost. */
-export async function noteDay(organizationId: string, moment: string): Promise<void> {
-  const key = keys.dayCounts(organizationId, dayOf(moment));
-  const { set, setIfAbsent } = toBeClosed({ organizationId, queuedAt: moment });
+/**
+ * Makes sure that a day on which something was accepted is counted once it is over, though its counts were lost.
+ * @param part of the organisation's messages
+ */
+export async function noteDay(organizationId: string, moment: string, part: string): Promise<void> {
+  const key = keys.dayCounts(organizationId, dayOf(moment), part);
+  const { set, setIfAbsent } = toBeClosed(organizationId, moment);
   const changes = { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { changes: 0 } };
   await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
 }
 
 /** What puts a day on the agenda of those that are to be closed. */
-function toBeClosed({ organizationId, queuedAt }: Day): Required<Pick<Changes, "set" | "setIfAbsent">> {
-  const overAt = Date.parse(`${dayOf(queuedAt)}T00:00:00.000Z`) + dayMs;
+function toBeClosed(organizationId: string, moment: string): Required<Pick<Changes, "set" | "setIfAbsent">> {
+  const overAt = Date.parse(`${dayOf(moment)}T00:00:00.000Z`) + dayMs;
   return {
     set: { agenda: agendaOf("CLOSE-DAY", organizationId) },
     setIfAbsent: { lookAt: new Date(overAt + countDayAfterMs).toISOString() },
@@ -171,6 +184,8 @@ export async function findCampaignCounts(
 /** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */
 export interface Recount {
   readonly organizationId: string;
+  /** The parts of the organisation's messages that they are in. */
+  readonly parts: readonly string[];
   readonly key: Key;
   readonly from: Date;
   readonly to: Date;
@@ -189,7 +204,7 @@ export type Look = "closed" | "open" | "unfinished";
  * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
  */
 export async function recount(
-  { organizationId, key, from, to, takes }: Recount,
+  { organizationId, parts, key, from, to, takes }: Recount,
   limits = defaultLimits,
 ): Promise<Look> {
   const counter = await noteLook(key);
@@ -197,21 +212,25 @@ export async function recount(
   const { unfinished } = counter;
   const changes = unfinished?.changes ?? counter.changes;
   let tally = Tally.parse(unfinished ?? emptyTally);
-  let after = unfinished?.after;
   const range = {
-    pk: keys.message(organizationId, "").pk,
     from: firstIdAt("msg", from),
     to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
     limit: limits.batchSize,
     consistent: true,
   };
+  let position = unfinished === undefined ? 0 : parts.indexOf(unfinished.part);
+  let after = unfinished?.after;
   for (let batches = 0; batches < limits.batches; batches += 1) {
-    const batch = await queryItems(MessageRecord, { ...range, after });
+    const pk = messagesPartition(organizationId, parts[position] ?? "");
+    const batch = await queryItems(MessageRecord, { ...range, pk, after });
     tally = sumOf(tally, tallyOf(batch.filter((message) => takes(message))));
-    if (batch.length < limits.batchSize) return replaceCounts(key, changes, tally);
     after = batch.at(-1)?.id;
+    if (batch.length === limits.batchSize) continue;
+    position += 1;
+    after = undefined;
+    if (position >= parts.length) return replaceCounts(key, changes, tally);
   }
-  const set = { unfinished: { ...tally, after, changes } };
+  const set = { unfinished: { ...tally, part: parts[position], after, changes } };
   await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
   return "unfinished";
 }

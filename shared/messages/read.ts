@@ -3,10 +3,10 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { Message } from "../contract/sms.ts";
-import { keys } from "../platform/table/keys.ts";
-import { readPage } from "../platform/table/page.ts";
+import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
+import { readMergedPage } from "../platform/table/page.ts";
 import { findItem } from "../platform/table/table.ts";
-import { countPaidMessages } from "../wallet/record.ts";
+import { sizeOfMessages } from "../wallet/record.ts";
 import { MessageRecord, presentMessage } from "./record.ts";
 
 /**
@@ -29,11 +29,12 @@ export async function getMessage(organizationId: string, messageId: string): Pro
 
 /** A page of an organisation's messages, newest first. */
 export async function listMessages(organizationId: string, query: PageQuery): Promise<Page<Message>> {
-  const page = await readPage(
+  const { messageCount, messageParts } = await sizeOfMessages(organizationId);
+  const page = await readMergedPage(
     MessageRecord.extend({ sk: z.string() }),
-    { pk: keys.message(organizationId, "").pk, newestFirst: true, consistent: true },
+    partNames(messageParts).map((part) => messagesPartition(organizationId, part)),
     query,
-    await countPaidMessages(organizationId),
+    messageCount,
   );
   return { rows: page.rows.map(presentMessage), meta: page.meta };
 }

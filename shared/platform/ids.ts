@@ -8,6 +8,12 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
 }
 
+/** An id of a message as one in so many parts: its last random character decides in which. */
+export function inParts(messageId: string, parts: number): string {
+  const part = messageId.charCodeAt(messageId.length - 1) % parts;
+  return part === 0 ? messageId : `${messageId}${part}`;
+}
+
 /** What sorts before every id that is made at a moment or later, and behind those made before it. */
 export function firstIdAt(prefix: IdPrefix, moment: Date): string {
   return `${prefix}_${encodeTime(moment.getTime())}`;

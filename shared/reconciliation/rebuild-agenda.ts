@@ -23,7 +23,8 @@ export async function rebuildAgenda(organizationId: string): Promise<number> {
     await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), changes, { present: ["pk"] }));
   }
   const days = await forgottenDays(organizationId);
-  for (const { sk } of days) await noteDay(organizationId, sk.slice("DAY#".length));
+  // The messages of the release that had no agenda are in one part.
+  for (const { sk } of days) await noteDay(organizationId, sk.slice("DAY#".length), "");
   return days.length + (isForgotten ? 1 : 0);
 }
 

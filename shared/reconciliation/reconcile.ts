@@ -5,7 +5,7 @@ import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { keys } from "../platform/table/keys.ts";
+import { keys, messagesPartition, partOf } from "../platform/table/keys.ts";
 import { findItem, queryItems, tryTransact, updateItem } from "../platform/table/table.ts";
 import {
   ledgerEntry,
@@ -50,8 +50,6 @@ export interface Reconciliation {
 interface Position {
   readonly seq: number;
   readonly balanceMicros: number;
-  /** The UTC day of the entry there, which has its counter. */
-  readonly day?: string;
 }
 
 /**
@@ -77,6 +75,8 @@ class Pass implements Reconciliation {
   /** How far the wallet is settled, as its item says. */
   #settledSeq: number;
   readonly #messages = new Map<string, MessageRecord>();
+  /** The days that have their counter, in each part of the messages. */
+  readonly #notedDays = new Set<string>();
   #position: Position = { seq: 0, balanceMicros: 0 };
   #voidsSinceSettled = 0;
 
@@ -98,6 +98,7 @@ class Pass implements Reconciliation {
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
         this.#position = positionBehind(entry);
+        this.#notedDays.add(dayAndPart(entry));
         continue;
       }
       // A void entry right behind the position asks for its refund at once. A gap before a young entry of any
@@ -129,13 +130,14 @@ class Pass implements Reconciliation {
       })
       .map(({ messageId = "" }) => messageId)
       .toSorted();
-    const [from = "", to = ""] = [ids[0], ids.at(-1)];
-    if (ids.length === 0) return;
     const { organizationId } = this.#wallet;
-    const { pk } = keys.message(organizationId, from);
-    const limit = 2 * maxEntriesPerPass;
-    const listed = await queryItems(MessageRecord, { pk, from, to, limit, consistent: true });
-    for (const message of listed) this.#messages.set(message.id, message);
+    for (const [part, ofPart] of Map.groupBy(ids, partOf)) {
+      const [from = "", to = ""] = [ofPart[0], ofPart.at(-1)];
+      const pk = messagesPartition(organizationId, part);
+      const limit = 2 * maxEntriesPerPass;
+      const listed = await queryItems(MessageRecord, { pk, from, to, limit, consistent: true });
+      for (const message of listed) this.#messages.set(message.id, message);
+    }
     const missing = ids.filter((id) => !this.#messages.has(id));
     for (let start = 0; start < missing.length; start += maxReadTogether) {
       await Promise.all(
@@ -193,13 +195,19 @@ class Pass implements Reconciliation {
   async #pass(entry: LedgerEntryRecord): Promise<boolean> {
     if (entry.type === "message") await this.#requeueStranded(entry);
     if (entry.type === "void") this.#voidsSinceSettled += 1;
-    const before = this.#position;
     this.#position = positionBehind(entry);
-    // A day whose counts were all lost has no counter, and would never be counted.
-    if (this.#position.day !== before.day) await noteDay(entry.organizationId, entry.createdAt);
+    await this.#noteDay(entry);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
     if (isOwed) return this.#refund(entry);
     return true;
+  }
+
+  /** Sees to the counter of an entry's day: one whose counts were all lost would never be counted. */
+  async #noteDay(entry: LedgerEntryRecord): Promise<void> {
+    const { organizationId, createdAt, messageId = "" } = entry;
+    if (this.#notedDays.has(dayAndPart(entry))) return;
+    await noteDay(organizationId, createdAt, partOf(messageId));
+    this.#notedDays.add(dayAndPart(entry));
   }
 
   /** Returns a lost debit. The credit and the note that it is settled are one write, so it happens once. */
@@ -245,6 +253,10 @@ class Pass implements Reconciliation {
   }
 }
 
-function positionBehind({ seq, balanceAfterMicros, createdAt }: LedgerEntryRecord): Position {
-  return { seq, balanceMicros: balanceAfterMicros, day: dayOf(createdAt) };
+function positionBehind({ seq, balanceAfterMicros }: LedgerEntryRecord): Position {
+  return { seq, balanceMicros: balanceAfterMicros };
+}
+
+function dayAndPart({ createdAt, messageId = "" }: LedgerEntryRecord): string {
+  return `${dayOf(createdAt)} ${partOf(messageId)}`;
 }

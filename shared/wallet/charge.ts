@@ -35,14 +35,24 @@ const maxDebitDelayMs = 50;
 
 /** The price of one message. */
 export interface Charge {
-  readonly messageId: string;
   readonly amountMicros: number;
 }
 
-interface Charging {
+interface Debit {
   readonly organizationId: string;
   readonly charges: readonly Charge[];
   readonly at: Date;
+}
+
+interface Charging extends Debit {
+  /** What is recorded, given the wallet behind the debit. */
+  readonly recording: (wallet: WalletRecord) => Recording;
+}
+
+/** What is recorded of a debit beside its ledger entries. */
+export interface Recording {
+  /** The ids of what was paid for, one for each charge. */
+  readonly messageIds: readonly string[];
   /**
    * What is written before the ledger entries: new items that mean nothing without them, and that vanish in time if the
    * entries are never written.
@@ -52,8 +62,6 @@ interface Charging {
   readonly together: readonly Write[];
 }
 
-type Debit = Pick<Charging, "at" | "charges" | "organizationId">;
-
 /**
  * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
  * with what was paid for.
@@ -61,17 +69,21 @@ type Debit = Pick<Charging, "at" | "charges" | "organizationId">;
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded: what the wallet may
  *   have been debited was given back, or will be by the reconciler
  */
-export async function chargeWallet({ before = [], together, ...charging }: Charging): Promise<void> {
-  const entries = await debitWallet(charging);
-  await record(entries, before, together);
+export async function chargeWallet({ recording, ...debit }: Charging): Promise<void> {
+  const { wallet, entries } = await debitWallet(debit);
+  const { messageIds, before = [], together } = recording(wallet);
+  const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
+  await record(named, before, together);
 }
 
 /**
  * The first of the two writes: takes the prices from the balance.
- * @returns the ledger entries that the debit is owed
+ * @returns the wallet behind it, and the ledger entries that it is owed
  * @throws ApiError as `chargeWallet`
  */
-export async function debitWallet(charging: Debit): Promise<NewLedgerEntry[]> {
+export async function debitWallet(
+  charging: Debit,
+): Promise<{ readonly wallet: WalletRecord; readonly entries: NewLedgerEntry[] }> {
   const { organizationId, charges } = charging;
   const entryIds = charges.map(() => newId("txn"));
   const lastId = entryIds.at(-1) ?? "";
@@ -79,7 +91,9 @@ export async function debitWallet(charging: Debit): Promise<NewLedgerEntry[]> {
     const debited = await applyDebit(charging, lastId).catch(async (error: unknown) =>
       resolveAmbiguousDebit(organizationId, lastId, error),
     );
-    if (debited.applied) return entriesOf(charging, debited.item, entryIds);
+    if (debited.applied) {
+      return { wallet: debited.item, entries: entriesOf(charging, debited.item, entryIds) };
+    }
     if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
     const wallet = WalletRecord.parse(debited.found);
     if (wallet.closedAt !== undefined) throw walletClosed();
@@ -144,7 +158,7 @@ function entriesOf(
 ): NewLedgerEntry[] {
   let seq = after.seq - charges.length;
   let balanceAfterMicros = after.balanceMicros + sumOf(charges);
-  return charges.map(({ messageId, amountMicros }, index) => {
+  return charges.map(({ amountMicros }, index) => {
     seq += 1;
     balanceAfterMicros -= amountMicros;
     return {
@@ -154,7 +168,6 @@ function entriesOf(
       seq,
       amountMicros: -amountMicros,
       balanceAfterMicros,
-      messageId,
       createdAt: at.toISOString(),
     };
   });

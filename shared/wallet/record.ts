@@ -4,8 +4,12 @@ import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
 import { agendaFields } from "../platform/jobs/agenda.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, findItem, type Put } from "../platform/table/table.ts";
+import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "./money.ts";
+
+/** A digit of a message's id says in which part it is. */
+export const maxMessageParts = 8;
 
 /** Every change of the balance takes the next `seq`, and the ledger has one entry for each. */
 export const WalletRecord = z.object({
@@ -15,6 +19,11 @@ export const WalletRecord = z.object({
   seq: z.int().nonnegative(),
   /** How many messages have been paid for. */
   messageCount: z.int().nonnegative(),
+  /**
+   * In how many partitions its messages are kept. It is here because whoever accepts messages, or lists them, has the
+   * wallet at hand.
+   */
+  messageParts: z.int().min(1).max(maxMessageParts).default(1),
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
@@ -43,6 +52,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     balanceMicros: 0,
     seq: 0,
     messageCount: 0,
+    messageParts: 1,
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
@@ -89,10 +99,31 @@ export async function readWallet(organizationId: string): Promise<WalletRecord> 
   return wallet;
 }
 
-/** How many messages an organisation has paid for; 0 where it has no wallet. */
-export async function countPaidMessages(organizationId: string): Promise<number> {
+/** How many messages an organisation has paid for, and in how many parts they are kept; none where it has no wallet. */
+export async function sizeOfMessages(
+  organizationId: string,
+): Promise<Pick<WalletRecord, "messageCount" | "messageParts">> {
   const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
-  return wallet?.messageCount ?? 0;
+  return wallet ?? { messageCount: 0, messageParts: 1 };
+}
+
+/**
+ * Lets an organisation's messages be kept in so many partitions from now on, each of which takes 1,000 write units a
+ * second. Those that are there stay where they are, so there can only be more.
+ * @throws ApiError CONFLICT when there are more already; WALLET_MISSING
+ */
+export async function spreadMessages(organizationId: string, messageParts: number): Promise<void> {
+  const spread = await updateItem(
+    WalletRecord,
+    updateOf(
+      keys.wallet(organizationId),
+      { set: { messageParts } },
+      { present: ["pk"], where: "attribute_not_exists(#messageParts) OR #messageParts <= :messageParts" },
+    ),
+  );
+  if (spread.applied) return;
+  if (spread.found === undefined) throw new ApiError("WALLET_MISSING");
+  throw new ApiError("CONFLICT", { message: "The messages are in more parts already." });
 }
 
 export function presentWallet(wallet: WalletRecord): Wallet {

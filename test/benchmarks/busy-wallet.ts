@@ -106,7 +106,7 @@ class Debits {
 
   async #debit(organizationId: string): Promise<void> {
     const startedAt = performance.now();
-    const charges = [{ messageId: newId("msg"), amountMicros: 1 }];
+    const charges = [{ amountMicros: 1 }];
     try {
       await debitWallet({ organizationId, charges, at: new Date() });
       this.tookMs.push(performance.now() - startedAt);

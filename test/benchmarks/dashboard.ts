@@ -43,7 +43,7 @@ export async function benchmarkDashboard(): Promise<boolean> {
           at,
         ),
       );
-      await acceptTogether(block, []);
+      await acceptTogether(block, () => []);
     }
     print(`a customer with ${count} messages is ready`);
     customers.push({ count, token, durationsMs: [] as number[] });

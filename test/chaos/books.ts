@@ -5,10 +5,10 @@ import { readCounts, type CountsRecord } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { epochSeconds } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { keys, messagesPartition, partNames } from "../../shared/platform/table/keys.ts";
 import { deleteItem, queryItems } from "../../shared/platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
+import { maxMessageParts, readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
 import type { Tenant } from "./traffic.ts";
 
@@ -33,7 +33,7 @@ export async function readBooks({ organizationId, webhook }: Tenant): Promise<Bo
   const all = { limit, consistent: true };
   const ledger = await readLedger(organizationId, { from: 1, to: wallet.seq, limit });
   const paidIds = new Set(ledger.map(({ messageId }) => messageId));
-  const stored = await queryItems(MessageRecord, { pk: keys.message(organizationId, "").pk, ...all });
+  const stored = await storedMessages(organizationId);
   return {
     wallet,
     ledger,
@@ -44,18 +44,27 @@ export async function readBooks({ organizationId, webhook }: Tenant): Promise<Bo
       webhook === undefined
         ? []
         : await queryItems(DeliveryRecord, { pk: keys.webhookDelivery(webhook.id, "").pk, ...all }),
-    days: await readCounts({
-      from: keys.dayCounts(organizationId, "0"),
-      to: keys.dayCounts(organizationId, "9"),
-      limit,
-    }),
+    days: (await Promise.all(parts.map(async (part) => readDays(organizationId, part)))).flat(),
   };
+}
+
+const parts = partNames(maxMessageParts);
+
+async function storedMessages(organizationId: string): Promise<MessageRecord[]> {
+  const ofParts = parts.map(async (part) =>
+    queryItems(MessageRecord, { pk: messagesPartition(organizationId, part), limit, consistent: true }),
+  );
+  return (await Promise.all(ofParts)).flat();
+}
+
+async function readDays(organizationId: string, part: string): Promise<CountsRecord[]> {
+  const [from, to] = ["0", "9"].map((day) => keys.dayCounts(organizationId, day, part));
+  return from === undefined || to === undefined ? [] : readCounts({ from, to, limit });
 }
 
 /** Forgets the messages whose time is over, as DynamoDB's TTL does. */
 export async function expireMessages({ organizationId }: Tenant, at: Date): Promise<void> {
-  const { pk } = keys.message(organizationId, "");
-  const stored = await queryItems(MessageRecord, { pk, limit, consistent: true });
+  const stored = await storedMessages(organizationId);
   const expired = stored.filter(({ expiresAt = Infinity }) => expiresAt < epochSeconds(at));
   await Promise.all(expired.map(async ({ id }) => deleteItem(keys.message(organizationId, id))));
 }

@@ -1,5 +1,5 @@
 import { WebhookPayload } from "../../shared/contract/webhooks.ts";
-import { dayOf, type CountsRecord } from "../../shared/messages/counts.ts";
+import { dayOf, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
@@ -165,14 +165,17 @@ function campaignProblems({ campaignIds, contacts }: Tenant, { campaigns, messag
 
 /** The counters of each day are closed, and say what the messages of that day say. */
 function countProblems({ days, messages }: Books): string[] {
-  const counts = (of: Pick<CountsRecord, "accepted" | "cancelled" | "failed" | "sent">): string =>
+  const counts = (of: Pick<Tally, "accepted" | "cancelled" | "failed" | "sent">): string =>
     `${of.accepted} accepted, ${of.sent} sent, ${of.failed} failed, ${of.cancelled} cancelled`;
   const byDay = Map.groupBy(messages, ({ queuedAt }) => dayOf(queuedAt));
   return [...byDay].flatMap(([day, ofDay]) => {
     const those = (status: MessageRecord["status"]): number =>
       ofDay.filter((message) => message.status === status).length;
-    const found = days.find(({ sk }) => sk === `DAY#${day}`);
-    if (found?.closedAt === undefined) return [`${day} is not closed`];
+    // Each part of the messages has a counter of its own.
+    const ofParts = days.filter(({ sk }) => sk === `DAY#${day}`);
+    if (ofParts.length === 0 || ofParts.some(({ closedAt }) => closedAt === undefined))
+      return [`${day} is not closed`];
+    const found = ofParts.reduce<Tally>(sumOf, emptyTally);
     const real = {
       accepted: ofDay.length,
       sent: those("sent"),

@@ -1,5 +1,6 @@
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import { spreadMessages } from "../../shared/wallet/record.ts";
 import { Customer, dataOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -65,6 +66,8 @@ interface TenantOptions {
   readonly contacts: number;
   readonly campaigns: number;
   readonly hasWebhook: boolean;
+  /** In how many parts its messages are kept. */
+  readonly messageParts?: number;
 }
 
 /** What customers do to a gateway, chosen by chance. */
@@ -94,8 +97,10 @@ export class Traffic {
   }
 
   /** Registers a customer whose wallet is filled, and whose contacts and campaigns are there. */
-  async addTenant({ balance, contacts, campaigns, hasWebhook }: TenantOptions): Promise<void> {
+  async addTenant(options: TenantOptions): Promise<void> {
+    const { balance, contacts, campaigns, hasWebhook, messageParts = 1 } = options;
     const registered = await Customer.register({ balance, baseUrl: this.#baseUrl });
+    await spreadMessages(registered.organizationId, messageParts);
     // A session would be over before the run is.
     const customer = await registered.withApiKey();
     await importContacts(customer, contacts);

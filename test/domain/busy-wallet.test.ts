@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 
-import { newId } from "../../shared/platform/ids.ts";
 import { debitWallet } from "../../shared/wallet/charge.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -15,7 +14,7 @@ it("refunds get through to a wallet that is debited without a pause", async () =
   let debits = 0;
   const debitWithoutPause = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const charges = [{ messageId: newId("msg"), amountMicros: 1 }];
+      const charges = [{ amountMicros: 1 }];
       await debitWallet({ organizationId, charges, at: new Date() });
       debits += 1;
     }

@@ -130,6 +130,7 @@ it("a day that has an outcome between any two looks is counted to its end all th
       await recount(
         {
           organizationId,
+          parts: [""],
           key: keys.dayCounts(organizationId, day),
           from: new Date(`${day}T00:00:00Z`),
           to: new Date("2031-03-02T00:00:00Z"),

@@ -3,7 +3,6 @@ import * as z from "zod";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
-import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -35,8 +34,8 @@ function passGrace(): void {
 
 /** A debit whose function dies before it records what was paid for. */
 async function debit(organizationId: string): Promise<NewLedgerEntry[]> {
-  const charges = [{ messageId: newId("msg"), amountMicros: 7_900 }];
-  return debitWallet({ organizationId, charges, at: new Date() });
+  const charges = [{ amountMicros: 7_900 }];
+  return (await debitWallet({ organizationId, charges, at: new Date() })).entries;
 }
 
 async function repeat(times: number, work: () => Promise<unknown>): Promise<void> {

@@ -19,10 +19,11 @@ import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees } from "../../infra/operator/context.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
+import { Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { Customer, dataOf, errorOf } from "../support/api.ts";
+import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 
 let dataFolder: string;
@@ -397,6 +398,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
   const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
   expect(asking).toEqual([
+    "organizations spread",
     "wallet credit",
     "wallet debit",
     "wallet close",
@@ -498,4 +500,22 @@ it("what an older release left open is put on the agenda, once", async () => {
   }
   expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 2 items put/) });
   expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 0 items put/) });
+});
+
+it("an organisation's messages are spread, and its customer sends, reads and lists them as before", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const spread = ["organizations", "spread", customer.email];
+  expect(await operator([...spread, "4"])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("4 parts"),
+  });
+  expect(await operator([...spread, "9"])).toMatchObject({ code: 2 });
+  const ids: string[] = [];
+  for (let count = 0; count < 12; count += 1) ids.push((await customer.send()).id);
+  expect(new Set(ids.map((id) => id.length)).size).toBe(2);
+  const listed = pageOf(await customer.call("/v1/sms?limit=50"), Message).rows.map(({ id }) => id);
+  expect(listed).toEqual(ids.toSorted().toReversed());
+  for (const id of ids) {
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  }
 });

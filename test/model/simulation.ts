@@ -23,7 +23,16 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { CountsRecord, countOutcomes, dayOf, recount, type Look } from "../../shared/messages/counts.ts";
+import {
+  CountsRecord,
+  countOutcomes,
+  dayOf,
+  emptyTally,
+  recount,
+  sumOf,
+  type Look,
+  type Tally,
+} from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
@@ -34,13 +43,13 @@ import { once } from "../../shared/platform/http/idempotency.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { keys, partNames } from "../../shared/platform/table/keys.ts";
 import { CarefulRetryStrategy, wasSurelyRefused } from "../../shared/platform/table/retry.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { newWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { newWallet, spreadMessages, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { MemoryTable } from "./memory-table.ts";
@@ -126,6 +135,8 @@ class World {
   readonly debits = new Map<string, number>();
   toppedUp = 0;
   readonly carrier: Carrier & { readonly sent: Map<string, number> };
+  /** In how many parts the messages are kept. */
+  readonly #parts: number;
   readonly #choices: readonly number[];
   readonly #mutation: Mutation | undefined;
   readonly #waiting: Waiting[] = [];
@@ -141,12 +152,14 @@ class World {
     this.#choices = choices;
     this.#mutation = mutation;
     this.carrier = this.#newCarrier(this.choose(2) === 0);
+    this.#parts = this.choose(2) === 0 ? 1 : 3;
   }
 
   async run(steps: readonly Step[]): Promise<void> {
     this.#isFaulty = false;
     await this.#finish(async () => {
       await transact(newWallet(organizationId, new Date()));
+      await spreadMessages(organizationId, this.#parts);
       await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
       await transact([
         {
@@ -275,8 +288,8 @@ class World {
       case "block": {
         const at = new Date();
         const block = Array.from({ length: step.messages }, () => newMessage(organizationId, request, at));
-        await acceptTogether(block, []);
-        for (const { id } of block) this.acceptedMessages.add(id);
+        const placed = await acceptTogether(block, () => []);
+        for (const { id } of placed) this.acceptedMessages.add(id);
       }
     }
   }
@@ -576,29 +589,35 @@ class World {
 
   /** Closing a day makes its counts those of the messages, whatever the counters went through. */
   async #problemsOfCounts(messages: readonly MessageRecord[], day: string): Promise<string[]> {
-    const key = keys.dayCounts(organizationId, day);
     const from = new Date(`${day}T00:00:00Z`);
     const to = new Date(from.getTime() + dayMs);
-    const looks: Look[] = [];
-    await this.#finish(async () => {
-      // Small batches, so that a few messages take several looks.
-      do {
-        looks.push(
-          await recount({ organizationId, key, from, to, takes: () => true }, { batches: 2, batchSize: 2 }),
-        );
-      } while (looks.at(-1) === "unfinished");
-    });
+    const ends: Look[] = [];
+    const parts = partNames(this.#parts);
+    for (const part of parts) {
+      const key = keys.dayCounts(organizationId, day, part);
+      await this.#finish(async () => {
+        let look: Look;
+        // Small batches, so that a few messages take several looks.
+        do {
+          look = await recount(
+            { organizationId, parts: [part], key, from, to, takes: () => true },
+            { batches: 2, batchSize: 2 },
+          );
+        } while (look === "unfinished");
+        ends.push(look);
+      });
+    }
     const counts = this.table
       .all()
       .filter(isEntity("messageCounts"))
       .map((item) => CountsRecord.parse(item))
-      .filter(({ sk }) => sk === key.sk);
-    const [counted] = counts;
+      .filter(({ sk }) => sk === keys.dayCounts(organizationId, day).sk);
+    const counted = counts.reduce<Tally>(sumOf, emptyTally);
     const total = (status: string): number => messages.filter((each) => each.status === status).length;
     const isExact =
-      looks.at(-1) === "closed" &&
-      counts.length === 1 &&
-      counted?.accepted === messages.length &&
+      ends.every((look) => look === "closed") &&
+      counts.length === parts.length &&
+      counted.accepted === messages.length &&
       counted.sent === total("sent") &&
       counted.failed === total("failed") &&
       counted.cancelled === total("cancelled");

@@ -14,8 +14,8 @@
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
- * | an organisation's messages in order, or one      | MESSAGES#<org>      | <message>     |
- * | messages of one day by their state               | STATS#<org>         | DAY#<yyyy-mm-dd> |
+ * | an organisation's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
+ * | messages of one day by their state               | STATS#<org>, STATS#<org>#<part> | DAY#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
@@ -105,11 +105,11 @@ export const keys = {
     sk: ledgerSortKey(seq),
   }),
   message: (organizationId: string, messageId: string): Key => ({
-    pk: `MESSAGES#${organizationId}`,
+    pk: messagesPartition(organizationId, partOf(messageId)),
     sk: messageId,
   }),
-  dayCounts: (organizationId: string, day: string): Key => ({
-    pk: `STATS#${organizationId}`,
+  dayCounts: (organizationId: string, day: string, part = ""): Key => ({
+    pk: `STATS#${organizationId}${behindHash(part)}`,
     sk: `DAY#${day}`,
   }),
   campaignCounts: (organizationId: string, campaignId: string): Key => ({
@@ -151,6 +151,27 @@ export const keys = {
   limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
+
+/** The parts that so many are: the first has no name. */
+export function partNames(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? "" : String(index)));
+}
+
+/** The part that a message is in, by the digit behind the ULID of its id. */
+export function partOf(messageId: string): string {
+  return messageId.slice("msg_".length + ulidLength);
+}
+
+const ulidLength = 26;
+
+/** The partition key of a part of an organisation's messages. */
+export function messagesPartition(organizationId: string, part: string): string {
+  return `MESSAGES#${organizationId}${behindHash(part)}`;
+}
+
+function behindHash(part: string): string {
+  return part === "" ? "" : `#${part}`;
+}
 
 /** A seq as a sort key: padded, so that text order is number order up to the largest safe integer. */
 export function ledgerSortKey(seq: number): string {

@@ -24,6 +24,67 @@ export async function readPage<Item extends { sk: string }>(
   return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
 }
 
+/**
+ * One page of what several partitions have, as they are now, newest first whichever has it. Those of a single partition
+ * are read as such.
+ */
+export async function readMergedPage<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  pks: readonly string[],
+  query: PageQuery,
+  total: number,
+): Promise<Page<Item>> {
+  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent: true }));
+  const [first, ...others] = ranges;
+  if (first === undefined) return { rows: [], meta: pageMeta(query, total, undefined) };
+  if (others.length === 0) return readPage(schema, first, query, total);
+  const { page, limit, cursor } = query;
+  const after = cursor === undefined ? undefined : decodePosition(cursor, first);
+  let toSkip = cursor === undefined ? (page - 1) * limit : 0;
+  const rows: Item[] = [];
+  for await (const item of merged(
+    ranges.map((range) => inBatches(schema, { ...range, after, limit: limit + 1 })),
+  )) {
+    toSkip -= 1;
+    if (toSkip >= 0) continue;
+    rows.push(item);
+    // One item more than asked for tells whether another page follows.
+    if (rows.length > limit) break;
+  }
+  const more = rows.length > limit;
+  if (more) rows.pop();
+  return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
+}
+
+/** The items of a range, of which so many are read at once as its limit says. */
+async function* inBatches<Item extends { sk: string }>(
+  schema: z.ZodType<Item>,
+  range: Range,
+): AsyncGenerator<Item, undefined> {
+  let { after } = range;
+  for (;;) {
+    const batch = await queryItems(schema, { ...range, after });
+    yield* batch;
+    if (batch.length < range.limit) return undefined;
+    after = batch.at(-1)?.sk;
+  }
+}
+
+/** The items of several rows, each with the newest first, as one such row. */
+async function* merged<Item extends { sk: string }>(
+  rows: readonly AsyncGenerator<Item, undefined>[],
+): AsyncGenerator<Item, undefined> {
+  const heads = await Promise.all(rows.map(async (row) => ({ row, item: (await row.next()).value })));
+  for (;;) {
+    const [head] = heads
+      .filter(({ item }) => item !== undefined)
+      .toSorted((one, other) => ((one.item?.sk ?? "") < (other.item?.sk ?? "") ? 1 : -1));
+    if (head?.item === undefined) return undefined;
+    yield head.item;
+    head.item = (await head.row.next()).value;
+  }
+}
+
 /** Items that a page with a filter looks at; some 1 MB of them, the most that DynamoDB reads at once. */
 const maxExamined = 1_000;
 

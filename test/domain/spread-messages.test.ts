@@ -1,0 +1,115 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import type { Carrier } from "../../shared/carriers/carrier.ts";
+import type { Page } from "../../shared/contract/primitives.ts";
+import type { Message } from "../../shared/contract/sms.ts";
+import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { getDashboardStats } from "../../shared/dashboard/stats.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { countOutcomes } from "../../shared/messages/counts.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage, listMessages } from "../../shared/messages/read.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
+import { partNames, partOf } from "../../shared/platform/table/keys.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { spreadMessages } from "../../shared/wallet/record.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
+import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
+
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+const carrier: Carrier = {
+  deduplicates: true,
+  send: async () => ({ outcome: "accepted", carrierReference: "carrier-1" }),
+};
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await takeJobs("transactionalSends");
+  await takeJobs("webhookDeliveries");
+});
+
+/** An organisation with three messages from before it was spread, and 25 from after, newest first. */
+async function spreadOrganization(): Promise<{ organizationId: string; ids: string[] }> {
+  const organizationId = await openWallet(10_000_000);
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
+  await spreadMessages(organizationId, 4);
+  for (let count = 0; count < 13; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
+  const block = Array.from({ length: 12 }, () => newMessage(organizationId, request, new Date()));
+  const placed = await acceptTogether(block, () => []);
+  ids.push(...placed.map(({ id }) => id));
+  return { organizationId, ids: ids.toSorted().toReversed() };
+}
+
+function idsOf({ rows }: Page<Message>): string[] {
+  return rows.map(({ id }) => id);
+}
+
+it("messages of a spread organisation lie in several parts and are listed as if they lay in one", async () => {
+  const { organizationId, ids } = await spreadOrganization();
+  expect(new Set(ids.map(partOf)).size).toBeGreaterThan(2);
+  expect(partNames(4)).toEqual(expect.arrayContaining(ids.map(partOf)));
+
+  const byNumber: string[] = [];
+  for (let page = 1; page <= 5; page += 1) {
+    const found = await listMessages(organizationId, { page, limit: 7 });
+    expect(found.meta).toMatchObject({ page, total: 28, totalPages: 4 });
+    byNumber.push(...idsOf(found));
+  }
+  expect(byNumber).toEqual(ids);
+
+  const byCursor: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const found = await listMessages(organizationId, { page: 1, limit: 9, cursor });
+    byCursor.push(...idsOf(found));
+    cursor = found.meta.nextCursor;
+  } while (cursor !== undefined);
+  expect(byCursor).toEqual(ids);
+  for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
+});
+
+it("what is owed to messages of a spread organisation is found, and its days are closed and summed up", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
+  const { organizationId, ids } = await spreadOrganization();
+  await takeJobs("transactionalSends");
+  vi.setSystemTime(Date.now() + graceMs + 1_000);
+  // None of them was taken up, so that all are queued again.
+  await inAllShards(async (shard) => (await reconcileWallets(shard)).requeued);
+  const jobs = (await takeJobs("transactionalSends")).map((job) => MessageJob.parse(job));
+  const requeued = jobs.filter((job) => job.organizationId === organizationId);
+  expect(requeued.map(({ messageId }) => messageId).toSorted()).toEqual(ids.toSorted());
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+
+  const half = ids.slice(0, 14);
+  const ended = await Promise.all(
+    half.map(async (messageId) => handToCarrier({ organizationId, messageId }, carrier)),
+  );
+  await countOutcomes(ended.filter((message) => message !== undefined));
+  const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
+  expect((await getDashboardStats(organizationId)).today).toMatchObject(today);
+
+  for (const messageId of ids.slice(14)) await handToCarrier({ organizationId, messageId }, carrier);
+  vi.setSystemTime(Date.now() + dayMs);
+  const parts = new Set(ids.map(partOf)).size;
+  expect(await inAllShards(closeDays)).toBe(parts);
+  const { days } = await getDashboardStats(organizationId);
+  expect(days[1]).toMatchObject({ date: "2031-03-01", accepted: 28, sent: 28, queued: 0 });
+});
+
+it("messages can be spread further and not be put together again", async () => {
+  const organizationId = await openWallet(0);
+  await spreadMessages(organizationId, 4);
+  await spreadMessages(organizationId, 4);
+  await expect(spreadMessages(organizationId, 3)).rejects.toMatchObject({ code: "CONFLICT" });
+  await spreadMessages(organizationId, 8);
+  await expect(spreadMessages("org_nobody", 2)).rejects.toMatchObject({ code: "WALLET_MISSING" });
+});
