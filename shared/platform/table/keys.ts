@@ -31,8 +31,10 @@
  * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
  * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
  *
- * The wallet, the ledger and the messages have partitions of their own, because one partition takes
- * 1,000 writes a second and a send writes to all three.
+ * One partition takes 1,000 write units a second, so the wallet, the ledger, the messages and the counters of an
+ * organisation have partitions of their own. What a message needs of each, sent alone / in a campaign, and so how many a
+ * second an organisation can have: WALLET 1 / 0.02, 1,000; LEDGER 1 / 2, 1,000 / 500; MESSAGES 3 / 4, 330 / 250, and up to
+ * eight times as many in parts; STATS 1 to 2 / 0.1 to 1, 500 and more, likewise. `infra/SCALE.md` has the arithmetic.
  *
  * One index, `agenda`, lists what background work has to look at, and when: the few items that say so in the fields
  * `agenda` (what for, and which shard of the work) and `lookAt` (ISO 8601). What has nothing to be looked at is not in
