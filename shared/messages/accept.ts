@@ -45,10 +45,12 @@ export function newMessage(organizationId: string, request: NewMessage, queuedAt
 
 /**
  * Charges the wallet for new messages and records them, together with what the caller wants to be recorded with
- * them, as they then are: a message gets its place, and the end of its id, from the wallet. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
+ * them. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
  * on. All are accepted or none. Once they are recorded they are safe; whatever fails after that is made good later.
  * @param messages at most `maxAcceptedTogether`, all of one organisation and moment; one that waits in the table takes
  *   a write more
+ * @param together is given the messages in their places: where its organisation's messages are in several parts, the end
+ *   of a message's id says in which it is
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when none was accepted although the
  *   wallet may have been debited: the reconciler returns that
  * @returns the messages as they were recorded

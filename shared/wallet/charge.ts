@@ -226,9 +226,9 @@ async function discard(before: readonly Put[]): Promise<void> {
 }
 
 /**
- * Whether the transaction landed although its answer was lost. If it did not, the money is given back, or at least its
- * first seq is taken by a void entry, so that it cannot land after the caller was told that it did not. Both are
- * transactions, which have to wait for the one that may still be running.
+ * Whether the record landed although its answer was lost. If it did not, the money is given back, or at least its first
+ * seq is taken by a void entry, so that it cannot land after the caller was told that it did not. Both are transactions,
+ * which have to wait for what may still be running.
  */
 async function isRecordedAfterAll(
   entries: readonly NewLedgerEntry[],
