@@ -4,6 +4,5 @@ import { listLedger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 
 export const handler = endpoint(routes.listTransactions, async ({ actor, query }) => {
-  const { seq } = await readWallet(actor.organizationId);
-  return listLedger(actor.organizationId, query, seq);
+  return listLedger(await readWallet(actor.organizationId), query);
 });

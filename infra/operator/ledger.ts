@@ -29,8 +29,8 @@ export const LedgerLimit = part(
 
 /** The newest entries of a wallet's ledger, newest first. */
 export async function readNewestEntries(wallet: WalletRecord, limit: number): Promise<LedgerEntryRecord[]> {
-  const { organizationId, seq } = wallet;
-  const entries = await readLedger(organizationId, { from: Math.max(1, seq - limit + 1), to: seq, limit });
+  const { seq } = wallet;
+  const entries = await readLedger(wallet, { from: Math.max(1, seq - limit + 1), to: seq, limit });
   return entries.toReversed();
 }
 

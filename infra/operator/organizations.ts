@@ -8,7 +8,7 @@ import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/reco
 import {
   maxMessageParts,
   readWallet,
-  spreadMessages,
+  spreadOrganization,
   type WalletRecord,
 } from "../../shared/wallet/record.ts";
 import { command, count, Organization, part } from "./command.ts";
@@ -70,10 +70,10 @@ const show = command({
 
 const spread = command({
   name: "organizations spread",
-  summary: "Keep an organisation's messages in several partitions of the table",
+  summary: "Keep an organisation's messages and ledger in several partitions of the table",
   details:
-    "For one that sends hundreds of messages a second: a partition takes some 300 (see infra/SCALE.md). Messages that are " +
-    "there stay where they are, so there can only be more parts. Its lists then read all parts side by side.",
+    "For one that sends hundreds of messages a second: a partition takes some 300 (see infra/SCALE.md). What is there " +
+    "stays where it is, so there can only be more parts. Its lists then read all parts side by side.",
   examples: ["ada@example.com 4", "ada@example.com 4 --stage prod"],
   asksFirst: true,
   input: z.object({
@@ -82,8 +82,11 @@ const spread = command({
   }),
   run: async (input, { output, confirm }) => {
     const { id, name } = await readOrganization(input.organization);
-    await confirm(`keep the messages of ${name} (${id}) in ${input.parts} parts from now on`, id);
-    await spreadMessages(id, input.parts);
+    await confirm(
+      `keep the messages and the ledger of ${name} (${id}) in ${input.parts} parts from now on`,
+      id,
+    );
+    await spreadOrganization(id, input.parts);
     output.result({ organizationId: id, messageParts: input.parts }, `${id} has ${input.parts} parts`);
   },
 });

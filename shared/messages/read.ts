@@ -32,7 +32,7 @@ export async function listMessages(organizationId: string, query: PageQuery): Pr
   const { messageCount, messageParts } = await sizeOfMessages(organizationId);
   const page = await readMergedPage(
     MessageRecord.extend({ sk: z.string() }),
-    partNames(messageParts).map((part) => messagesPartition(organizationId, part)),
+    { pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)), consistent: true },
     query,
     messageCount,
   );

@@ -46,7 +46,7 @@ export async function auditWallet(organizationId: string): Promise<Audit> {
   let balanceMicros = 0;
   let entries = 0;
   for (;;) {
-    const batch = await readLedger(organizationId, { from: seq + 1, to: wallet.seq, limit: batchSize });
+    const batch = await readLedger(wallet, { from: seq + 1, to: wallet.seq, limit: batchSize });
     for (const entry of batch) {
       if (entry.seq !== seq + 1) note(gap(seq, entry.seq, entry.createdAt));
       balanceMicros += entry.amountMicros;

@@ -15,7 +15,7 @@ import {
   type NewLedgerEntry,
 } from "../wallet/ledger.ts";
 import { postToWallet } from "../wallet/post.ts";
-import { readWallet, type WalletRecord } from "../wallet/record.ts";
+import { ledgerPartOf, readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 
 /*
@@ -87,9 +87,9 @@ class Pass implements Reconciliation {
   }
 
   async run(): Promise<void> {
-    const { organizationId, seq, settledSeq, lastAt } = this.#wallet;
+    const { seq, settledSeq, lastAt } = this.#wallet;
     // The last settled entry is read along, for the balance after it.
-    const entries = await readLedger(organizationId, {
+    const entries = await readLedger(this.#wallet, {
       from: settledSeq,
       to: seq,
       limit: maxEntriesPerPass,
@@ -185,6 +185,7 @@ class Pass implements Reconciliation {
       return voidEntry({
         organizationId: this.#wallet.organizationId,
         seq,
+        part: ledgerPartOf(this.#wallet, seq),
         amountMicros: balanceAfterMicros - this.#position.balanceMicros,
         balanceAfterMicros,
       });

@@ -18,7 +18,7 @@ import {
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { postToWallet } from "./post.ts";
-import { walletClosed, WalletRecord } from "./record.ts";
+import { ledgerPartOf, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
 import { nobodysTurn } from "./turn.ts";
 
@@ -166,6 +166,7 @@ function entriesOf(
       organizationId,
       type: "message",
       seq,
+      part: ledgerPartOf(after, seq),
       amountMicros: -amountMicros,
       balanceAfterMicros,
       createdAt: at.toISOString(),
@@ -236,7 +237,7 @@ async function isRecordedAfterAll(
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
-  const { organizationId, seq, messageId } = first;
+  const { organizationId, seq, part, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
   if (await giveBack(entries, before)) return false;
   const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
@@ -244,7 +245,7 @@ async function isRecordedAfterAll(
     await discard(before);
     return false;
   }
-  const found = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
+  const found = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq, part), {
     consistent: true,
   }).catch(() => undefined);
   return found?.id === first.id;

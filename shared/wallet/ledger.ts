@@ -5,9 +5,10 @@ import { TransactionType, type Transaction } from "../contract/wallet.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys, ledgerSortKey } from "../platform/table/keys.ts";
-import { readPage } from "../platform/table/page.ts";
+import { readMergedPage } from "../platform/table/page.ts";
 import { queryItems, type Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
+import { ledgerPartitions, type WalletRecord } from "./record.ts";
 
 /** One change of a wallet's balance. Entries are never changed. */
 export const LedgerEntryRecord = z.object({
@@ -28,13 +29,16 @@ export const LedgerEntryRecord = z.object({
 });
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
 
-export type NewLedgerEntry = Omit<LedgerEntryRecord, "entity">;
+export interface NewLedgerEntry extends Omit<LedgerEntryRecord, "entity"> {
+  /** The part of the ledger that its seq is in. */
+  readonly part: string;
+}
 
 /** The write of one ledger entry; it fails where its seq is taken. */
-export function ledgerEntry(entry: NewLedgerEntry): Put {
+export function ledgerEntry({ part, ...entry }: NewLedgerEntry): Put {
   const record: LedgerEntryRecord = { entity: "ledgerEntry", ...entry };
   return {
-    put: { ...keys.ledgerEntry(entry.organizationId, entry.seq), ...record },
+    put: { ...keys.ledgerEntry(entry.organizationId, entry.seq, part), ...record },
     condition: "attribute_not_exists(pk)",
   };
 }
@@ -44,14 +48,15 @@ export function ledgerEntry(entry: NewLedgerEntry): Put {
  * still be on its way to that seq is refused from then on.
  */
 export function voidEntry(
-  lost: Pick<NewLedgerEntry, "amountMicros" | "balanceAfterMicros" | "organizationId" | "seq">,
+  lost: Pick<NewLedgerEntry, "amountMicros" | "balanceAfterMicros" | "organizationId" | "part" | "seq">,
 ): NewLedgerEntry {
-  const { organizationId, seq, amountMicros, balanceAfterMicros } = lost;
+  const { organizationId, seq, part, amountMicros, balanceAfterMicros } = lost;
   return {
     id: newId("txn"),
     organizationId,
     type: "void",
     seq,
+    part,
     amountMicros,
     balanceAfterMicros,
     createdAt: now().toISOString(),
@@ -60,32 +65,28 @@ export function voidEntry(
 
 /** At most `limit` entries whose seq lies between two, in order, as they are now. */
 export async function readLedger(
-  organizationId: string,
-  range: { readonly from: number; readonly to: number; readonly limit: number },
+  wallet: WalletRecord,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<LedgerEntryRecord[]> {
   // DynamoDB refuses a range that ends before it begins.
-  if (range.from > range.to) return [];
-  return queryItems(LedgerEntryRecord, {
-    pk: keys.ledgerEntry(organizationId, 0).pk,
-    from: ledgerSortKey(range.from),
-    to: ledgerSortKey(range.to),
-    limit: range.limit,
-    consistent: true,
-  });
+  if (from > to) return [];
+  const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), limit, consistent: true };
+  const ofParts = await Promise.all(
+    ledgerPartitions(wallet).map(async (pk) => queryItems(LedgerEntryRecord, { ...range, pk })),
+  );
+  return ofParts
+    .flat()
+    .toSorted((one, other) => one.seq - other.seq)
+    .slice(0, limit);
 }
 
-/** A page of the ledger, newest first. `lastSeq` is the wallet's seq, which is the number of its entries. */
-export async function listLedger(
-  organizationId: string,
-  query: PageQuery,
-  lastSeq: number,
-): Promise<Page<Transaction>> {
-  const { pk } = keys.ledgerEntry(organizationId, lastSeq);
-  const page = await readPage(
+/** A page of a wallet's ledger, newest first. Its seq is the number of its entries. */
+export async function listLedger(wallet: WalletRecord, query: PageQuery): Promise<Page<Transaction>> {
+  const page = await readMergedPage(
     LedgerEntryRecord.extend({ sk: z.string() }),
-    { pk, newestFirst: true },
+    { pks: ledgerPartitions(wallet), consistent: false },
     query,
-    lastSeq,
+    wallet.seq,
   );
   return { rows: page.rows.map(presentEntry), meta: page.meta };
 }

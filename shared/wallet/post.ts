@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
-import { readWallet, walletClosed, type WalletRecord } from "./record.ts";
+import { ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
 import { endTurn, isTaken, takeTurn } from "./turn.ts";
 
@@ -91,6 +91,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
       organizationId: posting.organizationId,
       type: posting.type,
       seq: after.seq,
+      part: ledgerPartOf(after, after.seq),
       amountMicros: posting.amountMicros,
       balanceAfterMicros: after.balanceMicros,
       messageId: posting.messageId,
@@ -105,9 +106,8 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
   log.warn("wallet.posting_ambiguous", { organizationId, error });
-  const entry = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq), {
-    consistent: true,
-  }).catch(() => undefined);
+  const key = keys.ledgerEntry(organizationId, seq, ledgerPartOf(after, seq));
+  const entry = await findItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
   if (entry?.id === entryId) return { outcome: "committed" } as const;
   throw new ApiError("UNAVAILABLE", { cause: error });
 }

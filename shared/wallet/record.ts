@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
 import { agendaFields } from "../platform/jobs/agenda.ts";
-import { keys } from "../platform/table/keys.ts";
+import { keys, ledgerPartition, partNames } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "./money.ts";
@@ -24,6 +24,8 @@ export const WalletRecord = z.object({
    * wallet at hand.
    */
   messageParts: z.int().min(1).max(maxMessageParts).default(1),
+  /** From which seq on the ledger is kept in how many partitions, in order; before the first of them in one. */
+  ledgerParts: z.array(z.object({ fromSeq: z.int(), parts: z.int() })).default([]),
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
@@ -53,6 +55,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     seq: 0,
     messageCount: 0,
     messageParts: 1,
+    ledgerParts: [],
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
@@ -108,22 +111,48 @@ export async function sizeOfMessages(
 }
 
 /**
- * Lets an organisation's messages be kept in so many partitions from now on, each of which takes 1,000 write units a
- * second. Those that are there stay where they are, so there can only be more.
- * @throws ApiError CONFLICT when there are more already; WALLET_MISSING
+ * Lets an organisation's messages and ledger entries be kept in so many partitions from now on, each of which takes 1,000
+ * write units a second. What is there stays where it is, so there can only be more.
+ * @param leadSeqs how many more entries the ledger gets before: those of debits that are under way now have to know
+ * @throws ApiError CONFLICT when there are more already; WALLET_MISSING; UNAVAILABLE when it got so many meanwhile
  */
-export async function spreadMessages(organizationId: string, messageParts: number): Promise<void> {
+export async function spreadOrganization(
+  organizationId: string,
+  parts: number,
+  leadSeqs = 10_000,
+): Promise<void> {
+  const wallet = await readWallet(organizationId);
+  if (wallet.messageParts > parts) {
+    throw new ApiError("CONFLICT", { message: "The messages are in more parts already." });
+  }
+  if (wallet.messageParts === parts) return;
+  const fromSeq = wallet.seq + leadSeqs;
+  const ledgerParts = [...wallet.ledgerParts, { fromSeq, parts }];
   const spread = await updateItem(
     WalletRecord,
     updateOf(
       keys.wallet(organizationId),
-      { set: { messageParts } },
-      { present: ["pk"], where: "attribute_not_exists(#messageParts) OR #messageParts <= :messageParts" },
+      { set: { messageParts: parts, ledgerParts } },
+      {
+        present: ["pk"],
+        where: "(attribute_not_exists(#messageParts) OR #messageParts = :seen) AND seq < :fromSeq",
+        values: { ":seen": wallet.messageParts, ":fromSeq": fromSeq },
+      },
     ),
   );
-  if (spread.applied) return;
-  if (spread.found === undefined) throw new ApiError("WALLET_MISSING");
-  throw new ApiError("CONFLICT", { message: "The messages are in more parts already." });
+  if (!spread.applied) throw new ApiError("UNAVAILABLE");
+}
+
+/** The part of a wallet's ledger that a seq is in. */
+export function ledgerPartOf({ ledgerParts }: Pick<WalletRecord, "ledgerParts">, seq: number): string {
+  const parts = ledgerParts.findLast(({ fromSeq }) => fromSeq <= seq)?.parts ?? 1;
+  return partNames(parts)[seq % parts] ?? "";
+}
+
+/** The partitions that a wallet's ledger is in. */
+export function ledgerPartitions({ organizationId, ledgerParts }: WalletRecord): string[] {
+  const parts = Math.max(1, ...ledgerParts.map((each) => each.parts));
+  return partNames(parts).map((part) => ledgerPartition(organizationId, part));
 }
 
 export function presentWallet(wallet: WalletRecord): Wallet {

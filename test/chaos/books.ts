@@ -31,7 +31,7 @@ export interface Books {
 export async function readBooks({ organizationId, webhook }: Tenant): Promise<Books> {
   const wallet = await readWallet(organizationId);
   const all = { limit, consistent: true };
-  const ledger = await readLedger(organizationId, { from: 1, to: wallet.seq, limit });
+  const ledger = await readLedger(wallet, { from: 1, to: wallet.seq, limit });
   const paidIds = new Set(ledger.map(({ messageId }) => messageId));
   const stored = await storedMessages(organizationId);
   return {

@@ -1,6 +1,6 @@
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { spreadMessages } from "../../shared/wallet/record.ts";
+import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { Customer, dataOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -100,7 +100,7 @@ export class Traffic {
   async addTenant(options: TenantOptions): Promise<void> {
     const { balance, contacts, campaigns, hasWebhook, messageParts = 1 } = options;
     const registered = await Customer.register({ balance, baseUrl: this.#baseUrl });
-    await spreadMessages(registered.organizationId, messageParts);
+    await spreadOrganization(registered.organizationId, messageParts, 100);
     // A session would be over before the run is.
     const customer = await registered.withApiKey();
     await importContacts(customer, contacts);

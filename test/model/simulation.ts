@@ -49,7 +49,7 @@ import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { newWallet, spreadMessages, WalletRecord } from "../../shared/wallet/record.ts";
+import { newWallet, spreadOrganization, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { MemoryTable } from "./memory-table.ts";
@@ -159,7 +159,7 @@ class World {
     this.#isFaulty = false;
     await this.#finish(async () => {
       await transact(newWallet(organizationId, new Date()));
-      await spreadMessages(organizationId, this.#parts);
+      await spreadOrganization(organizationId, this.#parts, 3);
       await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
       await transact([
         {

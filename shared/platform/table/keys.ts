@@ -13,7 +13,7 @@
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
- * | the ledger in order; a seq is taken by one entry | LEDGER#<org>        | <seq>         |
+ * | the ledger in order; a seq is taken by one entry | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
  * | an organisation's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<part> | DAY#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
@@ -33,8 +33,9 @@
  *
  * One partition takes 1,000 write units a second, so the wallet, the ledger, the messages and the counters of an
  * organisation have partitions of their own. What a message needs of each, sent alone / in a campaign, and so how many a
- * second an organisation can have: WALLET 1 / 0.02, 1,000; LEDGER 1 / 2, 1,000 / 500; MESSAGES 3 / 4, 330 / 250, and up to
- * eight times as many in parts; STATS 1 to 2 / 0.1 to 1, 500 and more, likewise. `infra/SCALE.md` has the arithmetic.
+ * second an organisation can have: WALLET 1 / 0.02, 1,000 / 48,000; LEDGER 1 / 2, 1,000 / 500; MESSAGES 3 / 4, 330 / 250;
+ * STATS 1.1 to 2 / 0.2 to 2, 500 and more. All but the wallet can be kept in up to eight parts, each of which takes as
+ * much. `infra/SCALE.md` has the arithmetic.
  *
  * One index, `agenda`, lists what background work has to look at, and when: the few items that say so in the fields
  * `agenda` (what for, and which shard of the work) and `lookAt` (ISO 8601). What has nothing to be looked at is not in
@@ -102,8 +103,8 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
-  ledgerEntry: (organizationId: string, seq: number): Key => ({
-    pk: `LEDGER#${organizationId}`,
+  ledgerEntry: (organizationId: string, seq: number, part = ""): Key => ({
+    pk: ledgerPartition(organizationId, part),
     sk: ledgerSortKey(seq),
   }),
   message: (organizationId: string, messageId: string): Key => ({
@@ -169,6 +170,11 @@ const ulidLength = 26;
 /** The partition key of a part of an organisation's messages. */
 export function messagesPartition(organizationId: string, part: string): string {
   return `MESSAGES#${organizationId}${behindHash(part)}`;
+}
+
+/** The partition key of a part of an organisation's ledger. */
+export function ledgerPartition(organizationId: string, part: string): string {
+  return `LEDGER#${organizationId}${behindHash(part)}`;
 }
 
 function behindHash(part: string): string {

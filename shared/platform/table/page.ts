@@ -24,17 +24,20 @@ export async function readPage<Item extends { sk: string }>(
   return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
 }
 
-/**
- * One page of what several partitions have, as they are now, newest first whichever has it. Those of a single partition
- * are read as such.
- */
+/** Partitions that are listed as one. */
+export interface MergedRange {
+  readonly pks: readonly string[];
+  readonly consistent: boolean;
+}
+
+/** One page of what several partitions have, newest first whichever has it. A single one is read as such. */
 export async function readMergedPage<Item extends { sk: string }>(
   schema: z.ZodType<Item>,
-  pks: readonly string[],
+  { pks, consistent }: MergedRange,
   query: PageQuery,
   total: number,
 ): Promise<Page<Item>> {
-  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent: true }));
+  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent }));
   const [first, ...others] = ranges;
   if (first === undefined) return { rows: [], meta: pageMeta(query, total, undefined) };
   if (others.length === 0) return readPage(schema, first, query, total);

@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import type { Page } from "../../shared/contract/primitives.ts";
@@ -13,9 +14,11 @@ import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { partNames, partOf } from "../../shared/platform/table/keys.ts";
+import { queryItems } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { spreadMessages } from "../../shared/wallet/record.ts";
+import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
+import { ledgerPartitions, readWallet, spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -37,11 +40,11 @@ afterEach(async () => {
 });
 
 /** An organisation with three messages from before it was spread, and 25 from after, newest first. */
-async function spreadOrganization(): Promise<{ organizationId: string; ids: string[] }> {
+async function spreadCustomer(): Promise<{ organizationId: string; ids: string[] }> {
   const organizationId = await openWallet(10_000_000);
   const ids: string[] = [];
   for (let count = 0; count < 3; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
-  await spreadMessages(organizationId, 4);
+  await spreadOrganization(organizationId, 4, 5);
   for (let count = 0; count < 13; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
   const block = Array.from({ length: 12 }, () => newMessage(organizationId, request, new Date()));
   const placed = await acceptTogether(block, () => []);
@@ -54,7 +57,7 @@ function idsOf({ rows }: Page<Message>): string[] {
 }
 
 it("messages of a spread organisation lie in several parts and are listed as if they lay in one", async () => {
-  const { organizationId, ids } = await spreadOrganization();
+  const { organizationId, ids } = await spreadCustomer();
   expect(new Set(ids.map(partOf)).size).toBeGreaterThan(2);
   expect(partNames(4)).toEqual(expect.arrayContaining(ids.map(partOf)));
 
@@ -77,9 +80,34 @@ it("messages of a spread organisation lie in several parts and are listed as if 
   for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
 });
 
+it("the ledger of a spread organisation lies in several parts and is read and audited as if it lay in one", async () => {
+  const { organizationId } = await spreadCustomer();
+  const wallet = await readWallet(organizationId);
+  const sizes = await Promise.all(
+    ledgerPartitions(wallet).map(async (pk) => (await queryItems(z.object({}), { pk, limit: 100 })).length),
+  );
+  expect(sizes).toHaveLength(4);
+  expect(Math.min(...sizes)).toBeGreaterThan(2);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(wallet.seq);
+
+  const entries = await readLedger(wallet, { from: 1, to: wallet.seq, limit: 100 });
+  expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: wallet.seq }, (_, index) => index + 1));
+  expect(await readLedger(wallet, { from: 4, to: wallet.seq, limit: 9 })).toEqual(entries.slice(3, 12));
+  const newestFirst = entries.map(({ id }) => id).toReversed();
+  const listed: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await listLedger(wallet, { page: 1, limit: 8, cursor });
+    listed.push(...page.rows.map(({ id }) => id));
+    cursor = page.meta.nextCursor;
+  } while (cursor !== undefined);
+  expect(listed).toEqual(newestFirst);
+  expect(await auditWallet(organizationId)).toMatchObject({ entries: wallet.seq, findings: [], pending: [] });
+});
+
 it("what is owed to messages of a spread organisation is found, and its days are closed and summed up", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
-  const { organizationId, ids } = await spreadOrganization();
+  const { organizationId, ids } = await spreadCustomer();
   await takeJobs("transactionalSends");
   vi.setSystemTime(Date.now() + graceMs + 1_000);
   // None of them was taken up, so that all are queued again.
@@ -107,9 +135,9 @@ it("what is owed to messages of a spread organisation is found, and its days are
 
 it("messages can be spread further and not be put together again", async () => {
   const organizationId = await openWallet(0);
-  await spreadMessages(organizationId, 4);
-  await spreadMessages(organizationId, 4);
-  await expect(spreadMessages(organizationId, 3)).rejects.toMatchObject({ code: "CONFLICT" });
-  await spreadMessages(organizationId, 8);
-  await expect(spreadMessages("org_nobody", 2)).rejects.toMatchObject({ code: "WALLET_MISSING" });
+  await spreadOrganization(organizationId, 4);
+  await spreadOrganization(organizationId, 4);
+  await expect(spreadOrganization(organizationId, 3)).rejects.toMatchObject({ code: "CONFLICT" });
+  await spreadOrganization(organizationId, 8);
+  await expect(spreadOrganization("org_nobody", 2)).rejects.toMatchObject({ code: "WALLET_MISSING" });
 });
