@@ -35,6 +35,8 @@ export const DeliveryRecord = z.object({
   lastAttemptAt: z.string().optional(),
   lastStatus: z.int().optional(),
   lastError: z.string().optional(),
+  /** Of the last repeat that was asked for by hand: tells it from others of the same moment. */
+  repeatToken: z.string().optional(),
   /** Both are there while a dispatcher makes an attempt. */
   claimToken: z.string().optional(),
   leaseUntil: z.string().optional(),
@@ -190,11 +192,15 @@ export async function repeatNow(
   deliveryId: string,
 ): Promise<DeliveryRecord | "busy" | undefined> {
   const at = now();
+  const repeatToken = randomUUID();
   const repeated = await updateItem(
     DeliveryRecord,
     updateOf(
       keys.webhookDelivery(webhookId, deliveryId),
-      { set: { state: "pending", nextAttemptAt: at.toISOString() }, remove: ["leaseUntil", "claimToken"] },
+      {
+        set: { state: "pending", nextAttemptAt: at.toISOString(), repeatToken },
+        remove: ["leaseUntil", "claimToken"],
+      },
       {
         present: ["pk"],
         where:
@@ -206,8 +212,7 @@ export async function repeatNow(
         },
       },
     ),
-    // Another repeat of the same moment is taken for this one; a job too many is refused by the claim.
-    { isOwn: (found) => found.nextAttemptAt === at.toISOString() && found.leaseUntil === undefined },
+    { isOwn: (found) => found.repeatToken === repeatToken },
   );
   if (repeated.applied) return repeated.item;
   return repeated.found === undefined ? undefined : "busy";

@@ -6,7 +6,7 @@ import { WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, queryItems } from "../../shared/platform/table/table.ts";
-import { claimAttempt } from "../../shared/webhooks/delivery-record.ts";
+import { claimAttempt, repeatNow } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { eventJob as queuedEvent, WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { createWebhook, getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
@@ -203,6 +203,17 @@ describe("an event", () => {
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 2 });
+  });
+
+  it("is repeated for one of those who ask at the same moment, and busy for the others", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    const asked = await Promise.all(
+      Array.from({ length: 4 }, async () => repeatNow(endpoint.id, deliveryId)),
+    );
+    expect(asked.filter((answer) => answer === "busy")).toHaveLength(3);
   });
 
   it("of an endpoint that was removed is dropped", async () => {
