@@ -114,9 +114,10 @@ class Pass implements Reconciliation {
     if (isWholeLedger && lastAt <= this.#horizon) {
       if (!(await this.#close(seq, this.#wallet.balanceMicros))) return;
     }
-    // Whatever changes the wallet from now on is younger.
-    await this.#settle(settleAt(isWholeLedger && lastAt > this.#horizon ? lastAt : now().toISOString()));
     this.isUnfinished = !isWholeLedger;
+    const at = now().toISOString();
+    // Whatever changes the wallet from now on is younger.
+    await this.#settle(this.isUnfinished ? at : settleAt(lastAt > this.#horizon ? lastAt : at));
   }
 
   /**
