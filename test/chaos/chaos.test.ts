@@ -24,9 +24,9 @@ const patientCount = Math.round(sendCount * 0.4);
 const contactCount = Math.round((sendCount * 0.4) / 4);
 const singleCount = sendCount - patientCount - 4 * contactCount;
 
-/** Steps of a minute each with sends of all kinds, and behind them twenty minutes each without a carrier. */
+/** Steps of a minute each with sends of all kinds, and behind them half an hour each without a carrier. */
 const busySteps = 12;
-const outageSteps = 3;
+const outageSteps = 2;
 
 /** What is not settled after so many steps of so many minutes never will be. */
 const settlingSteps = 30;
