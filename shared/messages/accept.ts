@@ -61,31 +61,31 @@ export async function acceptTogether(
 ): Promise<readonly MessageRecord[]> {
   const [first] = messages;
   if (first === undefined) return [];
-  let placed = messages;
   // A message that nobody can cancel, and that no campaign waits for, need not be written in one transaction with its
   // entry, which costs twice as much: without the entry it has no job, and vanishes.
   const { scheduledAt, campaignId } = first;
   const isProvisional = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
-  await chargeWallet({
+  const { accepted } = await chargeWallet({
     organizationId: first.organizationId,
     charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
     recording: ({ messageParts }) => {
-      placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));
+      const placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));
       const messageIds = placed.map(({ id }) => id);
       const others = together(placed);
       if (isProvisional) {
-        return { messageIds, before: placed.map((each) => messagePut(provisional(each))), together: others };
+        const before = placed.map((each) => messagePut(provisional(each)));
+        return { accepted: placed, messageIds, before, together: others };
       }
       const jobs = placed.filter(waitsInTable).map(waitingJob);
-      return { messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
+      return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
     },
   });
   await Promise.all([
-    queueForSending(placed.filter((message) => !waitsInTable(message))),
-    countAccepted(placed),
+    queueForSending(accepted.filter((message) => !waitsInTable(message))),
+    countAccepted(accepted),
   ]);
-  return placed;
+  return accepted;
 }
 
 function messagePut(message: MessageRecord): Put {

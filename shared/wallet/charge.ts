@@ -44,9 +44,9 @@ interface Debit {
   readonly at: Date;
 }
 
-interface Charging extends Debit {
+interface Charging<Recorded extends Recording> extends Debit {
   /** What is recorded, given the wallet behind the debit. */
-  readonly recording: (wallet: WalletRecord) => Recording;
+  readonly recording: (wallet: WalletRecord) => Recorded;
 }
 
 /** What is recorded of a debit beside its ledger entries. */
@@ -54,8 +54,8 @@ export interface Recording {
   /** The ids of what was paid for, one for each charge. */
   readonly messageIds: readonly string[];
   /**
-   * What is written before the ledger entries: new items that mean nothing without them, and that vanish in time if the
-   * entries are never written.
+   * What is written before the ledger entries: new items that mean nothing without them, and that vanish in time, by
+   * their `expiresAt`, if the entries are never written.
    */
   readonly before?: readonly Put[];
   /** What is recorded together with the ledger entries: all of it is written, or nothing. */
@@ -68,12 +68,18 @@ export interface Recording {
  * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
  * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded: what the wallet may
  *   have been debited was given back, or will be by the reconciler
+ * @returns what was recorded
  */
-export async function chargeWallet({ recording, ...debit }: Charging): Promise<void> {
+export async function chargeWallet<Recorded extends Recording>({
+  recording,
+  ...debit
+}: Charging<Recorded>): Promise<Recorded> {
   const { wallet, entries } = await debitWallet(debit);
-  const { messageIds, before = [], together } = recording(wallet);
+  const recorded = recording(wallet);
+  const { messageIds, before = [], together } = recorded;
   const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
   await record(named, before, together);
+  return recorded;
 }
 
 /**
@@ -208,18 +214,25 @@ async function tryRecord(
   for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
-    return (await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts)).outcome;
+    const result = await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts);
+    if (result.outcome !== "refused") return result.outcome;
+    // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
+    const found = result.refusals[0]?.found;
+    return found !== undefined && found["id"] === entry?.id ? "committed" : "refused";
   }
   // An entry alone takes no transaction, which costs twice as much.
   const written = await putItem(ledgerEntry(entry), { isOwn: ({ id }) => id === entry.id });
   return written.applied ? "committed" : "refused";
 }
 
-/** Takes away what was written before entries that will never be. What cannot be taken away now vanishes later. */
+/**
+ * Takes away what was written before entries that will never be, as long as it would vanish anyway. What cannot be taken
+ * away now vanishes later.
+ */
 async function discard(before: readonly Put[]): Promise<void> {
   await Promise.all(
     before.map(async ({ put: { pk, sk } }) =>
-      deleteItem({ pk, sk }).catch((error: unknown) => {
+      deleteItem({ pk, sk }, { condition: "attribute_exists(expiresAt)" }).catch((error: unknown) => {
         log.warn("wallet.not_discarded", { error });
       }),
     ),

@@ -525,6 +525,19 @@ describe("an idempotent send", () => {
   });
 });
 
+it("an idempotent send whose repeated record is not recognised as one is found done by its entry", async () => {
+  faults.next(isRecord, dropAnswer);
+  faults.next(isRecord, async (request, next) => {
+    const body = { ...JSON.parse(request.body), ClientRequestToken: "as-if-forgotten" };
+    return next({ ...request, body: JSON.stringify(body) });
+  });
+  const response = await send("forgotten");
+  expect(response.status).toBe(202);
+  const { id } = dataOf(response, AcceptedMessage);
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  await expectBooksInOrder(1);
+});
+
 describe("a credit", () => {
   it.each([
     ["dropped", dropAnswer],
