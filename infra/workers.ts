@@ -27,7 +27,7 @@ export interface Feed {
 
 export interface Schedule {
   readonly everyMinutes: number;
-  /** In how many parts, each called on its own; without it there is one call. A rule calls five at the most. */
+  /** In how many shards, each called on its own; without it there is one call. */
   readonly shards?: number;
   /** What it means for customers when it fails. */
   readonly alarm: string;

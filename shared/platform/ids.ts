@@ -8,9 +8,14 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
 }
 
-/** An id of a message as one in so many parts: its last random character decides in which. */
+/** A number from 0 to below `count` that follows from an id: its last character is random, and spreads ids evenly. */
+export function spreadOver(count: number, id: string): number {
+  return id.charCodeAt(id.length - 1) % count;
+}
+
+/** An id of a message as one in so many parts, of which its last random character decides. */
 export function inParts(messageId: string, parts: number): string {
-  const part = messageId.charCodeAt(messageId.length - 1) % parts;
+  const part = spreadOver(parts, messageId);
   return part === 0 ? messageId : `${messageId}${part}`;
 }
 

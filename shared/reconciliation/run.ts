@@ -9,7 +9,7 @@ import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 const runTimeMs = 40 * secondMs;
 
 /**
- * Goes through the wallets of a part that have something to settle, until all have had their turn or its time is over.
+ * Goes through the wallets of a shard that have something to settle, until all have had their turn or its time is over.
  * @returns what it did, summed up
  */
 export async function reconcileWallets(shard: number): Promise<Total> {

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
+import { spreadOver } from "../platform/ids.ts";
 import { agendaFields } from "../platform/jobs/agenda.ts";
 import { keys, ledgerPartition, partNames } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
@@ -60,8 +61,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
   };
-  // An id ends in random characters, so its last one spreads the wallets evenly.
-  const shard = organizationId.charCodeAt(organizationId.length - 1) % walletListShards;
+  const shard = spreadOver(walletListShards, organizationId);
   const condition = "attribute_not_exists(pk)";
   return [
     { put: { ...keys.wallet(organizationId), ...record }, condition },
@@ -139,6 +139,7 @@ export async function spreadOrganization(
         values: { ":seen": wallet.messageParts, ":fromSeq": fromSeq },
       },
     ),
+    { isOwn: ({ messageParts }) => messageParts === parts },
   );
   if (!spread.applied) throw new ApiError("UNAVAILABLE");
 }

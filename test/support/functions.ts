@@ -8,7 +8,7 @@ export function functionNamed(gateway: LocalGateway, part: string): FunctionHost
   return found;
 }
 
-/** Calls a scheduled function as its rule does: for each part of its work, side by side. */
+/** Calls a scheduled function as its rule does: for each shard of its work, side by side. */
 export async function runSchedule(gateway: LocalGateway, part: string): Promise<void> {
   const calls = gateway.stack.schedules.filter(({ functionName }) => functionName.includes(part));
   const host = functionNamed(gateway, part);

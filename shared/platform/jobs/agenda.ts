@@ -42,7 +42,7 @@ export interface AgendaWork {
 const Listed = z.object({ pk: z.string(), sk: z.string(), lookAt: z.string() });
 type Listed = z.infer<typeof Listed>;
 
-/** Visits the items of a part of an agenda that are due, the longest due first, each once. */
+/** Visits the items of one shard of an agenda that are due, the longest due first, each once. */
 export async function workOnAgenda({ name, shard, isTimeLeft, visit }: AgendaWork): Promise<void> {
   const to = now().toISOString();
   const visited = new Set<string>();

@@ -1,13 +1,18 @@
 import * as z from "zod";
 
-/** Work that the clock begins is split into so many parts, which run side by side. */
+import { spreadOver } from "../ids.ts";
+
+/**
+ * Work that the clock begins is done in so many shards, side by side. A rule calls five at the most. There can be more of
+ * them later and not fewer, for what waits in one is looked for there.
+ */
 export const shardCount = 4;
 
-/** What a function that the clock calls is told: which part of its work is meant. */
+/** What a function that the clock calls is told: which shard of its work is meant. */
 export const ShardOfWork = z.object({ shard: z.int().min(0).lt(shardCount) });
 export type ShardOfWork = z.infer<typeof ShardOfWork>;
 
-/** The part that something belongs to, by the last character of its id, which is random. */
+/** The shard that something belongs to, by its id. */
 export function shardOf(id: string): number {
-  return id.charCodeAt(id.length - 1) % shardCount;
+  return spreadOver(shardCount, id);
 }
