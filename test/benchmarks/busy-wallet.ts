@@ -39,9 +39,7 @@ const maxRetryDelayMs = 1_000;
 /** @returns whether all refunds got through at each rate, and the books are exact */
 export async function benchmarkBusyWallet(): Promise<boolean> {
   process.env[environmentNames.tableName] = "memory";
-  process.stdout.write(
-    "debits a second  refunds through  slowest refund ms  debits  refused  median ms  p99 ms\n",
-  );
+  print("debits a second  refunds through  slowest refund ms  debits  refused  median ms  p99 ms");
   let holds = true;
   for (const rate of ratesPerSecond) holds = (await measure(rate)) && holds;
   return holds;

@@ -134,8 +134,7 @@ export class Meter {
   async callScheduled(part: string): Promise<void> {
     for (const schedule of this.schedules) {
       if (!schedule.functionName.includes(part)) continue;
-      const input: unknown = "input" in schedule ? schedule.input : {};
-      await this.#scheduled.get(schedule.functionName)?.(input);
+      await this.#scheduled.get(schedule.functionName)?.(schedule.input ?? {});
     }
   }
 

@@ -82,10 +82,9 @@ export class World {
   async runSchedules(): Promise<void> {
     await Promise.all(
       this.gateway.stack.schedules.map(async (schedule) => {
-        const input = "input" in schedule && schedule.input !== undefined ? schedule.input : {};
         await this.gateway.functions
           .get(schedule.functionName)
-          ?.invoke(input)
+          ?.invoke(schedule.input ?? {})
           .catch(() => undefined);
       }),
     );
