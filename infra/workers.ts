@@ -150,7 +150,7 @@ export const workers = {
     access: grant(changesWallet, {
       agenda: true,
       table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query", "UpdateItem"], STATS: ["UpdateItem"] },
-      queues: ["transactionalSends", "marketingSends", "refunds"],
+      queues: ["transactionalSends", "marketingSends"],
     }),
     schedule: {
       everyMinutes: 1,

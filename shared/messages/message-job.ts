@@ -26,8 +26,8 @@ export function refundJob(message: Queueable): QueuedJob {
   return jobOn("refunds", message);
 }
 
-/** Later than any queue can hold a job, as what waits in the table has to be. */
-const refundAgainAfterMs = 20 * minuteMs;
+/** Later than any queue can hold a job, as what waits in the table has to be, and before an audit calls it missing. */
+const refundAgainAfterMs = 16 * minuteMs;
 
 /**
  * The write that asks for a refund once more, some time later, whatever becomes of its first job. It is written with the

@@ -1,5 +1,5 @@
 import { dayOf, noteDay } from "../messages/counts.ts";
-import { refundJob, sendJob, waitsInTable } from "../messages/message-job.ts";
+import { sendJob, waitsInTable } from "../messages/message-job.ts";
 import { makeLasting, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
@@ -237,9 +237,6 @@ class Pass implements Reconciliation {
     const message = this.#messages.get(messageId);
     if (message === undefined) {
       log.error("ledger.message_missing", { organizationId, messageId });
-    } else if (message.refund === "due") {
-      await enqueue(refundJob(message));
-      this.requeued += 1;
     } else if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
       if (message.expiresAt !== undefined) await updateItem(MessageRecord, makeLasting(message));
       await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
