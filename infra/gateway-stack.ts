@@ -6,7 +6,7 @@ import { GatewayApi } from "./constructs/gateway-api.ts";
 import { GatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
-import type { Stage } from "./stages.ts";
+import type { Stage } from "./stages/stage.ts";
 
 /**
  * The whole gateway of one stage: what the functions share, then a function for each row of the route table and of the
@@ -14,7 +14,12 @@ import type { Stage } from "./stages.ts";
  */
 export class GatewayStack extends Stack {
   constructor(app: App, id: string, stage: Stage) {
-    super(app, id, { terminationProtection: stage.keepData });
+    const { account, region, keepData, tags } = stage;
+    super(app, id, {
+      env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
+      terminationProtection: keepData,
+      tags: { ...tags, stage: stage.name },
+    });
     const alarmTopic = new Topic(this, "Alarms");
     const sessionKey = new Secret(this, "SessionKey", {
       description: "Signs the session tokens of customers",

@@ -1,10 +1,11 @@
-import { CfnIntegration, CfnRoute, HttpApi, HttpStage } from "aws-cdk-lib/aws-apigatewayv2";
+import { CfnIntegration, CfnRoute, CfnStage, HttpApi, HttpStage } from "aws-cdk-lib/aws-apigatewayv2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
 import { fallbackRoute, operations } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
+import type { Stage } from "../stages/stage.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
@@ -18,16 +19,18 @@ const functionsPerPolicy = 45;
 export class GatewayApi extends HttpApi {
   constructor(scope: Construct, id: string, backend: Backend) {
     super(scope, id, { createDefaultStage: false });
-    new HttpStage(this, "Stage", {
+    const { docsEnabled, throttle } = backend.stage;
+    const apiStage = new HttpStage(this, "Stage", {
       httpApi: this,
       stageName: "$default",
       autoDeploy: true,
-      throttle: backend.stage.throttle,
+      throttle,
     });
     const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
     const logs = logGroup(this, "Logs", backend.stage);
     const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
+        name,
         handlerFile: `${route.tag}/${kebabCase(name)}`,
         accessRow: `${name} in infra/access.ts`,
         access,
@@ -50,9 +53,11 @@ export class GatewayApi extends HttpApi {
       });
       return handler;
     };
-    const functions = operations().map(([operation, route]) =>
-      addFunction(operation, route, `${route.method} ${route.path}`, accessOf(operation, route)),
-    );
+    const functions = operations()
+      .filter(([, { tag }]) => docsEnabled || tag !== "docs")
+      .map(([operation, route]) =>
+        addFunction(operation, route, routeKeyOf(route), accessOf(operation, route)),
+      );
     functions.push(addFunction("notFound", fallbackRoute, "$default", {}));
     for (let start = 0; start < functions.length; start += functionsPerPolicy) {
       new ManagedPolicy(this, `CallerPolicy${start / functionsPerPolicy + 1}`, {
@@ -67,5 +72,26 @@ export class GatewayApi extends HttpApi {
         ],
       });
     }
+    throttleRoutes(apiStage, throttle.operations);
   }
+}
+
+/** Gives the routes of some operations limits of their own, over all customers like that of the whole API. */
+function throttleRoutes(apiStage: HttpStage, limits: Stage["throttle"]["operations"]): void {
+  const settings = operations().flatMap(([operation, route]) => {
+    const limit = limits[operation];
+    if (limit === undefined) return [];
+    return [
+      [routeKeyOf(route), { ThrottlingRateLimit: limit.rateLimit, ThrottlingBurstLimit: limit.burstLimit }],
+    ];
+  });
+  if (settings.length === 0) return;
+  // The CDK's stage has limits for all routes together only.
+  const resource = apiStage.node.defaultChild;
+  if (!(resource instanceof CfnStage)) throw new Error("the stage of the API is no CfnStage");
+  resource.routeSettings = Object.fromEntries(settings);
+}
+
+function routeKeyOf({ method, path }: Route): string {
+  return `${method} ${path}`;
 }

@@ -4,7 +4,7 @@ import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function, RecursiveLoop, Runtime } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 
@@ -13,7 +13,7 @@ import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { agendaIndex, keyFamilies } from "../../shared/platform/table/keys.ts";
 import { tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
-import type { Stage } from "../stages.ts";
+import type { Stage } from "../stages/stage.ts";
 import type { JobQueue } from "./job-queue.ts";
 
 /** What the functions share. */
@@ -25,6 +25,8 @@ export interface Backend {
 }
 
 export interface GatewayFunctionProps {
+  /** Its row's name, under which a stage may reserve concurrency for it. */
+  readonly name: string;
   /** The file of the handler in `functions/`, without its ending. */
   readonly handlerFile: string;
   /** Where its permissions are written, for whoever finds that one is missing. */
@@ -40,7 +42,8 @@ export interface GatewayFunctionProps {
 /** A log group that several functions share; the names of its streams begin with the function's. */
 export function logGroup(scope: Construct, id: string, stage: Stage): LogGroup {
   return new LogGroup(scope, id, {
-    retention: stage.logRetentionDays === 90 ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK,
+    // The CDK's names for numbers of days have the numbers as their values.
+    retention: stage.logRetentionDays satisfies RetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });
 }
@@ -56,6 +59,9 @@ export class GatewayFunction extends Construct {
     if (!existsSync(bundle)) throw new Error(`the handler functions/${props.handlerFile}.ts is missing`);
     this.#allowAccess(backend, props.access);
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], props.logs.logGroupArn);
+    const reserved = Object.entries(backend.stage.reservedConcurrency).find(
+      ([name]) => name === props.name,
+    )?.[1];
     this.lambda = new Function(this, "Function", {
       description: `Permissions: ${props.accessRow}`,
       runtime: Runtime.NODEJS_24_X,
@@ -65,6 +71,7 @@ export class GatewayFunction extends Construct {
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,
+      ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
       recursiveLoop: props.queuesForItself === true ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       environment: environment(backend, props.access),
       role: new Role(this, "Role", {

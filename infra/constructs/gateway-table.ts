@@ -3,7 +3,7 @@ import { AttributeType, BillingMode, ProjectionType, Table } from "aws-cdk-lib/a
 import type { Construct } from "constructs";
 
 import { agendaIndex } from "../../shared/platform/table/keys.ts";
-import type { Stage } from "../stages.ts";
+import type { Stage } from "../stages/stage.ts";
 
 /** The one table. Its keys are described in `shared/platform/table/keys.ts`. */
 export class GatewayTable extends Table {

@@ -43,6 +43,7 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
   const logs = logGroup(scope, "WorkerLogs", backend.stage);
   for (const [name, { access, timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
     const worker = new GatewayFunction(scope, pascalCase(name), backend, {
+      name,
       handlerFile: `workers/${kebabCase(name)}`,
       accessRow: `${name} in infra/workers.ts`,
       access,
@@ -55,7 +56,12 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
     if (Object.keys(queues).length > 0) addLoopAlarm(worker, alarmTopic);
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
-      if (feed !== undefined) backend.queues[queue].feed(worker, feed);
+      if (feed !== undefined) {
+        backend.queues[queue].feed(worker, {
+          ...feed,
+          maxConcurrency: backend.stage.workerConcurrency[queue] ?? feed.maxConcurrency,
+        });
+      }
     }
     if (schedule !== undefined) addSchedule(worker, schedule, alarmTopic);
   }

@@ -13,6 +13,7 @@ const { values: flags } = parseArgs({
   options: {
     fresh: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    stage: { type: "string", default: "local" },
   },
 });
 const port = Number(process.env["PORT"] ?? 3000);
@@ -34,7 +35,7 @@ process.on("SIGINT", stop);
 try {
   // The gateway's modules load while another process synthesizes its stack.
   const [assembly, { startLocalGateway }] = await Promise.all([
-    synthesizeLocalStack(),
+    synthesizeLocalStack(flags.stage),
     import("./gateway.ts"),
   ]);
   const log = flags.json ? print : printForPerson;

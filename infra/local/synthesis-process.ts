@@ -2,6 +2,7 @@ import { build } from "esbuild";
 
 import { bundleFunctions } from "../bundle.ts";
 import { projectRoot } from "../project-root.ts";
+import type { Stage } from "../stages/stage.ts";
 import { localAssembly, threadFile } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
@@ -24,7 +25,7 @@ const bundling = Promise.all([
 const [{ App }, { GatewayStack }, { stageNamed }] = await Promise.all([
   import("aws-cdk-lib"),
   import("../gateway-stack.ts"),
-  import("../stages.ts"),
+  import("../stages/stage.ts"),
 ]);
 await bundling;
 const app = new App({
@@ -34,5 +35,19 @@ const app = new App({
   // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
   builtinCloudFormationValidation: false,
 });
-new GatewayStack(app, stackName, stageNamed("local"));
+new GatewayStack(app, stackName, forThisMachine(stageNamed(process.argv[2] ?? "local")));
 app.synth();
+
+/** A stage without what only AWS has. Its rules hold on this machine as they do there. */
+function forThisMachine(stage: Stage): Stage {
+  const onlyInAws = {
+    account: undefined,
+    region: undefined,
+    domain: undefined,
+    firewall: undefined,
+    adoptTable: undefined,
+    encryptionKeyArn: undefined,
+    backups: undefined,
+  };
+  return { ...stage, ...onlyInAws, carrier: "sandbox", keepData: false, gradualDeployment: false };
+}

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 import { projectRoot } from "../project-root.ts";
 
-/** Where the stack of the local stage is, as `startLocalGateway` takes it. */
+/** Where the stack of a stage is once it is synthesized for this machine, as `startLocalGateway` takes it. */
 export const localAssembly = {
   assemblyFolder: path.join(projectRoot, ".build/local.out"),
   stackName: "sms-gateway-local",
@@ -15,13 +15,14 @@ export const localAssembly = {
 export const threadFile = path.join(projectRoot, ".build/function-thread.mjs");
 
 /**
- * Bundles the functions and synthesizes the local stage. The bundler and the CDK take more memory than the whole
+ * Bundles the functions and synthesizes a stage as it can run on this machine. The bundler and the CDK take more memory than the whole
  * gateway, so they run in a process of their own that ends with its work.
+ * @param stage the name of the stage
  * @throws Error with what that process wrote, when a function cannot be bundled or the stack is not right
  */
-export async function synthesizeLocalStack(): Promise<typeof localAssembly> {
+export async function synthesizeLocalStack(stage = "local"): Promise<typeof localAssembly> {
   const file = fileURLToPath(new URL("synthesis-process.ts", import.meta.url));
-  const { stderr } = await promisify(execFile)(process.execPath, [file]);
+  const { stderr } = await promisify(execFile)(process.execPath, [file, stage]);
   process.stderr.write(stderr);
   return localAssembly;
 }

@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError } from "commander";
 
-import { stageNamed, type Stage } from "../stages.ts";
+import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditCommands } from "./audit.ts";
 import type { OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -8,7 +8,7 @@ import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, readConnections } from "../local/connections.ts";
 import { localRegion } from "../local/template.ts";
 import { projectRoot } from "../project-root.ts";
-import type { Stage } from "../stages.ts";
+import type { Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";
 
 /** What a command works with. */

@@ -9,7 +9,7 @@ import * as z from "zod";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
-import { stageNamed } from "../../infra/stages.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";

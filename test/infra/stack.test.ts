@@ -10,7 +10,7 @@ import { bundleFolder } from "../../infra/bundle.ts";
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { stageNamed } from "../../infra/stages.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers, type Worker } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { operations, routes } from "../../shared/routes.ts";
@@ -312,7 +312,7 @@ it("lets a webhook call that takes its time hold up no other job of its batch", 
 });
 
 it("knows its stages by name only", () => {
-  expect(() => stageNamed("production")).toThrow("there is no stage production, only local, dev, prod");
+  expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
 });
 
 /** What tells in a bundle that it carries the client of a service. */

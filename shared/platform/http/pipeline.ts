@@ -22,6 +22,7 @@ export interface Call<R extends Route> {
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
+  readonly method: string;
   readonly path: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -84,6 +85,7 @@ export function pipeline<const R extends Route>(
       const call = {
         ...input,
         actor,
+        method: event.requestContext.http.method,
         path: event.rawPath,
         headers: event.headers,
         sourceIp: event.requestContext.http.sourceIp,

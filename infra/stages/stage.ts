@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import * as z from "zod";
+
+import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { routes, type Operation } from "../../shared/routes.ts";
+import { projectRoot } from "../project-root.ts";
+import { workers } from "../workers.ts";
+
+/** How long CloudWatch can keep a log. */
+const logRetentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
+  3_653,
+] as const;
+
+const Throttle = z.strictObject({
+  /** Requests a second over all customers. */
+  rateLimit: z.int().min(1).max(10_000),
+  /** How many more a short burst may bring. */
+  burstLimit: z.int().min(1).max(5_000),
+});
+
+// The keys of the table are its operations, which the compiler does not say of `Object.keys`.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const operationNames = Object.keys(routes) as Operation[];
+const FunctionName = z.enum([...operationNames, ...Object.keys(workers)]);
+
+const Email = z.email("must be an email address");
+const arn = (service: string, example: string): z.ZodString =>
+  z.string().regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`);
+
+/** The settings of a stage, as its file has them. What each means is in the README beside it. */
+export const StageSettings = z.strictObject({
+  account: z
+    .string()
+    .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
+    .optional(),
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
+    .optional(),
+  carrier: z.enum(["aws", "sandbox"]),
+  keepData: z.boolean(),
+  topUpEnabled: z.boolean().default(false),
+  webhookTargets: z.enum(["any", "public"]).default("public"),
+  docsEnabled: z.boolean().default(true),
+  corsOrigins: z
+    .array(
+      z.string().regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
+    )
+    .default([]),
+  throttle: Throttle.extend({
+    operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
+  }).default({
+    rateLimit: 1_000,
+    burstLimit: 1_000,
+    operations: {},
+  }),
+  domain: z
+    .strictObject({
+      name: z.hostname("must be a host name such as sms.example.com"),
+      certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
+      /** Of Route 53; without it the operator makes the DNS record. */
+      hostedZoneId: z
+        .string()
+        .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
+        .optional(),
+    })
+    .optional(),
+  firewall: z
+    .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
+    .optional(),
+  alarmEmails: z.array(Email).default([]),
+  monthlyBudgetUsd: z.number().positive().optional(),
+  monthlyCarrierSpendUsd: z.number().positive().optional(),
+  logRetentionDays: z.literal(logRetentionDays).default(90),
+  messageRetentionDays: z.int().min(30).max(3_650).optional(),
+  workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
+  reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
+  gradualDeployment: z.boolean().default(false),
+  adoptTable: z
+    .string()
+    .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
+    .optional(),
+  encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
+  backups: z
+    .strictObject({
+      retentionDays: z.int().min(1).max(36_500),
+      /** A vault in another account or region that each backup is copied to. */
+      copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
+    })
+    .optional(),
+  tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
+});
+
+/** A stage: what its file says, under the file's name. */
+export interface Stage extends z.infer<typeof StageSettings> {
+  readonly name: string;
+}
+
+/**
+ * The settings of a stage by its name. They come from `<name>.json` in this folder, or in the one that the environment
+ * variable `STAGES_FOLDER` names.
+ * @throws Error that names the file, and each field that is wrong
+ */
+export function stageNamed(name: string): Stage {
+  const folder = path.resolve(projectRoot, process.env["STAGES_FOLDER"] ?? "infra/stages");
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.replace(/\.json$/, ""));
+  if (!names.includes(name)) {
+    throw new Error(
+      `there is no stage ${name}, only ${names.toSorted().join(", ")}: see infra/stages/README.md`,
+    );
+  }
+  const file = path.join(folder, `${name}.json`);
+  const wrong = (problems: readonly string[]): Error =>
+    new Error([`${file} is not right:`, ...problems].join("\n  "));
+  // It becomes part of the names of what AWS keeps for the stage.
+  if (!/^[a-z][a-z0-9-]{0,19}$/.test(name)) {
+    throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, with a letter in front"]);
+  }
+  const settings = StageSettings.safeParse(readJson(file, wrong));
+  if (!settings.success) {
+    throw wrong(
+      settings.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`),
+    );
+  }
+  return { ...settings.data, name };
+}
+
+function readJson(file: string, wrong: (problems: readonly string[]) => Error): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw error instanceof SyntaxError ? wrong([error.message]) : error;
+  }
+}

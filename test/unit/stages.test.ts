@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { stageNamed, StageSettings } from "../../infra/stages/stage.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
+  vi.stubEnv("STAGES_FOLDER", folder);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+async function stage(settings: unknown, name = "blue"): Promise<() => unknown> {
+  const content = typeof settings === "string" ? settings : JSON.stringify(settings);
+  await writeFile(path.join(folder, `${name}.json`), content);
+  return () => stageNamed(name);
+}
+
+const least = { carrier: "sandbox", keepData: false };
+
+it("takes a file of any name, and is strict where nothing is said", async () => {
+  expect((await stage(least, "blue-2"))()).toMatchObject({
+    name: "blue-2",
+    topUpEnabled: false,
+    webhookTargets: "public",
+    corsOrigins: [],
+    logRetentionDays: 90,
+    throttle: { rateLimit: 1_000, burstLimit: 1_000, operations: {} },
+  });
+});
+
+it("says which stages there are when there is none of the name", async () => {
+  await stage(least);
+  expect(() => stageNamed("production")).toThrow(/^there is no stage production, only blue/);
+});
+
+it.each([
+  [{ keepData: false }, "carrier: "],
+  [{ ...least, webhookTarget: "any" }, '"webhookTarget"'],
+  [{ ...least, account: "12345" }, "account: must be the twelve digits of an AWS account"],
+  [{ ...least, region: "Ireland" }, "region: must be a region such as eu-west-1"],
+  [{ ...least, alarmEmails: ["a@example.com", "somebody"] }, "alarmEmails.1: must be an email address"],
+  [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
+  [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
+  [{ ...least, messageRetentionDays: 7 }, "messageRetentionDays: "],
+  [{ ...least, workerConcurrency: { refunds: 1 } }, "workerConcurrency.refunds: "],
+  [{ ...least, workerConcurrency: { sends: 10 } }, "workerConcurrency"],
+  [{ ...least, reservedConcurrency: { sendSmss: 10 } }, "reservedConcurrency"],
+  [{ ...least, throttle: { rateLimit: 0, burstLimit: 1 } }, "throttle.rateLimit: "],
+  [{ ...least, domain: { name: "sms.example.com" } }, "domain.certificateArn: "],
+])("names what is wrong in %j", async (settings, problem) => {
+  const read = await stage(settings);
+  expect(read).toThrow("blue.json is not right:");
+  expect(read).toThrow(problem);
+});
+
+it("names a file that is no JSON, and a name that AWS would not take", async () => {
+  expect(await stage("{", "broken")).toThrow(/broken\.json is not right:\n {2}.*JSON/);
+  expect(await stage(least, "Blue_Stage")).toThrow("its name must be");
+});
+
+it("has every setting in its README", async () => {
+  const readme = await readFile("infra/stages/README.md", "utf8");
+  const described = [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) =>
+    cell.split(",").map((name) => name.replaceAll("`", "").trim()),
+  );
+  expect(described.toSorted()).toEqual(Object.keys(StageSettings.shape).toSorted());
+});
