@@ -59,9 +59,7 @@ export class GatewayFunction extends Construct {
     if (!existsSync(bundle)) throw new Error(`the handler functions/${props.handlerFile}.ts is missing`);
     this.#allowAccess(backend, props.access);
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], props.logs.logGroupArn);
-    const reserved = Object.entries(backend.stage.reservedConcurrency).find(
-      ([name]) => name === props.name,
-    )?.[1];
+    const reserved = backend.stage.reservedConcurrency[props.name];
     this.lambda = new Function(this, "Function", {
       description: `Permissions: ${props.accessRow}`,
       runtime: Runtime.NODEJS_24_X,

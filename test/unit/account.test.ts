@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { expect, it } from "vitest";
+import * as z from "zod";
+
+import { fitToAccount } from "../../infra/account.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { workers, type Worker } from "../../infra/workers.ts";
+import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+
+const dev = stageNamed("dev");
+const prod = stageNamed("prod");
+
+/** Batches at once of all queues together. */
+function sumOf({ workerConcurrency }: Stage): number {
+  return queueNames.reduce((sum, queue) => sum + (workerConcurrency[queue] ?? Number.NaN), 0);
+}
+
+it("leaves a stage as it is in an account that has room for it", () => {
+  expect(fitToAccount(prod, 1_000)).toEqual({ stage: prod });
+});
+
+it("scales the queues down together, so that requests have as much room", () => {
+  const { stage, warning } = fitToAccount(prod, 200);
+  expect(sumOf(stage)).toBeLessThanOrEqual(100);
+  expect(sumOf(stage)).toBeGreaterThan(90);
+  expect(sumOf(fitToAccount(prod, 30).stage)).toBeLessThanOrEqual(15);
+  for (const queue of queueNames) expect(stage.workerConcurrency[queue]).toBeGreaterThanOrEqual(2);
+  expect(warning).toContain("transactionalSends 13 instead of 50");
+  expect(warning).toContain("which lets 200 functions run at once");
+});
+
+it("takes what the stage says of a queue for what is wanted", () => {
+  const { stage } = fitToAccount({ ...prod, workerConcurrency: { webhookDeliveries: 20 } }, 1_000);
+  expect(stage.workerConcurrency).toEqual({ webhookDeliveries: 20 });
+});
+
+it("deploys a stage of no consequence into the smallest account, and refuses one that keeps data", () => {
+  const { stage, warning } = fitToAccount(dev, 10);
+  expect(sumOf(stage)).toBe(2 * queueNames.length);
+  expect(warning).toContain("request-service-quota-increase");
+  expect(() => fitToAccount(prod, 10)).toThrow(
+    /^The 6 queues of stage prod need 12 calls at once, and there is room for 5 of them in this account, which lets 10 /,
+  );
+});
+
+it("refuses reservations that leave others less than AWS does", () => {
+  const reserving = { ...prod, reservedConcurrency: { sendSms: 60, reconcileWallets: 41 } };
+  expect(() => fitToAccount(reserving, 200)).toThrow(
+    /^Stage prod reserves 101 calls at once in this account/,
+  );
+  expect(fitToAccount(reserving, 1_000).stage.reservedConcurrency).toEqual(reserving.reservedConcurrency);
+});
+
+it("keeps the queues of a worker within its reservation", () => {
+  const { stage } = fitToAccount({ ...prod, reservedConcurrency: { sendMessage: 30 } }, 1_000);
+  expect(stage.workerConcurrency).toMatchObject({ transactionalSends: 24, marketingSends: 5 });
+  const tooFew = { ...prod, reservedConcurrency: { sendMessage: 3 } };
+  expect(() => fitToAccount(tooFew, 1_000)).toThrow("The 2 queues of sendMessage need 4 calls at once");
+});
+
+it("knows of every queue who is fed by it", () => {
+  const { stage } = fitToAccount(dev, 10);
+  const fed = Object.values<Worker>(workers).flatMap(({ queues = {} }) => Object.keys(queues));
+  expect(Object.keys(stage.workerConcurrency).toSorted()).toEqual(fed.toSorted());
+});
+
+/** What the entry of the CDK says when it refuses. */
+async function refusal(stage: string, settings: Record<string, string>): Promise<string> {
+  const args = ["infra/app.ts"];
+  const env = { ...process.env, ...settings, CDK_CONTEXT_JSON: JSON.stringify({ stage }) };
+  const { stderr } = await promisify(execFile)(process.execPath, args, { env }).then(
+    () => Promise.reject(new Error("it was not refused")),
+    (error: unknown) => z.object({ stderr: z.string() }).parse(error),
+  );
+  return stderr;
+}
+
+it("deploys no stage with the rules of a laptop, and none with the credentials of another account", async () => {
+  expect(await refusal("local", {})).toContain("it is deployed nowhere");
+  const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
+  const settings = { carrier: "sandbox", keepData: false, account: "111111111111" };
+  await writeFile(path.join(folder, "pinned.json"), JSON.stringify(settings));
+  const another = { STAGES_FOLDER: folder, CDK_DEFAULT_ACCOUNT: "222222222222" };
+  expect(await refusal("pinned", another)).toContain(
+    "Stage pinned belongs to account 111111111111, and these are credentials of 222222222222.",
+  );
+  await rm(folder, { recursive: true });
+});
