@@ -3,6 +3,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { projectRoot } from "../project-root.ts";
+import { stageNamed } from "../stages/stage.ts";
 import { consoleLine } from "./console.ts";
 import type { LocalGateway } from "./gateway.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
@@ -33,6 +34,7 @@ process.on("SIGTERM", stop);
 process.on("SIGINT", stop);
 
 try {
+  stageNamed(flags.stage);
   // The gateway's modules load while another process synthesizes its stack.
   const [assembly, { startLocalGateway }] = await Promise.all([
     synthesizeLocalStack(flags.stage),

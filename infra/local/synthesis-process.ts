@@ -2,7 +2,6 @@ import { build } from "esbuild";
 
 import { bundleFunctions } from "../bundle.ts";
 import { projectRoot } from "../project-root.ts";
-import type { Stage } from "../stages/stage.ts";
 import { localAssembly, threadFile } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
@@ -22,7 +21,7 @@ const bundling = Promise.all([
   }),
 ]);
 // The CDK loads while the bundler, which is another process, works.
-const [{ App }, { GatewayStack }, { stageNamed }] = await Promise.all([
+const [{ App }, { GatewayStack }, { forThisMachine, stageNamed }] = await Promise.all([
   import("aws-cdk-lib"),
   import("../gateway-stack.ts"),
   import("../stages/stage.ts"),
@@ -37,17 +36,3 @@ const app = new App({
 });
 new GatewayStack(app, stackName, forThisMachine(stageNamed(process.argv[2] ?? "local")));
 app.synth();
-
-/** A stage without what only AWS has. Its rules hold on this machine as they do there. */
-function forThisMachine(stage: Stage): Stage {
-  const onlyInAws = {
-    account: undefined,
-    region: undefined,
-    domain: undefined,
-    firewall: undefined,
-    adoptTable: undefined,
-    encryptionKeyArn: undefined,
-    backups: undefined,
-  };
-  return { ...stage, ...onlyInAws, carrier: "sandbox", keepData: false, gradualDeployment: false };
-}

@@ -130,6 +130,20 @@ export function stageNamed(name: string): Stage {
   return { ...settings.data, name };
 }
 
+/** A stage without what only AWS has. Its rules hold on this machine as they do there. */
+export function forThisMachine(stage: Stage): Stage {
+  const onlyInAws = {
+    account: undefined,
+    region: undefined,
+    domain: undefined,
+    firewall: undefined,
+    adoptTable: undefined,
+    encryptionKeyArn: undefined,
+    backups: undefined,
+  };
+  return { ...stage, ...onlyInAws, carrier: "sandbox", keepData: false, gradualDeployment: false };
+}
+
 function readJson(file: string, wrong: (problems: readonly string[]) => Error): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));

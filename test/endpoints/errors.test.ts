@@ -9,7 +9,7 @@ import * as z from "zod";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
@@ -22,12 +22,12 @@ let assemblyFolder: string;
 let gateway: LocalGateway;
 let customer: Customer;
 
-/** A gateway that is like the local one, but takes no top-ups, and fails when a test asks it to. */
+/** A gateway with the rules of prod, which takes no top-ups; and it fails when a test asks it to. */
 beforeAll(async () => {
   assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  const stackName = "without-top-ups";
+  const stackName = "rules-of-prod";
   const app = new App({ outdir: assemblyFolder, analyticsReporting: false });
-  new GatewayStack(app, stackName, { ...stageNamed("local"), topUpEnabled: false });
+  new GatewayStack(app, stackName, forThisMachine(stageNamed("prod")));
   app.synth();
   gateway = await startLocalGateway({
     assemblyFolder,
