@@ -1,11 +1,17 @@
-import { CfnIntegration, CfnRoute, CfnStage, HttpApi, HttpStage } from "aws-cdk-lib/aws-apigatewayv2";
+import {
+  CfnIntegration,
+  CfnRoute,
+  CfnStage,
+  HttpApi,
+  HttpStage,
+  type ThrottleSettings,
+} from "aws-cdk-lib/aws-apigatewayv2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
 import { fallbackRoute, operations } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
-import type { Stage } from "../stages/stage.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
@@ -46,11 +52,10 @@ export class GatewayApi extends HttpApi {
         payloadFormatVersion: "2.0",
         credentialsArn: caller.roleArn,
       });
-      new CfnRoute(handler, "Route", {
-        apiId: this.apiId,
-        routeKey,
-        target: `integrations/${integration.ref}`,
-      });
+      const target = `integrations/${integration.ref}`;
+      const apiRoute = new CfnRoute(handler, "Route", { apiId: this.apiId, routeKey, target });
+      const limit = Object.entries(throttle.operations).find(([operation]) => operation === name)?.[1];
+      if (limit !== undefined) throttleRoute(apiStage, apiRoute, limit);
       return handler;
     };
     const functions = operations()
@@ -72,24 +77,18 @@ export class GatewayApi extends HttpApi {
         ],
       });
     }
-    throttleRoutes(apiStage, throttle.operations);
   }
 }
 
-/** Gives the routes of some operations limits of their own, over all customers like that of the whole API. */
-function throttleRoutes(apiStage: HttpStage, limits: Stage["throttle"]["operations"]): void {
-  const settings = operations().flatMap(([operation, route]) => {
-    const limit = limits[operation];
-    if (limit === undefined) return [];
-    return [
-      [routeKeyOf(route), { ThrottlingRateLimit: limit.rateLimit, ThrottlingBurstLimit: limit.burstLimit }],
-    ];
-  });
-  if (settings.length === 0) return;
+/** Gives a route a limit of its own, over all customers like that of the whole API. */
+function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSettings): void {
   // The CDK's stage has limits for all routes together only.
   const resource = apiStage.node.defaultChild;
   if (!(resource instanceof CfnStage)) throw new Error("the stage of the API is no CfnStage");
-  resource.routeSettings = Object.fromEntries(settings);
+  const settings = { ThrottlingRateLimit: limit.rateLimit, ThrottlingBurstLimit: limit.burstLimit };
+  resource.routeSettings = { ...Object(resource.routeSettings), [route.routeKey]: settings };
+  // API Gateway takes the limits of a route that is there already, and of no other.
+  resource.addDependency(route);
 }
 
 function routeKeyOf({ method, path }: Route): string {

@@ -1,0 +1,91 @@
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+
+let stack: GatewayStack;
+let template: Template;
+beforeAll(() => {
+  const app = new App({ analyticsReporting: false, outdir: ".build/test-settings.out" });
+  stack = new GatewayStack(app, "test-settings", {
+    ...stageNamed("dev"),
+    account: "123456789012",
+    region: "eu-west-1",
+    docsEnabled: false,
+    throttle: {
+      rateLimit: 300,
+      burstLimit: 200,
+      operations: { sendSms: { rateLimit: 50, burstLimit: 20 } },
+    },
+    logRetentionDays: 400,
+    workerConcurrency: { refunds: 7 },
+    reservedConcurrency: { sendSms: 40, refundMessage: 9 },
+    tags: { "cost-centre": "messaging" },
+  });
+  template = Template.fromStack(stack);
+});
+
+/** The properties of all resources of a type, with their logical ids. */
+function resources<Schema extends z.ZodType>(type: string, schema: Schema): [string, z.output<Schema>][] {
+  const resource = z.object({ Properties: z.unknown() });
+  return Object.entries(template.findResources(type)).map(([id, each]) => [
+    id,
+    schema.parse(resource.parse(each).Properties),
+  ]);
+}
+
+it("belongs to the account and the region of its stage, and its resources carry the stage's tags", () => {
+  expect(stack.environment).toBe("aws://123456789012/eu-west-1");
+  expect(stack.tags.tagValues()).toMatchObject({ stage: "dev", "cost-centre": "messaging" });
+});
+
+it("serves no reference where the stage wants none", () => {
+  const keys = resources("AWS::ApiGatewayV2::Route", z.object({ RouteKey: z.string() })).map(
+    ([, { RouteKey }]) => RouteKey,
+  );
+  expect(keys).toContain("POST /v1/sms/send");
+  expect(keys).toContain("GET /health");
+  expect(keys.filter((key) => /^GET \/(docs.*|openapi\.json|)$/.test(key))).toEqual([]);
+});
+
+it("limits the requests of the whole API and of single operations", () => {
+  const [[id, apiStage] = [], ...others] = resources("AWS::ApiGatewayV2::Stage", z.looseObject({}));
+  expect(others).toEqual([]);
+  expect(apiStage).toMatchObject({
+    DefaultRouteSettings: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 200 },
+    RouteSettings: { "POST /v1/sms/send": { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 20 } },
+  });
+  // API Gateway takes the limits of a route that is there already, and of no other.
+  const { DependsOn } = z
+    .object({ DependsOn: z.array(z.string()) })
+    .parse(template.toJSON()["Resources"][String(id)]);
+  expect(DependsOn).toEqual([expect.stringMatching(/^ApiSendSmsRoute/)]);
+});
+
+it("keeps its logs as long as the stage says", () => {
+  const groups = resources("AWS::Logs::LogGroup", z.object({ RetentionInDays: z.number() }));
+  expect(groups.length).toBeGreaterThan(1);
+  for (const [, { RetentionInDays }] of groups) expect(RetentionInDays).toBe(400);
+});
+
+it("lets workers do as much at once, and reserves what the stage says for functions", () => {
+  const feeds = resources(
+    "AWS::Lambda::EventSourceMapping",
+    z.object({ ScalingConfig: z.object({ MaximumConcurrency: z.number() }) }),
+  );
+  const ofRefunds = feeds.filter(([id]) => id.startsWith("Refunds"));
+  expect(ofRefunds.map(([, { ScalingConfig }]) => ScalingConfig.MaximumConcurrency)).toEqual([7]);
+
+  const reserved = resources(
+    "AWS::Lambda::Function",
+    z.object({ ReservedConcurrentExecutions: z.number().optional() }),
+  ).filter(([, { ReservedConcurrentExecutions: calls }]) => calls !== undefined);
+  const byFunction = reserved.map(([id, properties]) => [
+    id.replace(/Function[0-9A-F]{8}$/, ""),
+    properties.ReservedConcurrentExecutions,
+  ]);
+  expect(Object.fromEntries(byFunction)).toEqual({ ApiSendSms: 40, RefundMessage: 9 });
+});
