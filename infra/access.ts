@@ -6,9 +6,14 @@ import type { Route } from "../shared/routes/route.ts";
 export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
 type TableAction = (typeof tableActions)[number];
 
+/** What may be done with the items of which family. */
+type TableAccess = { readonly [Family in KeyFamily]?: readonly TableAction[] };
+
 /** What a function may touch. Its role allows this and nothing else, on a laptop as in AWS. */
 export interface Access {
-  readonly table?: { readonly [Family in KeyFamily]?: readonly TableAction[] };
+  readonly table?: TableAccess;
+  /** What else it may write: each is all that may stand in one transaction. */
+  readonly transactions?: readonly TableAccess[];
   /** Whether it may list what background work has to look at. */
   readonly agenda?: true;
   /** Queues it may send to. */
@@ -26,11 +31,15 @@ export interface Access {
 /** To change a balance together with the ledger entry of the change, or to charge for messages. */
 export const changesWallet = {
   table: { WALLET: ["GetItem", "UpdateItem"], LEDGER: ["GetItem", "PutItem"] },
+  transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"] }],
 } as const satisfies Access;
 
 /** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
 const acceptsMessages = grant(changesWallet, {
-  table: { ORG: ["GetItem"], MESSAGES: ["PutItem", "DeleteItem"], DUE: ["PutItem"], STATS: ["UpdateItem"] },
+  table: { ORG: ["GetItem"], MESSAGES: ["PutItem", "DeleteItem"], STATS: ["UpdateItem"] },
+  transactions: [
+    { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], DUE: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] },
+  ],
   queues: ["transactionalSends", "marketingSends"],
 });
 
@@ -46,13 +55,15 @@ const remembersAnswers: Access = {
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: {},
   register: {
-    table: {
-      USER: ["PutItem"],
-      EMAIL: ["PutItem"],
-      ORG: ["PutItem"],
-      WALLET: ["PutItem"],
-      WALLETS: ["PutItem"],
-    },
+    transactions: [
+      {
+        USER: ["PutItem"],
+        EMAIL: ["PutItem"],
+        ORG: ["PutItem"],
+        WALLET: ["PutItem"],
+        WALLETS: ["PutItem"],
+      },
+    ],
     sessionKey: true,
   },
   login: {
@@ -61,46 +72,51 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   getMe: { table: { USER: ["GetItem"], ORG: ["GetItem"] } },
   listApiKeys: { table: { ORG: ["Query"] } },
-  createApiKey: { table: { ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] } },
-  disableApiKey: { table: { ORG: ["GetItem", "UpdateItem"], KEY: ["UpdateItem"] } },
+  createApiKey: { transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] }] },
+  disableApiKey: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["UpdateItem"], KEY: ["UpdateItem"] }],
+  },
   sendSms: acceptsMessages,
   estimateSms: { table: { WALLET: ["GetItem"] } },
   listSms: { table: { MESSAGES: ["Query"], WALLET: ["GetItem"] } },
   getSms: { table: { MESSAGES: ["GetItem"] } },
-  cancelSms: grant(changesWallet, { table: { MESSAGES: ["GetItem", "UpdateItem"], STATS: ["UpdateItem"] } }),
+  cancelSms: grant(changesWallet, {
+    table: { MESSAGES: ["GetItem"], STATS: ["UpdateItem"] },
+    transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], MESSAGES: ["UpdateItem"] }],
+  }),
   listCampaigns: { table: { CAMPAIGNS: ["Query"], ORG: ["GetItem"], STATS: ["Query"] } },
   createCampaign: {
-    table: {
-      ORG: ["GetItem", "UpdateItem"],
-      TEMPLATES: ["GetItem"],
-      CAMPAIGNS: ["PutItem"],
-      DUE_CAMPAIGNS: ["PutItem"],
-    },
+    table: { ORG: ["GetItem"], TEMPLATES: ["GetItem"] },
+    transactions: [
+      {
+        ORG: ["UpdateItem"],
+        CAMPAIGNS: ["PutItem"],
+        DUE_CAMPAIGNS: ["PutItem"],
+        IDEMPOTENCY: ["UpdateItem"],
+      },
+    ],
     queues: ["campaigns"],
   },
   getCampaign: { table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] } },
   launchCampaign: {
-    table: {
-      CAMPAIGNS: ["GetItem", "UpdateItem"],
-      DUE_CAMPAIGNS: ["PutItem"],
-      STATS: ["GetItem"],
-    },
+    table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
+    transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["PutItem"] }],
     queues: ["campaigns"],
   },
   cancelCampaign: {
-    table: {
-      CAMPAIGNS: ["GetItem", "UpdateItem"],
-      DUE_CAMPAIGNS: ["DeleteItem"],
-      STATS: ["GetItem"],
-    },
+    table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
+    transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["DeleteItem"] }],
   },
   getDashboardStats: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
   getWallet: { table: { WALLET: ["GetItem"] } },
   listTransactions: { table: { WALLET: ["GetItem"], LEDGER: ["Query"] } },
-  topUpWallet: changesWallet,
+  topUpWallet: grant(changesWallet, {
+    transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] }],
+  }),
   listWebhooks: { table: { ORG: ["Query"] } },
-  createWebhook: { table: { ORG: ["PutItem", "UpdateItem"] } },
-  deleteWebhook: { table: { ORG: ["DeleteItem", "UpdateItem"] } },
+  createWebhook: { transactions: [{ ORG: ["PutItem", "UpdateItem"] }] },
+  deleteWebhook: { transactions: [{ ORG: ["DeleteItem", "UpdateItem"] }] },
   getWebhook: { table: { ORG: ["GetItem"] } },
   updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
   rotateWebhookSecret: { table: { ORG: ["GetItem", "UpdateItem"] } },
@@ -114,21 +130,33 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["webhookRetries"],
   },
   getKyc: { table: { ORG: ["GetItem"] } },
-  submitKyc: { table: { ORG: ["GetItem", "PutItem"], REVIEWS: ["PutItem", "DeleteItem"] } },
+  submitKyc: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["PutItem"], REVIEWS: ["PutItem", "DeleteItem"] }],
+  },
   listSenderIds: { table: { ORG: ["GetItem", "Query"] } },
-  createSenderId: { table: { ORG: ["GetItem", "PutItem", "UpdateItem"], REVIEWS: ["PutItem"] } },
-  setDefaultSenderId: { table: { ORG: ["GetItem", "Query", "UpdateItem"] } },
+  createSenderId: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], REVIEWS: ["PutItem"] }],
+  },
+  setDefaultSenderId: { table: { ORG: ["GetItem", "Query"] }, transactions: [{ ORG: ["UpdateItem"] }] },
   listContacts: { table: { CONTACTS: ["Query"], ORG: ["GetItem"] } },
-  createContact: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
-  importContacts: { table: { CONTACTS: ["PutItem"], ORG: ["UpdateItem"] } },
+  createContact: { transactions: [{ CONTACTS: ["PutItem"], ORG: ["UpdateItem"] }] },
+  importContacts: { transactions: [{ CONTACTS: ["PutItem"], ORG: ["UpdateItem"] }] },
   getContact: { table: { CONTACTS: ["GetItem"] } },
-  updateContact: { table: { CONTACTS: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] } },
-  deleteContact: { table: { CONTACTS: ["GetItem", "DeleteItem"], ORG: ["UpdateItem"] } },
+  updateContact: {
+    table: { CONTACTS: ["GetItem"] },
+    transactions: [{ CONTACTS: ["PutItem", "UpdateItem", "DeleteItem"] }],
+  },
+  deleteContact: {
+    table: { CONTACTS: ["GetItem"] },
+    transactions: [{ CONTACTS: ["DeleteItem"], ORG: ["UpdateItem"] }],
+  },
   listTemplates: { table: { TEMPLATES: ["Query"], ORG: ["GetItem"] } },
-  createTemplate: { table: { TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] } },
+  createTemplate: { transactions: [{ TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] }] },
   getTemplate: { table: { TEMPLATES: ["GetItem"] } },
   updateTemplate: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
-  deleteTemplate: { table: { TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] } },
+  deleteTemplate: { transactions: [{ TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] }] },
   sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
   getRoot: {},
   getOpenApi: {},
@@ -154,9 +182,28 @@ export function grant(...grants: readonly Access[]): Access {
   );
   return {
     table,
+    transactions: grants.flatMap(({ transactions = [] }) => transactions),
     queues: [...new Set(grants.flatMap(({ queues = [] }) => queues))],
     ...(grants.some(({ agenda }) => agenda) ? { agenda: true } : {}),
     ...(grants.some(({ sessionKey }) => sessionKey) ? { sessionKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
   };
+}
+
+/** The families that an action is allowed on, alone or in a transaction. */
+export function familiesOf({ table = {}, transactions = [] }: Access, action: TableAction): KeyFamily[] {
+  return familiesThat([table, ...transactions], (actions) => actions.includes(action));
+}
+
+/** The families of all that may stand in one transaction with the action, its own among them. */
+export function familiesBeside({ transactions = [] }: Access, action: TableAction): KeyFamily[] {
+  const withAction = transactions.filter((each) => familiesOf({ table: each }, action).length > 0);
+  return familiesThat(withAction, (actions) => actions.length > 0);
+}
+
+function familiesThat(
+  accesses: readonly TableAccess[],
+  fit: (actions: readonly TableAction[]) => boolean,
+): KeyFamily[] {
+  return keyFamilies.filter((family) => accesses.some((each) => fit(each[family] ?? [])));
 }

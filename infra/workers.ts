@@ -47,10 +47,10 @@ export const workers = {
     access: {
       table: {
         MESSAGES: ["GetItem", "UpdateItem"],
-        DUE: ["PutItem"],
         SANDBOX: ["UpdateItem"],
         STATS: ["UpdateItem"],
       },
+      transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
       queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
       carrier: true,
     },
@@ -75,11 +75,14 @@ export const workers = {
     access: grant(changesWallet, {
       table: {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
-        DUE_CAMPAIGNS: ["DeleteItem"],
         CONTACTS: ["GetItem", "Query"],
-        MESSAGES: ["PutItem", "DeleteItem", "Query"],
+        MESSAGES: ["DeleteItem", "Query"],
         STATS: ["GetItem", "UpdateItem"],
       },
+      transactions: [
+        { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], CAMPAIGNS: ["UpdateItem"] },
+        { CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["DeleteItem"] },
+      ],
       queues: ["campaigns", "marketingSends"],
     }),
     queues: {
@@ -93,7 +96,10 @@ export const workers = {
   },
   refundMessage: {
     timeoutSeconds: 20,
-    access: grant(changesWallet, { table: { MESSAGES: ["GetItem", "UpdateItem"] } }),
+    access: grant(changesWallet, {
+      table: { MESSAGES: ["GetItem"] },
+      transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], MESSAGES: ["UpdateItem"] }],
+    }),
     queues: {
       refunds: {
         maxConcurrency: 2,

@@ -10,8 +10,8 @@ import { Construct } from "constructs";
 
 import { environmentNames } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
-import { agendaIndex, keyFamilies } from "../../shared/platform/table/keys.ts";
-import { tableActions, type Access } from "../access.ts";
+import { agendaIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
+import { familiesBeside, familiesOf, tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { JobQueue } from "./job-queue.ts";
@@ -86,7 +86,7 @@ export class GatewayFunction extends Construct {
   }
 
   #allowAccess({ stage, table, queues, sessionKey }: Backend, access: Access): void {
-    this.#allowTable(table, access.table ?? {});
+    this.#allowTable(table, access);
     // The index has keys and no data, so that all of it may be read.
     if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
@@ -99,18 +99,30 @@ export class GatewayFunction extends Construct {
   }
 
   /**
-   * Allows an action on those items only whose partition key is of a family that names it. There is one
-   * statement an action, so that a transaction with several puts finds all of their keys in one place.
+   * Allows an action on those items only whose partition key is of a family that names it. AWS does not say by which
+   * keys it judges a write of a transaction: its own, those of the same action, or those of all writes. Where an action
+   * is used in transactions, the statement therefore lets pass what else stands in them (`ForAllValues`), if one of the
+   * keys is of the action's own families (`ForAnyValue`). A call outside of transactions has one key, so that it is held
+   * to those families, and so is each write of a transaction if AWS judges it by its own key.
+   *
+   * `ForAllValues` is true of a request that has no keys, a scan for instance. `Null` keeps these out.
    */
-  #allowTable(table: Table, access: NonNullable<Access["table"]>): void {
+  #allowTable(table: Table, access: Access): void {
     for (const action of tableActions) {
-      const families = keyFamilies.filter((family) => access[family]?.includes(action) === true);
-      if (families.length === 0) continue;
+      const own = familiesOf(access, action);
+      if (own.length === 0) continue;
+      const others = familiesBeside(access, action).filter((family) => !own.includes(family));
       this.allow([`dynamodb:${action}`], table.tableArn, {
-        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) },
+        "ForAllValues:StringLike": leadingKeys([...own, ...others]),
+        ...(others.length > 0 ? { "ForAnyValue:StringLike": leadingKeys(own) } : {}),
+        Null: { "dynamodb:LeadingKeys": "false" },
       });
     }
   }
+}
+
+function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
+  return { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) };
 }
 
 function environment(backend: Backend, access: Access): Record<string, string> {

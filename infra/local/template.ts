@@ -15,13 +15,19 @@ export const localAccountId = "000000000000";
 
 const OneOrMany = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
 
+const LeadingKeys = z.strictObject({ "dynamodb:LeadingKeys": OneOrMany });
+
 const Statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: OneOrMany,
   Resource: OneOrMany,
   // Any other condition would need code of its own in permissions.ts, so it must not go unnoticed.
   Condition: z
-    .strictObject({ "ForAllValues:StringLike": z.strictObject({ "dynamodb:LeadingKeys": OneOrMany }) })
+    .strictObject({
+      "ForAllValues:StringLike": LeadingKeys,
+      "ForAnyValue:StringLike": LeadingKeys.optional(),
+      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }).optional(),
+    })
     .optional(),
 });
 export type Statement = z.infer<typeof Statement>;

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+
+import { deniedAsk } from "../../infra/local/permissions.ts";
+import type { Statement } from "../../infra/local/template.ts";
+
+const keysLike = (...patterns: string[]): { "dynamodb:LeadingKeys": string[] } => ({
+  "dynamodb:LeadingKeys": patterns,
+});
+
+/** Allows an action on items whose key begins with `own`, also beside those of `others`. */
+function allow(action: string, own: string, ...others: string[]): Statement {
+  return {
+    Effect: "Allow",
+    Action: [`dynamodb:${action}`],
+    Resource: ["arn:aws:dynamodb:us-east-1:000000000000:table/table"],
+    Condition: {
+      "ForAllValues:StringLike": keysLike(own, ...others),
+      "ForAnyValue:StringLike": keysLike(own),
+      Null: { "dynamodb:LeadingKeys": "false" },
+    },
+  };
+}
+
+const onItem = (pk: string): unknown => ({ TableName: "table", Key: { pk: { S: pk } } });
+const update = (pk: string): unknown => ({ Update: onItem(pk) });
+const put = (pk: string): unknown => ({ Put: { TableName: "table", Item: { pk: { S: pk } } } });
+
+describe("a transaction must be allowed", () => {
+  const denied = (statements: readonly Statement[], ...writes: unknown[]): string | undefined =>
+    deniedAsk(statements, "dynamodb:TransactWriteItems", { TransactItems: writes });
+
+  it("by the key of each write", () => {
+    const statements = [allow("UpdateItem", "WALLET#*", "LEDGER#*")];
+    expect(denied(statements, update("WALLET#1"))).toBeUndefined();
+    // With another write, so that all keys taken together would do.
+    expect(denied(statements, update("WALLET#1"), update("LEDGER#1"))).toBe(
+      "dynamodb:UpdateItem on LEDGER#*",
+    );
+  });
+
+  it("by the keys of all writes of an action", () => {
+    const apart = [allow("UpdateItem", "ORG#*"), allow("UpdateItem", "KEY#*")];
+    expect(denied(apart, update("ORG#1"))).toBeUndefined();
+    expect(denied(apart, update("KEY#1"))).toBeUndefined();
+    expect(denied(apart, update("ORG#1"), update("KEY#1"))).toBe(
+      "dynamodb:UpdateItem on ORG#* and KEY#* in one transaction",
+    );
+    // What a third write brings along must not make up for it.
+    const beside = [
+      ...apart,
+      allow("UpdateItem", "WALLET#*", "ORG#*", "KEY#*"),
+      allow("PutItem", "WALLET#*"),
+    ];
+    expect(denied(beside, update("ORG#1"), update("KEY#1"), put("WALLET#1"))).toBe(
+      "dynamodb:UpdateItem on ORG#* and KEY#* in one transaction",
+    );
+  });
+
+  it("by the keys of all writes", () => {
+    const putting = allow("PutItem", "LEDGER#*", "WALLET#*");
+    const writes = [update("WALLET#1"), put("LEDGER#1")];
+    expect(denied([allow("UpdateItem", "WALLET#*"), putting], ...writes)).toBe(
+      "dynamodb:UpdateItem on WALLET#* and LEDGER#* in one transaction",
+    );
+    expect(denied([allow("UpdateItem", "WALLET#*", "LEDGER#*"), putting], ...writes)).toBeUndefined();
+  });
+});
+
+it("a call outside of transactions gets nothing from what may stand beside it", () => {
+  const statements = [allow("UpdateItem", "WALLET#*", "LEDGER#*")];
+  expect(deniedAsk(statements, "dynamodb:UpdateItem", onItem("WALLET#1"))).toBeUndefined();
+  expect(deniedAsk(statements, "dynamodb:UpdateItem", onItem("LEDGER#1"))).toBe(
+    "dynamodb:UpdateItem on LEDGER#*",
+  );
+});
+
+it("a scan has no keys, which a condition on all of them lets pass, and the one on their presence does not", () => {
+  const scan = (condition: Statement["Condition"]): string | undefined =>
+    deniedAsk([{ ...allow("Scan", "ORG#*"), Condition: condition }], "dynamodb:Scan", { TableName: "table" });
+  const onAll = { "ForAllValues:StringLike": keysLike("ORG#*") };
+  expect(scan(onAll)).toBeUndefined();
+  expect(scan({ ...onAll, Null: { "dynamodb:LeadingKeys": "false" } })).toBe("dynamodb:Scan on table");
+  expect(scan({ ...onAll, "ForAnyValue:StringLike": keysLike("ORG#*") })).toBe("dynamodb:Scan on table");
+});
+
+it("nothing that no statement names is allowed", () => {
+  const statements = [allow("GetItem", "ORG#*")];
+  expect(deniedAsk(statements, "dynamodb:Scan", { TableName: "table" })).toBe("dynamodb:Scan on table");
+  expect(deniedAsk(statements, "dynamodb:BatchGetItem", {})).toBe("dynamodb:BatchGetItem");
+  expect(deniedAsk(statements, "dynamodb:GetItem", { ...Object(onItem("ORG#1")), TableName: "other" })).toBe(
+    "dynamodb:GetItem on ORG#*",
+  );
+});
