@@ -66,6 +66,8 @@ const resourceSchemas = {
     RecursiveLoop: z.enum(["Allow", "Terminate"]).default("Terminate"),
     Role: z.string(),
   }),
+  /** An alias or, without a name, a version. */
+  qualifier: z.object({ FunctionName: z.string(), Name: z.string().optional() }),
   route: z.object({ RouteKey: z.string(), Target: z.string() }),
   integration: z.object({ IntegrationUri: z.string() }),
   eventSource: z.object({
@@ -157,7 +159,9 @@ export async function readStack(
   const resolve = resolver(template, awsEndpoint);
   const resources = resourceReader(template, resolve);
 
-  const [table] = resources("AWS::DynamoDB::Table", resourceSchemas.table);
+  const [table] = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
+    resources(type, resourceSchemas.table),
+  );
   if (table === undefined) throw new Error(`${stackName} has no table`);
   const roles = new Map(
     resources("AWS::IAM::Role", resourceSchemas.role).map((role) => [
@@ -168,7 +172,7 @@ export async function readStack(
   const integrations = new Map(
     resources("AWS::ApiGatewayV2::Integration", resourceSchemas.integration).map((integration) => [
       `integrations/${integration.name}`,
-      nameInArn(integration.properties.IntegrationUri),
+      functionIn(integration.properties.IntegrationUri),
     ]),
   );
   return {
@@ -203,7 +207,7 @@ export async function readStack(
     eventSources: resources("AWS::Lambda::EventSourceMapping", resourceSchemas.eventSource).map(
       ({ properties }) => ({
         queueArn: properties.EventSourceArn,
-        functionName: properties.FunctionName,
+        functionName: functionIn(properties.FunctionName),
         batchSize: properties.BatchSize,
         maxConcurrency: properties.ScalingConfig.MaximumConcurrency,
       }),
@@ -211,7 +215,7 @@ export async function readStack(
     schedules: resources("AWS::Events::Rule", resourceSchemas.rule).flatMap(({ properties }) =>
       properties.Targets.map(({ Arn, Input }) => ({
         expression: properties.ScheduleExpression,
-        functionName: nameInArn(Arn),
+        functionName: functionIn(Arn),
         ...(Input === undefined ? {} : { input: JSON.parse(Input) as unknown }),
       })),
     ),
@@ -248,8 +252,20 @@ function resolver(template: Template, awsEndpoint: string): (value: unknown) => 
     name === "Arn" ? arnOf(typeOf(logicalId), logicalId) : logicalId;
   const reference = (name: string): string => {
     if (name.startsWith("AWS::")) return pseudoParameter(name);
-    if (typeOf(name) === "AWS::SQS::Queue") return `${awsEndpoint}/${localAccountId}/${name}`;
-    return typeOf(name) === "AWS::SecretsManager::Secret" ? arnOf(typeOf(name), name) : name;
+    switch (typeOf(name)) {
+      case "AWS::SQS::Queue":
+        return `${awsEndpoint}/${localAccountId}/${name}`;
+      case "AWS::SecretsManager::Secret":
+        return arnOf(typeOf(name), name);
+      case "AWS::Lambda::Alias":
+      case "AWS::Lambda::Version": {
+        const properties = resolve(template.Resources[name]?.Properties);
+        const { FunctionName, Name = name } = resourceSchemas.qualifier.parse(properties);
+        return `${arnOf("AWS::Lambda::Function", functionIn(FunctionName))}:${Name}`;
+      }
+      default:
+        return name;
+    }
   };
 
   const resolve = (value: unknown): unknown => {
@@ -264,11 +280,19 @@ function resolver(template: Template, awsEndpoint: string): (value: unknown) => 
     }
     return Object.fromEntries(entries.map(([name, part]) => [name, resolve(part)]));
   };
-  const intrinsic = (name: string, argument: unknown): string => {
+  const intrinsic = (name: string, argument: unknown): string | string[] => {
     if (name === "Fn::GetAtt") return attribute(...z.tuple([z.string(), z.string()]).parse(argument));
     if (name === "Fn::Join") {
       const [separator, parts] = z.tuple([z.string(), z.array(z.string())]).parse(argument);
       return parts.join(separator);
+    }
+    if (name === "Fn::Select") {
+      const [index, parts] = z.tuple([z.coerce.number(), z.array(z.string())]).parse(argument);
+      return z.string().parse(parts[index]);
+    }
+    if (name === "Fn::Split") {
+      const [separator, text] = z.tuple([z.string(), z.string()]).parse(argument);
+      return text.split(separator);
     }
     if (name === "Fn::Sub") {
       return z
@@ -295,12 +319,18 @@ function resourceReader(template: Template, resolve: (value: unknown) => unknown
 
 function arnOf(type: string, logicalId: string): string {
   const service = type.split("::")[1]?.toLowerCase();
-  const kind = { "AWS::DynamoDB::Table": "table/", "AWS::Lambda::Function": "function:" }[type] ?? "";
+  const kinds: Record<string, string> = {
+    "AWS::DynamoDB::GlobalTable": "table/",
+    "AWS::DynamoDB::Table": "table/",
+    "AWS::Lambda::Function": "function:",
+  };
+  const kind = kinds[type] ?? "";
   return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
 }
 
-function nameInArn(arn: string): string {
-  return arn.slice(arn.lastIndexOf(":") + 1);
+/** The function that an ARN or a name means, with or without one of its aliases or versions behind it. */
+function functionIn(reference: string): string {
+  return reference.replace(/^arn:.*?:function:/, "").replace(/:.*/, "");
 }
 
 function pseudoParameter(name: string): string {
