@@ -1,9 +1,12 @@
+import { Duration } from "aws-cdk-lib";
 import {
   CfnIntegration,
   CfnRoute,
   CfnStage,
+  CorsHttpMethod,
   HttpApi,
   HttpStage,
+  type CorsPreflightOptions,
   type ThrottleSettings,
 } from "aws-cdk-lib/aws-apigatewayv2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -12,6 +15,7 @@ import type { Construct } from "constructs";
 import { fallbackRoute, operations } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
+import type { Stage } from "../stages/stage.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
@@ -24,7 +28,7 @@ const functionsPerPolicy = 45;
  */
 export class GatewayApi extends HttpApi {
   constructor(scope: Construct, id: string, backend: Backend) {
-    super(scope, id, { createDefaultStage: false });
+    super(scope, id, { createDefaultStage: false, ...crossOrigin(backend.stage) });
     const { docsEnabled, throttle } = backend.stage;
     const apiStage = new HttpStage(this, "Stage", {
       httpApi: this,
@@ -93,4 +97,19 @@ function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSett
 
 function routeKeyOf({ method, path }: Route): string {
   return `${method} ${path}`;
+}
+
+/** Lets pages of the stage's origins call the API from a browser. Credentials come in a header, never as cookies. */
+function crossOrigin({ corsOrigins }: Stage): { corsPreflight?: CorsPreflightOptions } {
+  if (corsOrigins.length === 0) return {};
+  const methods = new Set(operations().map(([, { method }]) => CorsHttpMethod[method]));
+  return {
+    corsPreflight: {
+      allowOrigins: corsOrigins,
+      allowMethods: [...methods],
+      allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key"],
+      exposeHeaders: ["Allow", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"],
+      maxAge: Duration.days(1),
+    },
+  };
 }

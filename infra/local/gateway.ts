@@ -124,6 +124,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     // It is the first to stop, so that the answers under way are still given.
     started(api).serve(
       stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
+      stack.cors,
     );
     return {
       url: api.url,

@@ -6,9 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod";
 
+import { answerHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
-import { localAccountId } from "./template.ts";
+import { localAccountId, type CorsConfiguration } from "./template.ts";
 
 /** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
 const maxBodyBytes = 10 * 1024 * 1024;
@@ -44,6 +45,7 @@ export class HttpApi {
   readonly #log: (line: string) => void;
   #routes: readonly CompiledRoute[] = [];
   #fallback: HttpRoute | undefined;
+  #cors: CorsConfiguration | undefined;
   #port = 0;
 
   private constructor(log: (line: string) => void) {
@@ -62,8 +64,9 @@ export class HttpApi {
     return api;
   }
 
-  /** Begins to answer these routes. */
-  serve(routes: readonly HttpRoute[]): void {
+  /** Begins to answer these routes, and to let pages of others call them if `cors` says so. */
+  serve(routes: readonly HttpRoute[], cors?: CorsConfiguration): void {
+    this.#cors = cors;
     // Routes without a parameter are tried first, so that /sms/send is not taken for /sms/{id}.
     this.#routes = routes
       .filter(({ routeKey }) => routeKey !== "$default")
@@ -93,13 +96,22 @@ export class HttpApi {
       }
       const body = await readBody(request);
       if (body === undefined) return answer(response, 413, "Request Entity Too Large");
+      const { method = "GET", headers } = request;
+      const cors = this.#cors;
+      if (cors !== undefined && isPreflight(method, headers)) {
+        response.writeHead(204, preflightHeaders(cors, headers.origin)).end();
+        return;
+      }
       const url = new URL(request.url ?? "/", "http://localhost");
-      const match = this.#match(request.method ?? "GET", url.pathname);
+      const match = this.#match(method, url.pathname);
       if (match === undefined) return answer(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
       const result = FunctionResponse.parse(await match.route.invoke(event));
       response
-        .writeHead(result.statusCode, result.headers)
+        .writeHead(result.statusCode, {
+          ...result.headers,
+          ...(cors === undefined ? {} : answerHeaders(cors, headers.origin)),
+        })
         .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
     } catch (error) {
       this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);

@@ -34,6 +34,16 @@ export type Statement = z.infer<typeof Statement>;
 
 const KeySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
 
+// What else there may be would need code of its own in cors.ts.
+const CorsConfiguration = z.strictObject({
+  AllowOrigins: z.array(z.string()),
+  AllowMethods: z.array(z.string()),
+  AllowHeaders: z.array(z.string()),
+  ExposeHeaders: z.array(z.string()),
+  MaxAge: z.int(),
+});
+export type CorsConfiguration = z.infer<typeof CorsConfiguration>;
+
 const resourceSchemas = {
   table: z.object({
     AttributeDefinitions: z.array(
@@ -68,6 +78,7 @@ const resourceSchemas = {
   }),
   /** An alias or, without a name, a version. */
   qualifier: z.object({ FunctionName: z.string(), Name: z.string().optional() }),
+  api: z.object({ CorsConfiguration: CorsConfiguration.optional() }),
   route: z.object({ RouteKey: z.string(), Target: z.string() }),
   integration: z.object({ IntegrationUri: z.string() }),
   eventSource: z.object({
@@ -118,6 +129,8 @@ export interface StackDefinition {
   /** Dead-letter queues stand before the queues that point to them. */
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
+  /** Which pages of others the API lets call it; none where nothing is said. */
+  readonly cors: CorsConfiguration | undefined;
   readonly routes: readonly { readonly routeKey: string; readonly functionName: string }[];
   readonly eventSources: readonly {
     readonly queueArn: string;
@@ -199,6 +212,7 @@ export async function readStack(
         statements: roles.get(properties.Role) ?? [],
       };
     }),
+    cors: resources("AWS::ApiGatewayV2::Api", resourceSchemas.api)[0]?.properties.CorsConfiguration,
     routes: resources("AWS::ApiGatewayV2::Route", resourceSchemas.route).map(({ properties }) => {
       const functionName = integrations.get(properties.Target);
       if (functionName === undefined) throw new Error(`${properties.RouteKey} leads to no function`);

@@ -1,0 +1,108 @@
+import { App } from "aws-cdk-lib";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { call, Customer } from "../support/api.ts";
+
+const origin = "https://app.example.com";
+
+const running: LocalGateway[] = [];
+afterAll(async () => {
+  for (const gateway of running) await gateway.stop();
+});
+
+async function startWith(corsOrigins: string[]): Promise<LocalGateway> {
+  const stackName = `test-cors-${running.length}`;
+  const assemblyFolder = `.build/${stackName}.out`;
+  const app = new App({
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+    outdir: assemblyFolder,
+  });
+  new GatewayStack(app, stackName, { ...stageNamed("local"), corsOrigins });
+  app.synth();
+  const gateway = await startLocalGateway({ assemblyFolder, stackName, port: 0, log: () => undefined });
+  running.push(gateway);
+  return gateway;
+}
+
+/** The headers of an answer that a browser decides by. */
+function corsHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-")));
+}
+
+async function preflight(baseUrl: string, from: string): Promise<Response> {
+  return fetch(`${baseUrl}/v1/sms/send`, {
+    method: "OPTIONS",
+    headers: {
+      Origin: from,
+      "Access-Control-Request-Method": "POST",
+      "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
+    },
+  });
+}
+
+describe("a stage with origins", () => {
+  let gateway: LocalGateway;
+  let customer: Customer;
+  beforeAll(async () => {
+    gateway = await startWith(["https://other.example.com", origin]);
+    customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  });
+
+  it("answers their preflight requests without calling a function", async () => {
+    const response = await preflight(gateway.url, origin);
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe("");
+    expect(response.headers.get("x-request-id")).toBeNull();
+    const { "access-control-allow-methods": methods = "", ...headers } = corsHeaders(response.headers);
+    expect(methods.split(",").toSorted()).toEqual(["DELETE", "GET", "PATCH", "POST"]);
+    expect(headers).toEqual({
+      "access-control-allow-origin": origin,
+      "access-control-allow-headers": "Authorization,Content-Type,Idempotency-Key",
+      "access-control-max-age": "86400",
+    });
+  });
+
+  it("lets their pages read answers, with the headers that say more, also those of errors", async () => {
+    const read = {
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "Allow,Idempotent-Replayed,Retry-After,WWW-Authenticate,X-Request-Id",
+    };
+    const headers = { Origin: origin };
+    const sent = await customer.call("/v1/wallet", { headers });
+    expect([sent.status, corsHeaders(sent.headers)]).toEqual([200, read]);
+    const refused = await call("/v1/wallet", { headers, baseUrl: gateway.url });
+    expect([refused.status, corsHeaders(refused.headers)]).toEqual([401, read]);
+  });
+
+  it("says nothing to other pages, and nothing to who is no page", async () => {
+    const refused = await preflight(gateway.url, "https://app.example.com.evil.example");
+    expect([refused.status, corsHeaders(refused.headers)]).toEqual([204, {}]);
+    const elsewhere = await customer.call("/v1/wallet", { headers: { Origin: "https://evil.example" } });
+    expect([elsewhere.status, corsHeaders(elsewhere.headers)]).toEqual([200, {}]);
+    expect(corsHeaders((await customer.call("/v1/wallet")).headers)).toEqual({});
+  });
+
+  it("takes an OPTIONS that asks for no other request like any other", async () => {
+    const response = await fetch(`${gateway.url}/v1/sms/send`, {
+      method: "OPTIONS",
+      headers: { Origin: origin },
+    });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("x-request-id")).not.toBeNull();
+  });
+});
+
+it("a stage with the origin * lets every page call", async () => {
+  const { url } = await startWith(["*"]);
+  const response = await preflight(url, origin);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+});
+
+it("a stage without origins lets none", async () => {
+  const response = await preflight(inject("baseUrl"), origin);
+  expect([response.status, corsHeaders(response.headers)]).toEqual([405, {}]);
+});
