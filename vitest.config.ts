@@ -28,6 +28,7 @@ export default defineConfig({
       [environmentNames.topUpEnabled]: "true",
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",
+      [environmentNames.behindFirewall]: "false",
     },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [

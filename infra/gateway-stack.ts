@@ -2,6 +2,8 @@ import { CfnOutput, Stack, type App } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Topic } from "aws-cdk-lib/aws-sns";
 
+import { Edge, type Firewall } from "./constructs/edge.ts";
+import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
 import { GatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
@@ -18,6 +20,7 @@ export class GatewayStack extends Stack {
     super(app, id, {
       env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
       terminationProtection: keepData,
+      crossRegionReferences: stage.firewall !== undefined,
       tags: { ...tags, stage: stage.name },
     });
     const alarmTopic = new Topic(this, "Alarms");
@@ -27,11 +30,22 @@ export class GatewayStack extends Stack {
     });
     const table = new GatewayTable(this, "Table", stage);
     const queues = addQueues(this, alarmTopic);
-    const backend = { stage, table, sessionKey, queues };
+    const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
+    const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey };
     const api = new GatewayApi(this, "Api", backend);
     addWorkers(this, backend, alarmTopic);
-    new CfnOutput(this, "ApiUrl", { value: api.apiEndpoint });
+    const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
+    new CfnOutput(this, "ApiUrl", { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, "AlarmTopicArn", { value: alarmTopic.topicArn });
+  }
+
+  #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {
+    const { webAclArn } = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
+    const originKey = new Secret(this, "OriginKey", {
+      description: "Shows the API that a request came through CloudFront",
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    return { webAclArn, originKey };
   }
 }

@@ -18,6 +18,7 @@ import { accessOf, type Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
+import { OriginCheck } from "./origin-check.ts";
 
 /** A policy holds 6,144 characters; the ARN of a function has up to 114. */
 const functionsPerPolicy = 45;
@@ -27,10 +28,17 @@ const functionsPerPolicy = 45;
  * takes 500 resources in a stack, so an endpoint has four: its function and the function's role, integration and route.
  */
 export class GatewayApi extends HttpApi {
+  readonly apiStage: HttpStage;
+
   constructor(scope: Construct, id: string, backend: Backend) {
-    super(scope, id, { createDefaultStage: false, ...crossOrigin(backend.stage) });
-    const { docsEnabled, throttle } = backend.stage;
-    const apiStage = new HttpStage(this, "Stage", {
+    const { docsEnabled, domain, firewall, throttle } = backend.stage;
+    super(scope, id, {
+      createDefaultStage: false,
+      // CloudFront calls the API at the address that AWS gives it; there it is the key that closes it to all others.
+      disableExecuteApiEndpoint: domain !== undefined && firewall === undefined,
+      ...crossOrigin(backend.stage),
+    });
+    this.apiStage = new HttpStage(this, "Stage", {
       httpApi: this,
       stageName: "$default",
       autoDeploy: true,
@@ -38,6 +46,9 @@ export class GatewayApi extends HttpApi {
     });
     const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
     const logs = logGroup(this, "Logs", backend.stage);
+    const { originKey } = backend;
+    const originCheck =
+      originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
     const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
         name,
@@ -56,10 +67,14 @@ export class GatewayApi extends HttpApi {
         payloadFormatVersion: "2.0",
         credentialsArn: caller.roleArn,
       });
-      const target = `integrations/${integration.ref}`;
-      const apiRoute = new CfnRoute(handler, "Route", { apiId: this.apiId, routeKey, target });
+      const apiRoute = new CfnRoute(handler, "Route", {
+        apiId: this.apiId,
+        routeKey,
+        target: `integrations/${integration.ref}`,
+        ...originCheck?.authorization,
+      });
       const limit = Object.entries(throttle.operations).find(([operation]) => operation === name)?.[1];
-      if (limit !== undefined) throttleRoute(apiStage, apiRoute, limit);
+      if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
       return handler;
     };
     const functions = operations()
@@ -68,6 +83,7 @@ export class GatewayApi extends HttpApi {
         addFunction(operation, route, routeKeyOf(route), accessOf(operation, route)),
       );
     functions.push(addFunction("notFound", fallbackRoute, "$default", {}));
+    if (originCheck !== undefined) functions.push(originCheck.handler);
     for (let start = 0; start < functions.length; start += functionsPerPolicy) {
       new ManagedPolicy(this, `CallerPolicy${start / functionsPerPolicy + 1}`, {
         roles: [caller],

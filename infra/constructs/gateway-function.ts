@@ -22,6 +22,8 @@ export interface Backend {
   readonly table: Table;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
   readonly sessionKey: Secret;
+  /** What CloudFront shows to the API, where a stage has a firewall. */
+  readonly originKey: Secret | undefined;
 }
 
 export interface GatewayFunctionProps {
@@ -132,6 +134,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
+    [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
     ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),

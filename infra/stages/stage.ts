@@ -30,69 +30,87 @@ const Email = z.email("must be an email address");
 const arn = (service: string, example: string): z.ZodString =>
   z.string().regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`);
 
+/** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
+export const cloudFrontRegion = "us-east-1";
+
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
-export const StageSettings = z.strictObject({
-  account: z
-    .string()
-    .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
-    .optional(),
-  region: z
-    .string()
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
-    .optional(),
-  carrier: z.enum(["aws", "sandbox"]),
-  keepData: z.boolean(),
-  topUpEnabled: z.boolean().default(false),
-  webhookTargets: z.enum(["any", "public"]).default("public"),
-  docsEnabled: z.boolean().default(true),
-  corsOrigins: z
-    .array(
-      z.string().regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
-    )
-    .default([]),
-  throttle: Throttle.extend({
-    operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
-  }).default({
-    rateLimit: 1_000,
-    burstLimit: 1_000,
-    operations: {},
-  }),
-  domain: z
-    .strictObject({
-      name: z.hostname("must be a host name such as sms.example.com"),
-      certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
-      /** Of Route 53; without it the operator makes the DNS record. */
-      hostedZoneId: z
-        .string()
-        .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
-        .optional(),
-    })
-    .optional(),
-  firewall: z
-    .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
-    .optional(),
-  alarmEmails: z.array(Email).default([]),
-  monthlyBudgetUsd: z.number().positive().optional(),
-  monthlyCarrierSpendUsd: z.number().positive().optional(),
-  logRetentionDays: z.literal(logRetentionDays).default(90),
-  messageRetentionDays: z.int().min(30).max(3_650).optional(),
-  workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
-  reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
-  gradualDeployment: z.boolean().default(false),
-  adoptTable: z
-    .string()
-    .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
-    .optional(),
-  encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
-  backups: z
-    .strictObject({
-      retentionDays: z.int().min(1).max(36_500),
-      /** A vault in another account or region that each backup is copied to. */
-      copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
-    })
-    .optional(),
-  tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
-});
+export const StageSettings = z
+  .strictObject({
+    account: z
+      .string()
+      .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
+      .optional(),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
+      .optional(),
+    carrier: z.enum(["aws", "sandbox"]),
+    keepData: z.boolean(),
+    topUpEnabled: z.boolean().default(false),
+    webhookTargets: z.enum(["any", "public"]).default("public"),
+    docsEnabled: z.boolean().default(true),
+    corsOrigins: z
+      .array(
+        z
+          .string()
+          .regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
+      )
+      .default([]),
+    throttle: Throttle.extend({
+      operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
+    }).default({
+      rateLimit: 1_000,
+      burstLimit: 1_000,
+      operations: {},
+    }),
+    domain: z
+      .strictObject({
+        name: z.hostname("must be a host name such as sms.example.com"),
+        certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
+        /** Of Route 53; without it the operator makes the DNS record. */
+        hostedZoneId: z
+          .string()
+          .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
+          .optional(),
+      })
+      .optional(),
+    firewall: z
+      .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
+      .optional(),
+    alarmEmails: z.array(Email).default([]),
+    monthlyBudgetUsd: z.number().positive().optional(),
+    monthlyCarrierSpendUsd: z.number().positive().optional(),
+    logRetentionDays: z.literal(logRetentionDays).default(90),
+    messageRetentionDays: z.int().min(30).max(3_650).optional(),
+    workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
+    reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
+    gradualDeployment: z.boolean().default(false),
+    adoptTable: z
+      .string()
+      .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
+      .optional(),
+    encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
+    backups: z
+      .strictObject({
+        retentionDays: z.int().min(1).max(36_500),
+        /** A vault in another account or region that each backup is copied to. */
+        copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
+      })
+      .optional(),
+    tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
+  })
+  .superRefine(({ region, domain, firewall }, context) => {
+    const problem = (path: string[], message: string): void =>
+      context.addIssue({ code: "custom", path, message });
+    if (firewall !== undefined && region === undefined) {
+      problem(["region"], "must be said where there is a firewall, which is in another one");
+    }
+    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
+    if (domain === undefined || regionOfCertificate === undefined) return;
+    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
+      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
+    }
+  });
 
 /** A stage: what its file says, under the file's name. */
 export interface Stage extends z.infer<typeof StageSettings> {

@@ -7,6 +7,8 @@ export const environmentNames = {
   topUpEnabled: "TOP_UP_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
+  behindFirewall: "BEHIND_FIREWALL",
+  originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
@@ -17,6 +19,12 @@ export const environmentNames = {
   },
 } as const satisfies Record<string, string | Record<QueueName, string>>;
 
+/** The header in which CloudFront shows the API its key. */
+export const originKeyHeader = "x-origin-key";
+
+/** The header in which CloudFront writes down the address that called it. */
+export const viewerAddressHeader = "x-viewer-address";
+
 /** The deployment's settings, read when asked for: a function is given only those that it needs. */
 export const config = {
   tableName: (): string => required(environmentNames.tableName),
@@ -26,6 +34,9 @@ export const config = {
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
   carrier: (): string => required(environmentNames.carrier),
+  /** Whether requests come through CloudFront, and no other way. */
+  behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
+  originKeySecretId: (): string => required(environmentNames.originKeySecretId),
 };
 
 function required(name: string): string {

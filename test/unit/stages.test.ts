@@ -23,6 +23,11 @@ async function stage(settings: unknown, name = "blue"): Promise<() => unknown> {
 }
 
 const least = { carrier: "sandbox", keepData: false };
+const domain = {
+  name: "sms.example.com",
+  certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
+};
+const firewall = { requestsPerAddressInFiveMinutes: 1_000 };
 
 it("takes a file of any name, and is strict where nothing is said", async () => {
   expect((await stage(least, "blue-2"))()).toMatchObject({
@@ -54,6 +59,12 @@ it.each([
   [{ ...least, reservedConcurrency: { sendSmss: 10 } }, "reservedConcurrency"],
   [{ ...least, throttle: { rateLimit: 0, burstLimit: 1 } }, "throttle.rateLimit: "],
   [{ ...least, domain: { name: "sms.example.com" } }, "domain.certificateArn: "],
+  [{ ...least, firewall }, "region: must be said where there is a firewall"],
+  [{ ...least, region: "eu-north-1", domain }, "domain.certificateArn: must be a certificate in eu-north-1"],
+  [
+    { ...least, region: "eu-west-1", domain, firewall },
+    "domain.certificateArn: must be a certificate in us-east-1",
+  ],
 ])("names what is wrong in %j", async (settings, problem) => {
   const read = await stage(settings);
   expect(read).toThrow("blue.json is not right:");

@@ -1,11 +1,11 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import * as z from "zod";
 
 import { idSchema } from "../../contract/primitives.ts";
-import { hourMs, minuteMs, now } from "../clock.ts";
+import { hourMs, now } from "../clock.ts";
 import { config } from "../config.ts";
+import { Secret } from "./secret.ts";
 
 const algorithm = "HS256";
 const issuer = "sms-gateway";
@@ -15,36 +15,10 @@ const sessionLifetimeMs = hourMs;
 
 const Claims = z.object({ sub: idSchema("usr"), org: idSchema("org") });
 
-/** The key is waited for while the first calls wait, so its loading must not hang. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+const sessionKeySecret = new Secret(config.sessionKeySecretId);
 
-/** A key that was replaced is out of use after this. */
-const keyMaxAgeMs = 5 * minuteMs;
-
-let loadedKey: { readonly key: Promise<Uint8Array>; readonly atMs: number } | undefined;
-
-/** The signing key, loaded when it is not there or too old; a failed load is tried again at the next use. */
 async function sessionKey(): Promise<Uint8Array> {
-  const atMs = now().getTime();
-  if (loadedKey === undefined || atMs - loadedKey.atMs > keyMaxAgeMs) {
-    loadedKey = { key: loadSessionKey(), atMs };
-  }
-  try {
-    return await loadedKey.key;
-  } catch (error) {
-    loadedKey = undefined;
-    throw error;
-  }
-}
-
-async function loadSessionKey(): Promise<Uint8Array> {
-  const { SecretString } = await new SecretsManagerClient({ requestHandler }).send(
-    new GetSecretValueCommand({ SecretId: config.sessionKeySecretId() }),
-  );
-  if (SecretString === undefined || SecretString.length < 32) {
-    throw new Error("the session key must be a string secret of at least 32 characters");
-  }
-  return new TextEncoder().encode(SecretString);
+  return new TextEncoder().encode(await sessionKeySecret.value());
 }
 
 /** Loads the key ahead of its first use, while Lambda still initialises. A failure shows at the first use. */

@@ -12,6 +12,7 @@ import type { Route } from "../../routes/route.ts";
 import type { Actor } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
 import type { Attempt, BegunAttempt } from "./idempotency.ts";
+import { sourceAddress } from "./source-address.ts";
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Value : undefined;
@@ -88,7 +89,7 @@ export function pipeline<const R extends Route>(
         method: event.requestContext.http.method,
         path: event.rawPath,
         headers: event.headers,
-        sourceIp: event.requestContext.http.sourceIp,
+        sourceIp: sourceAddress(event),
         attempt,
       };
       // The route's schemas have checked each part, which the compiler cannot follow through the generic.

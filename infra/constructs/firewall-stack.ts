@@ -1,0 +1,73 @@
+import { Stack, type App } from "aws-cdk-lib";
+import { CfnWebACL } from "aws-cdk-lib/aws-wafv2";
+
+import { cloudFrontRegion, type Stage } from "../stages/stage.ts";
+
+/** How long WAF looks back when it counts, and so how long an address has to be quiet at the most. */
+const windowSeconds = 300;
+
+/** The answer of the API to too many requests, which WAF has to give without it. No request id was given out. */
+const tooManyRequests = { error: { code: "RATE_LIMITED", message: "Too many requests.", requestId: "" } };
+
+/**
+ * The firewall of a stage: a stack of its own, because it has to be in one region of AWS. It judges who calls and how
+ * often, and never what is said: the rule sets that AWS has for contents refuse what is right here, such as an import
+ * of contacts over 8 kB, a text with an address in it or a client that does not name itself, and look for faults of
+ * software that is not behind it. The API checks each part of a request against its schema.
+ */
+export class FirewallStack extends Stack {
+  readonly webAclArn: string;
+
+  constructor(app: App, id: string, stage: Stage, settings: NonNullable<Stage["firewall"]>) {
+    super(app, id, {
+      env: { ...(stage.account === undefined ? {} : { account: stage.account }), region: cloudFrontRegion },
+      crossRegionReferences: true,
+      tags: { ...stage.tags, stage: stage.name },
+    });
+    const webAcl = new CfnWebACL(this, "WebAcl", {
+      scope: "CLOUDFRONT",
+      defaultAction: { allow: {} },
+      visibilityConfig: visibility("Firewall"),
+      customResponseBodies: {
+        tooManyRequests: { contentType: "APPLICATION_JSON", content: JSON.stringify(tooManyRequests) },
+      },
+      rules: [
+        {
+          name: "KnownAttackers",
+          priority: 0,
+          overrideAction: { none: {} },
+          statement: {
+            managedRuleGroupStatement: { vendorName: "AWS", name: "AWSManagedRulesAmazonIpReputationList" },
+          },
+          visibilityConfig: visibility("KnownAttackers"),
+        },
+        {
+          name: "RequestsPerAddress",
+          priority: 1,
+          action: {
+            block: {
+              customResponse: {
+                responseCode: 429,
+                customResponseBodyKey: "tooManyRequests",
+                responseHeaders: [{ name: "Retry-After", value: String(windowSeconds) }],
+              },
+            },
+          },
+          statement: {
+            rateBasedStatement: {
+              aggregateKeyType: "IP",
+              evaluationWindowSec: windowSeconds,
+              limit: settings.requestsPerAddressInFiveMinutes,
+            },
+          },
+          visibilityConfig: visibility("RequestsPerAddress"),
+        },
+      ],
+    });
+    this.webAclArn = webAcl.attrArn;
+  }
+}
+
+function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
+  return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true };
+}

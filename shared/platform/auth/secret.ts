@@ -1,0 +1,46 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+
+import { minuteMs, now } from "../clock.ts";
+
+/** A secret is waited for while a call waits, so its loading must not hang. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+
+/** A secret that was replaced is out of use after this. */
+const maxAgeMs = 5 * minuteMs;
+
+/** A secret of Secrets Manager: a random string that is long enough to sign with. */
+export class Secret {
+  readonly #id: () => string;
+  #loaded: { readonly value: Promise<string>; readonly atMs: number } | undefined;
+
+  constructor(id: () => string) {
+    this.#id = id;
+  }
+
+  /**
+   * Its value, loaded when it is not there or too old; a failed load is tried again at the next use.
+   * @throws Error when it is not there, or shorter than 32 characters
+   */
+  async value(): Promise<string> {
+    const atMs = now().getTime();
+    if (this.#loaded === undefined || atMs - this.#loaded.atMs > maxAgeMs) {
+      this.#loaded = { value: load(this.#id()), atMs };
+    }
+    try {
+      return await this.#loaded.value;
+    } catch (error) {
+      this.#loaded = undefined;
+      throw error;
+    }
+  }
+}
+
+async function load(id: string): Promise<string> {
+  const { SecretString } = await new SecretsManagerClient({ requestHandler }).send(
+    new GetSecretValueCommand({ SecretId: id }),
+  );
+  if (SecretString === undefined || SecretString.length < 32) {
+    throw new Error(`the secret ${id} must be a string of at least 32 characters`);
+  }
+  return SecretString;
+}

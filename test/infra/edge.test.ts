@@ -1,0 +1,253 @@
+import { App } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { ApiError, errorCatalogue } from "../../shared/contract/errors.ts";
+import { ErrorBody } from "../../shared/contract/primitives.ts";
+import { fullStage } from "../support/full-stage.ts";
+
+function synthesize(stage: Stage): { gateway: Template; firewall: Template | undefined } {
+  const app = new App({
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+    outdir: `.build/test-edge-${stage.name}.out`,
+  });
+  const gateway = new GatewayStack(app, "gateway", stage);
+  // What goes from one stack to another is settled when the whole is synthesized.
+  const { stacks } = app.synth();
+  const firewall = stacks.find(({ stackName }) => stackName === "gateway-firewall");
+  return {
+    gateway: Template.fromStack(gateway),
+    firewall: firewall && Template.fromJSON(z.record(z.string(), z.unknown()).parse(firewall.template)),
+  };
+}
+
+const domain = {
+  name: "sms.example.com",
+  certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
+};
+
+function resourceCount(template: Template): number {
+  return Object.keys(z.record(z.string(), z.unknown()).parse(template.toJSON()["Resources"])).length;
+}
+
+describe("a stage that says nothing", () => {
+  it("is called at the address that AWS gives it, with nothing in front", () => {
+    const { gateway, firewall } = synthesize(stageNamed("prod"));
+    expect(firewall).toBeUndefined();
+    const apiUrl = Object.values(gateway.findOutputs("ApiUrl"))[0];
+    expect(apiUrl).toHaveProperty("Value", {
+      "Fn::GetAtt": [expect.stringMatching(/^Api/), "ApiEndpoint"],
+    });
+    for (const type of ["ApiGatewayV2::DomainName", "ApiGatewayV2::Authorizer", "CloudFront::Distribution"]) {
+      gateway.resourceCountIs(`AWS::${type}`, 0);
+    }
+    gateway.resourceCountIs("AWS::Route53::RecordSet", 0);
+    gateway.allResourcesProperties("AWS::ApiGatewayV2::Route", { AuthorizationType: Match.absent() });
+    gateway.allResourcesProperties("AWS::ApiGatewayV2::Api", {
+      DisableExecuteApiEndpoint: false,
+    });
+  });
+});
+
+describe("a stage with a domain", () => {
+  let gateway: Template;
+  beforeAll(() => {
+    ({ gateway } = synthesize({ ...fullStage, name: "domain", domain, firewall: undefined }));
+  });
+
+  it("is called there with TLS 1.2, and nowhere else", () => {
+    gateway.hasResourceProperties("AWS::ApiGatewayV2::DomainName", {
+      DomainName: "sms.example.com",
+      DomainNameConfigurations: [
+        { CertificateArn: domain.certificateArn, EndpointType: "REGIONAL", SecurityPolicy: "TLS_1_2" },
+      ],
+    });
+    gateway.hasResourceProperties("AWS::ApiGatewayV2::ApiMapping", { Stage: "$default" });
+    gateway.hasResourceProperties("AWS::ApiGatewayV2::Api", { DisableExecuteApiEndpoint: true });
+    gateway.hasOutput("ApiUrl", { Value: "https://sms.example.com" });
+    expect(functionsThatTrustTheHeader(gateway)).toBe(0);
+  });
+
+  it("says where the DNS record has to lead, or makes it", () => {
+    gateway.hasOutput("DomainTarget", {
+      Value: { "Fn::GetAtt": [Match.stringLikeRegexp("^EdgeDomain"), "RegionalDomainName"] },
+    });
+    gateway.resourceCountIs("AWS::Route53::RecordSet", 0);
+    const zoned = synthesize({
+      ...fullStage,
+      name: "zone",
+      domain: { ...domain, hostedZoneId: "Z0123456789" },
+      firewall: undefined,
+    }).gateway;
+    zoned.hasResourceProperties("AWS::Route53::RecordSet", {
+      Type: "A",
+      Name: "sms.example.com.",
+      HostedZoneId: "Z0123456789",
+    });
+    expect(Object.keys(zoned.findOutputs("DomainTarget"))).toEqual([]);
+  });
+});
+
+/** How many functions believe what a header says about who called. */
+function functionsThatTrustTheHeader(template: Template): number {
+  const trusting = { Properties: { Environment: { Variables: { BEHIND_FIREWALL: "true" } } } };
+  return Object.keys(template.findResources("AWS::Lambda::Function", trusting)).length;
+}
+
+function writers(template: Template): string[] {
+  return Object.keys(template.findResources("Custom::CrossRegionExportWriter"));
+}
+
+function webAclId(template: Template): unknown {
+  const Distribution = z.object({
+    Properties: z.object({ DistributionConfig: z.object({ WebACLId: z.unknown() }) }),
+  });
+  const [distribution] = Object.values(template.findResources("AWS::CloudFront::Distribution"));
+  return Distribution.parse(distribution).Properties.DistributionConfig.WebACLId;
+}
+
+describe("a stage with a firewall", () => {
+  let gateway: Template;
+  let firewall: Template;
+  beforeAll(() => {
+    const both = synthesize(fullStage);
+    if (both.firewall === undefined) throw new Error("there is no stack with the firewall");
+    ({ gateway, firewall } = { ...both, firewall: both.firewall });
+  });
+
+  it("has each request shown by CloudFront with its key, or API Gateway refuses it", () => {
+    const secrets = gateway.findResources("AWS::SecretsManager::Secret", {
+      Properties: { Description: Match.stringLikeRegexp("CloudFront") },
+    });
+    const [secret] = Object.keys(secrets);
+    expect(secret).toMatch(/^OriginKey/);
+    gateway.hasResourceProperties("AWS::CloudFront::Distribution", {
+      DistributionConfig: {
+        Origins: [
+          {
+            DomainName: Match.objectLike({ "Fn::Select": Match.anyValue() }),
+            CustomOriginConfig: { OriginProtocolPolicy: "https-only", OriginSSLProtocols: ["TLSv1.2"] },
+            OriginCustomHeaders: [
+              {
+                HeaderName: "x-origin-key",
+                HeaderValue: {
+                  "Fn::Join": ["", ["{{resolve:secretsmanager:", { Ref: secret }, ":SecretString:::}}"]],
+                },
+              },
+            ],
+          },
+        ],
+      },
+    });
+    const [authorizer] = Object.keys(gateway.findResources("AWS::ApiGatewayV2::Authorizer"));
+    gateway.hasResourceProperties("AWS::ApiGatewayV2::Authorizer", {
+      AuthorizerType: "REQUEST",
+      IdentitySource: ["$request.header.x-origin-key"],
+      EnableSimpleResponses: true,
+    });
+    gateway.allResourcesProperties("AWS::ApiGatewayV2::Route", {
+      AuthorizationType: "CUSTOM",
+      AuthorizerId: { Ref: authorizer },
+    });
+  });
+
+  it("lets one function read the key, which the API may call", () => {
+    const readers = Object.entries(gateway.findResources("AWS::IAM::Role")).filter(([, role]) =>
+      /secretsmanager:GetSecretValue[^}]*"Ref":"OriginKey/.test(JSON.stringify(role)),
+    );
+    expect(readers.map(([id]) => id)).toEqual([expect.stringMatching(/^ApiOriginCheckRole/)]);
+    const policies = JSON.stringify(gateway.findResources("AWS::IAM::ManagedPolicy"));
+    expect(policies).toMatch(/"Fn::GetAtt":\["ApiOriginCheckFunction\w+","Arn"\]/);
+  });
+
+  it("passes all on as it came, by https only, and writes down who called", () => {
+    gateway.hasResourceProperties("AWS::CloudFront::Distribution", {
+      DistributionConfig: {
+        Aliases: ["sms.example.com"],
+        ViewerCertificate: {
+          AcmCertificateArn: fullStage.domain?.certificateArn,
+          MinimumProtocolVersion: "TLSv1.2_2021",
+        },
+        IPV6Enabled: false,
+        DefaultCacheBehavior: {
+          AllowedMethods: ["GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "DELETE"],
+          // AWS's policies CachingDisabled and AllViewerExceptHostHeader.
+          CachePolicyId: "4135ea2d-6df8-44a3-9df3-4b5a84be39ad",
+          OriginRequestPolicyId: "b689b0a8-53d0-40ab-baf2-68738e2966ac",
+          Compress: false,
+          ViewerProtocolPolicy: "https-only",
+          FunctionAssociations: [{ EventType: "viewer-request" }],
+        },
+      },
+    });
+    expect(functionsThatTrustTheHeader(gateway)).toBeGreaterThan(50);
+    gateway.hasOutput("ApiUrl", { Value: "https://sms.example.com" });
+    gateway.hasResourceProperties("AWS::Route53::RecordSet", { Type: "A", Name: "sms.example.com." });
+  });
+
+  it("overwrites what a caller writes about its own address", () => {
+    const [edgeFunction] = Object.values(gateway.findResources("AWS::CloudFront::Function"));
+    const code = z.object({ Properties: z.object({ FunctionCode: z.string() }) }).parse(edgeFunction)
+      .Properties.FunctionCode;
+    const request = { headers: { "x-viewer-address": { value: "192.0.2.1" }, accept: { value: "*/*" } } };
+    // It is run as CloudFront would run it.
+    // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call
+    const handled: unknown = new Function("event", `${code}; return handler(event);`)({
+      request,
+      viewer: { ip: "203.0.113.9" },
+    });
+    expect(handled).toEqual({
+      headers: { "x-viewer-address": { value: "203.0.113.9" }, accept: { value: "*/*" } },
+    });
+  });
+
+  it("stops addresses that make too many requests, with the words of the API", () => {
+    firewall.hasResourceProperties("AWS::WAFv2::WebACL", {
+      Scope: "CLOUDFRONT",
+      DefaultAction: { Allow: {} },
+      Rules: Match.arrayWith([
+        Match.objectLike({
+          Action: { Block: { CustomResponse: { ResponseCode: errorCatalogue.RATE_LIMITED.status } } },
+          Statement: {
+            RateBasedStatement: { AggregateKeyType: "IP", EvaluationWindowSec: 300, Limit: 3_000 },
+          },
+        }),
+      ]),
+    });
+    const [webAcl] = Object.values(firewall.findResources("AWS::WAFv2::WebACL"));
+    const { Content } = z
+      .object({
+        Properties: z.object({
+          CustomResponseBodies: z.object({ tooManyRequests: z.object({ Content: z.string() }) }),
+        }),
+      })
+      .parse(webAcl).Properties.CustomResponseBodies.tooManyRequests;
+    const { code, message } = new ApiError("RATE_LIMITED");
+    expect(ErrorBody.parse(JSON.parse(Content)).error).toMatchObject({ code, message });
+  });
+
+  it("has its firewall in the one region where CloudFront looks for it, and gives it to CloudFront", () => {
+    expect(writers(firewall)).toHaveLength(1);
+    expect(webAclId(gateway)).toEqual({ "Fn::GetAtt": ["ExportsReader8B249524", expect.any(String)] });
+    // Where the stage is in that region too, no detour is made.
+    const near = synthesize({ ...fullStage, name: "near", region: "us-east-1" });
+    expect(near.firewall && writers(near.firewall)).toEqual([]);
+    expect(webAclId(near.gateway)).toEqual({ "Fn::ImportValue": expect.stringContaining("WebAcl") });
+  });
+
+  it("has an address of CloudFront's where there is no domain", () => {
+    const bare = synthesize({ ...fullStage, name: "bare", domain: undefined }).gateway;
+    const [distribution] = Object.keys(bare.findResources("AWS::CloudFront::Distribution"));
+    expect(bare.findOutputs("ApiUrl")).toHaveProperty("ApiUrl.Value", {
+      "Fn::Join": ["", ["https://", { "Fn::GetAtt": [distribution, "DomainName"] }]],
+    });
+  });
+
+  it("stays far enough below CloudFormation's 500 resources with all that a stage can have", () => {
+    expect(resourceCount(gateway)).toBeLessThanOrEqual(400);
+  });
+});

@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+import type { APIGatewayRequestAuthorizerEventV2 } from "aws-lambda";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { handler } from "../../functions/firewall/check-origin.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+const key = "k".repeat(64);
+
+// A Secrets Manager of a few lines, that holds the one secret.
+const secrets = createServer((_request, response) => response.end(JSON.stringify({ SecretString: key })));
+
+beforeAll(async () => {
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${await listenOnLoopback(secrets)}`);
+  vi.stubEnv(environmentNames.originKeySecretId, "origin-key");
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  secrets.close();
+  secrets.closeAllConnections();
+  await once(secrets, "close");
+});
+
+it.each([
+  ["the key", [key], true],
+  ["another key", ["x".repeat(64)], false],
+  ["the key and more", [`${key}k`], false],
+  ["no key", [], false],
+])("a request that shows %s is answered accordingly", async (_, identitySource, isAuthorized) => {
+  // API Gateway says more about the request, which makes no difference here.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const event = { identitySource } as unknown as APIGatewayRequestAuthorizerEventV2;
+  expect(await handler(event)).toEqual({ isAuthorized });
+});
