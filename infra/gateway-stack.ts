@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type App } from "aws-cdk-lib";
+import { CfnOutput, Stack, Validations, type App } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Topic } from "aws-cdk-lib/aws-sns";
 
@@ -28,6 +28,10 @@ export class GatewayStack extends Stack {
       description: "Signs the session tokens of customers",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
     });
+    Validations.of(sessionKey).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason: "A new key ends all sessions, so that the operator says when. The README has the command.",
+    });
     const table = new GatewayTable(this, "Table", stage);
     const queues = addQueues(this, alarmTopic);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
@@ -45,6 +49,11 @@ export class GatewayStack extends Stack {
     const originKey = new Secret(this, "OriginKey", {
       description: "Shows the API that a request came through CloudFront",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    Validations.of(originKey).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason:
+        "It guards no data, only the way past the firewall, and CloudFront would have to change it at the same moment.",
     });
     return { webAclArn, originKey };
   }

@@ -1,4 +1,4 @@
-import { CfnOutput, Fn, Stack } from "aws-cdk-lib";
+import { CfnOutput, Fn, Stack, Validations } from "aws-cdk-lib";
 import { ApiMapping, DomainName, SecurityPolicy } from "aws-cdk-lib/aws-apigatewayv2";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import {
@@ -96,6 +96,22 @@ export class Edge extends Construct {
         ],
       },
     });
+    Validations.of(distribution).acknowledge(
+      {
+        id: "AwsSolutions-CFR1",
+        reason: "Customers may call from any country. Which ones is not for the gateway to say.",
+      },
+      {
+        id: "AwsSolutions-CFR3",
+        reason:
+          "The API logs each request that CloudFront lets through, and WAF counts and samples those that it stops.",
+      },
+      {
+        id: "AwsSolutions-CFR4",
+        reason:
+          "Only without a domain: the name is then CloudFront's own, and so is what TLS it takes. A domain has 1.2.",
+      },
+    );
     if (domain === undefined) return `https://${distribution.distributionDomainName}`;
     this.#addRecord(domain, distribution.distributionDomainName, new CloudFrontTarget(distribution));
     return `https://${domain.name}`;

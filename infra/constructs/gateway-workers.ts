@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, Validations } from "aws-cdk-lib";
 import { ComparisonOperator, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Rule, RuleTargetInput, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
@@ -124,12 +124,22 @@ function addSchedule(
   const inputs = Array.from({ length: shards ?? 1 }, (_, shard) =>
     shards === undefined ? {} : { event: RuleTargetInput.fromObject({ shard } satisfies ShardOfWork) },
   );
-  new Rule(worker, "Schedule", {
+  const rule = new Rule(worker, "Schedule", {
     schedule: RuleSchedule.rate(Duration.minutes(everyMinutes)),
     targets: inputs.map((input) => new LambdaFunction(worker.lambda, { ...input, retryAttempts: 0 })),
   });
   // The rule's setting is about calls that do not arrive; what threw would be called twice more by Lambda itself.
   worker.lambda.configureAsyncInvoke({ retryAttempts: 0 });
+  Validations.of(rule).acknowledge({
+    id: "Serverless-EventBusDLQ",
+    reason:
+      "A call that was lost is made up for by the next one, which finds all that there is to do in the table.",
+  });
+  Validations.of(worker.lambda).acknowledge({
+    id: "Serverless-LambdaAsyncFailureDestination",
+    reason:
+      "A call that failed is made up for by the next one, and the alarm on its errors says that it failed.",
+  });
   worker.lambda
     .metricErrors({ period: Duration.minutes(alarmPeriodMinutes) })
     .createAlarm(worker, "ErrorsAlarm", {

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration } from "aws-cdk-lib";
+import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
 import { ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
@@ -34,6 +34,10 @@ export class JobQueue extends Construct {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
     });
+    Validations.of(deadLetters).acknowledge({
+      id: "Serverless-SQSRedrivePolicy",
+      reason: "It holds the dead letters of another queue. Behind it is the operator.",
+    });
     // AWS asks for at least six times the function's time-out, so that no batch comes back while it is worked on.
     const visibilityTimeoutSeconds = 6 * props.workerTimeoutSeconds;
     this.queue = new Queue(this, "Queue", {
@@ -67,12 +71,17 @@ export class JobQueue extends Construct {
   /** Lets a function work on the queue. */
   feed(worker: GatewayFunction, { maxConcurrency, batchSize = 10 }: Feed): void {
     worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
-    new EventSourceMapping(this, "Feed", {
+    const feed = new EventSourceMapping(this, "Feed", {
       target: worker.lambda,
       eventSourceArn: this.queue.queueArn,
       batchSize,
       reportBatchItemFailures: true,
       maxConcurrency,
+    });
+    Validations.of(feed).acknowledge({
+      id: "Serverless-LambdaEventSourceMappingDestination",
+      reason:
+        "What fails stays in the queue, which has dead letters. A destination is for streams, not for queues.",
     });
   }
 }

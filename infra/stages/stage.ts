@@ -100,8 +100,8 @@ export const StageSettings = z
     tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
   })
   .superRefine(({ region, domain, firewall }, context) => {
-    const problem = (path: string[], message: string): void =>
-      context.addIssue({ code: "custom", path, message });
+    const problem = (field: string[], message: string): void =>
+      context.addIssue({ code: "custom", path: field, message });
     if (firewall !== undefined && region === undefined) {
       problem(["region"], "must be said where there is a firewall, which is in another one");
     }

@@ -9,6 +9,7 @@ import { errorResponse } from "../../infra/local/local-aws.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient } from "../../shared/client.ts";
+import { pythonPrograms } from "../support/python.ts";
 
 // `npm run test:fuzz`: lets Schemathesis, a Python program, call the local gateway with requests made from the
 // OpenAPI document, and hold its answers against the document. `-- --seed N` plays a run again.
@@ -28,22 +29,9 @@ async function run(program: string, ...args: string[]): Promise<number> {
   return code ?? 1;
 }
 
-async function mustRun(program: string, ...args: string[]): Promise<void> {
-  if ((await run(program, ...args)) !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
-}
-
 await mkdir(folder, { recursive: true });
 await mkdir(path.dirname(report), { recursive: true });
-await mustRun("python3", "-m", "venv", "venv");
-await mustRun(
-  "venv/bin/python",
-  "-m",
-  "pip",
-  "install",
-  "--quiet",
-  "-r",
-  path.join(projectRoot, "test/fuzz/requirements.txt"),
-);
+const programs = await pythonPrograms("test/fuzz/requirements.txt");
 
 const gateway = await startLocalGateway({
   ...(await synthesizeLocalStack()),
@@ -65,7 +53,7 @@ try {
   const options = ["--header", `Authorization: Bearer ${token}`, "--seed", flags.seed];
   const reportOptions = ["--report", "junit", "--report-junit-path", report];
   process.exitCode = await run(
-    "venv/bin/schemathesis",
+    path.join(programs, "schemathesis"),
     "--config-file",
     configuration,
     "run",

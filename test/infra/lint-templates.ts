@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { App } from "aws-cdk-lib";
+import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
+
+import { bundleFunctions } from "../../infra/bundle.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { fullStage } from "../support/full-stage.ts";
+import { hasPython, pythonPrograms } from "../support/python.ts";
+
+// `npm run lint:templates`: holds the stacks of all stages, and of one that has everything, against the rules of
+// cdk-nag and cfn-lint. What a rule finds is mended, or explained beside the resource.
+
+const folder = path.join(projectRoot, ".build/lint");
+
+const rulePacks = [AwsSolutionsChecks, ServerlessChecks];
+
+/** What cdk-nag finds in the stacks of a stage that nobody has explained, and the files of their templates. */
+function synthesize(stage: Stage): { findings: string[]; templates: string[] } {
+  const app = new App({
+    outdir: path.join(folder, stage.name),
+    analyticsReporting: false,
+    treeMetadata: false,
+    // `npm run synth` holds the stack against these rules.
+    builtinCloudFormationValidation: false,
+  });
+  new GatewayStack(app, `sms-gateway-${stage.name}`, stage);
+  const { stacks } = app.synth();
+  const findings = rulePacks
+    .flatMap((Pack) => new Pack(app).validateScope(app).violations)
+    .flatMap(({ ruleName, description, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${constructPath}: ${ruleName}: ${description}`),
+    );
+  return { findings, templates: stacks.map(({ templateFullPath }) => templateFullPath) };
+}
+
+/** What cfn-lint finds in templates. */
+async function lint(cfnLint: string, templates: readonly string[]): Promise<string[]> {
+  const options = [
+    "--config-file",
+    path.join(projectRoot, "test/infra/cfn-lint.yaml"),
+    "--format",
+    "parseable",
+  ];
+  try {
+    await promisify(execFile)(cfnLint, [...options, "--template", ...templates]);
+    return [];
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    return [stdout, stderr].join("\n").split("\n").filter(Boolean);
+  }
+}
+
+await bundleFunctions();
+const names = readdirSync(path.join(projectRoot, "infra/stages"))
+  .filter((file) => file.endsWith(".json"))
+  .map((file) => path.basename(file, ".json"))
+  // It is deployed nowhere.
+  .filter((name) => name !== "local");
+const stages = [...names.map((name) => stageNamed(name)), fullStage].map(synthesize);
+const findings = stages.flatMap((stage) => stage.findings);
+const templates = stages.flatMap((stage) => stage.templates);
+if (await hasPython()) {
+  const cfnLint = path.join(await pythonPrograms("test/infra/requirements.txt"), "cfn-lint");
+  // Two at once, for it uses one core.
+  const halves = [0, 1].map((half) => templates.filter((_, index) => index % 2 === half));
+  findings.push(...(await Promise.all(halves.map((half) => lint(cfnLint, half)))).flat());
+} else {
+  process.stdout.write("Left out: cfn-lint, for there is no Python 3 with venv.\n");
+}
+for (const finding of findings) process.stdout.write(`${finding}\n`);
+if (findings.length > 0) {
+  process.stdout.write(
+    "Mend what was found, or explain it beside the resource: Validations.of(construct).acknowledge({ id, reason }).\n",
+  );
+  process.exitCode = 1;
+}

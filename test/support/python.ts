@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { projectRoot } from "../../infra/project-root.ts";
+
+const run = promisify(execFile);
+
+/** Whether there is a Python 3 that can make virtual environments, which the gateway itself does not need. */
+export async function hasPython(): Promise<boolean> {
+  return run("python3", ["-c", "import venv, ensurepip"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * The folder with the programs that a file of requirements names. They are installed into `.build/` the first time,
+ * and whenever the file changes.
+ * @param requirementsFile from the project's root
+ * @throws Error with what pip wrote when they cannot be installed
+ */
+export async function pythonPrograms(requirementsFile: string): Promise<string> {
+  const requirements = await readFile(path.join(projectRoot, requirementsFile), "utf8");
+  const environment = path.join(projectRoot, ".build/python", path.dirname(requirementsFile));
+  const programs = path.join(environment, "bin");
+  const installedFile = path.join(environment, "installed.txt");
+  const installed = await readFile(installedFile, "utf8").catch(() => "");
+  if (installed === requirements) return programs;
+  await mkdir(environment, { recursive: true });
+  await run("python3", ["-m", "venv", "--clear", environment]);
+  const install = ["-m", "pip", "install", "--quiet", "-r", path.join(projectRoot, requirementsFile)];
+  await run(path.join(programs, "python"), install);
+  await writeFile(installedFile, requirements);
+  return programs;
+}
