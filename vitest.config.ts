@@ -39,12 +39,14 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,chaos,conventions,model,unit}/**"],
+          exclude: ["test/{browser,chaos,conventions,model,sam,unit}/**"],
           ...sharedGateway,
         },
       },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
+      // It needs Python.
+      { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },
       { test: { name: "browser", include: ["test/browser/**/*.test.ts"], ...sharedGateway } },
     ],
   },
