@@ -18,7 +18,7 @@ async function sourceOf(calledFrom: string, headers: Record<string, string>): Pr
   let source = "";
   const handler = pipeline(routes.getHealth, [], async (call) => {
     source = call.sourceIp;
-    return { status: "ok", version: "1" };
+    return { status: "ok" as const, version: "1" };
   });
   await handler(event, context);
   return source;
