@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
 
 import { App } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
@@ -39,21 +38,15 @@ function synthesize(stage: Stage): { findings: string[]; templates: string[] } {
   return { findings, templates: stacks.map(({ templateFullPath }) => templateFullPath) };
 }
 
-/** What cfn-lint finds in templates. */
+/** What cfn-lint finds in templates, or why it could not look at them. */
 async function lint(cfnLint: string, templates: readonly string[]): Promise<string[]> {
-  const options = [
-    "--config-file",
-    path.join(projectRoot, "test/infra/cfn-lint.yaml"),
-    "--format",
-    "parseable",
-  ];
-  try {
-    await promisify(execFile)(cfnLint, [...options, "--template", ...templates]);
-    return [];
-  } catch (error) {
-    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    return [stdout, stderr].join("\n").split("\n").filter(Boolean);
-  }
+  const config = path.join(projectRoot, "test/infra/cfn-lint.yaml");
+  const options = ["--config-file", config, "--format", "parseable", "--template", ...templates];
+  return new Promise((resolve) => {
+    execFile(cfnLint, options, (error, stdout, stderr) => {
+      resolve(error === null ? [] : `${error.message}\n${stdout}\n${stderr}`.split("\n").filter(Boolean));
+    });
+  });
 }
 
 await bundleFunctions();
