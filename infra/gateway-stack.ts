@@ -2,10 +2,11 @@ import { CfnOutput, Stack, Validations, type App } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Topic } from "aws-cdk-lib/aws-sns";
 
+import { Backups } from "./constructs/backups.ts";
 import { Edge, type Firewall } from "./constructs/edge.ts";
 import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
-import { GatewayTable } from "./constructs/gateway-table.ts";
+import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import type { Stage } from "./stages/stage.ts";
@@ -32,7 +33,8 @@ export class GatewayStack extends Stack {
       id: "AwsSolutions-SMG4",
       reason: "A new key ends all sessions, so that the operator says when. The README has the command.",
     });
-    const table = new GatewayTable(this, "Table", stage);
+    const table = gatewayTable(this, stage);
+    if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, alarmTopic);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
     const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey };

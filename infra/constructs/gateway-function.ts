@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
-import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function, RecursiveLoop, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -14,12 +13,13 @@ import { agendaIndex, type KeyFamily } from "../../shared/platform/table/keys.ts
 import { familiesBeside, familiesOf, tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages/stage.ts";
+import type { GatewayTable } from "./gateway-table.ts";
 import type { JobQueue } from "./job-queue.ts";
 
 /** What the functions share. */
 export interface Backend {
   readonly stage: Stage;
-  readonly table: Table;
+  readonly table: GatewayTable;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
   readonly sessionKey: Secret;
   /** What CloudFront shows to the API, where a stage has a firewall. */
@@ -111,6 +111,25 @@ export class GatewayFunction extends Construct {
     }
   }
 
+  /** Lets DynamoDB, and nobody else, use the table's key for the function: whoever touches an item needs that. */
+  #allowTableKey({ encryptionKey }: GatewayTable): void {
+    if (encryptionKey === undefined) return;
+    const { region, urlSuffix } = Stack.of(this);
+    this.allow(
+      [
+        "kms:Decrypt",
+        "kms:DescribeKey",
+        "kms:Encrypt",
+        "kms:GenerateDataKey",
+        "kms:GenerateDataKeyWithoutPlaintext",
+        "kms:ReEncryptFrom",
+        "kms:ReEncryptTo",
+      ],
+      encryptionKey.keyArn,
+      { StringEquals: { "kms:ViaService": `dynamodb.${region}.${urlSuffix}` } },
+    );
+  }
+
   /**
    * Allows an action on those items only whose partition key is of a family that names it. AWS does not say by which
    * keys it judges a write of a transaction: its own, those of the same action, or those of all writes. Where an action
@@ -120,7 +139,8 @@ export class GatewayFunction extends Construct {
    *
    * `ForAllValues` is true of a request that has no keys, a scan for instance. `Null` keeps these out.
    */
-  #allowTable(table: Table, access: Access): void {
+  #allowTable(table: GatewayTable, access: Access): void {
+    if (tableActions.some((action) => familiesOf(access, action).length > 0)) this.#allowTableKey(table);
     for (const action of tableActions) {
       const own = familiesOf(access, action);
       if (own.length === 0) continue;

@@ -1,27 +1,59 @@
 import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table } from "aws-cdk-lib/aws-dynamodb";
+import {
+  AttributeType,
+  Billing,
+  ProjectionType,
+  TableEncryptionV2,
+  TableV2,
+  type ITableV2,
+} from "aws-cdk-lib/aws-dynamodb";
+import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 
 import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import type { Stage } from "../stages/stage.ts";
 
-/** The one table. Its keys are described in `shared/platform/table/keys.ts`. */
-export class GatewayTable extends Table {
-  constructor(scope: Construct, id: string, stage: Stage) {
-    super(scope, id, {
-      partitionKey: { name: "pk", type: AttributeType.STRING },
-      sortKey: { name: "sk", type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      timeToLiveAttribute: "expiresAt",
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: stage.keepData,
-      removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    this.addGlobalSecondaryIndex({
-      indexName: agendaIndex.name,
-      partitionKey: { name: agendaIndex.partitionKey, type: AttributeType.STRING },
-      sortKey: { name: agendaIndex.sortKey, type: AttributeType.STRING },
-      projectionType: ProjectionType.KEYS_ONLY,
+/** What the rest of the stack needs to know of the table, its own or one that it adopts. */
+export type GatewayTable = Pick<ITableV2, "encryptionKey" | "tableArn" | "tableName">;
+
+/**
+ * The one table, whose keys are described in `shared/platform/table/keys.ts`: the stack's own, or the one that the stage
+ * adopts. What is adopted is not of the stack, so that no deployment changes or deletes it; what it has to be like is
+ * looked at before (`infra/adopted-table.ts`).
+ */
+export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
+  const { name, adoptTable, encryptionKeyArn, keepData, tags } = stage;
+  const encryptionKey =
+    encryptionKeyArn === undefined ? undefined : Key.fromKeyArn(scope, "TableKey", encryptionKeyArn);
+  if (adoptTable !== undefined) {
+    return TableV2.fromTableAttributes(scope, "AdoptedTable", {
+      tableName: adoptTable,
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
   }
+  return new TableV2(scope, "Table", {
+    partitionKey: { name: "pk", type: AttributeType.STRING },
+    sortKey: { name: "sk", type: AttributeType.STRING },
+    globalSecondaryIndexes: [
+      {
+        indexName: agendaIndex.name,
+        partitionKey: { name: agendaIndex.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: agendaIndex.sortKey, type: AttributeType.STRING },
+        projectionType: ProjectionType.KEYS_ONLY,
+      },
+    ],
+    billing: Billing.onDemand(),
+    timeToLiveAttribute: timeToLiveField,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    ...(encryptionKey === undefined
+      ? {}
+      : { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
+    // A table of this kind has its tags by replica, which those of the stack may not reach.
+    tags: Object.entries({ ...tags, stage: name }).map(([key, value]) => ({ key, value })),
+    deletionProtection: keepData,
+    removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
 }
+
+/** The field by which the table forgets an item, in seconds since the epoch. */
+export const timeToLiveField = "expiresAt";

@@ -172,9 +172,7 @@ export async function readStack(
   const resolve = resolver(template, awsEndpoint);
   const resources = resourceReader(template, resolve);
 
-  const [table] = ["AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"].flatMap((type) =>
-    resources(type, resourceSchemas.table),
-  );
+  const [table] = resources("AWS::DynamoDB::GlobalTable", resourceSchemas.table);
   if (table === undefined) throw new Error(`${stackName} has no table`);
   const roles = new Map(
     resources("AWS::IAM::Role", resourceSchemas.role).map((role) => [
@@ -333,12 +331,7 @@ function resourceReader(template: Template, resolve: (value: unknown) => unknown
 
 function arnOf(type: string, logicalId: string): string {
   const service = type.split("::")[1]?.toLowerCase();
-  const kinds: Record<string, string> = {
-    "AWS::DynamoDB::GlobalTable": "table/",
-    "AWS::DynamoDB::Table": "table/",
-    "AWS::Lambda::Function": "function:",
-  };
-  const kind = kinds[type] ?? "";
+  const kind = { "AWS::DynamoDB::GlobalTable": "table/", "AWS::Lambda::Function": "function:" }[type] ?? "";
   return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
 }
 

@@ -248,14 +248,19 @@ it("lets no role do everything with something, or something with everything", ()
 it("keeps the table of prod whatever happens, and lets dev go with its stack", () => {
   const table = {
     BillingMode: "PAY_PER_REQUEST",
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
   };
-  const [ofProd, ...others] = Object.values(prod.findResources("AWS::DynamoDB::Table"));
+  const replica = {
+    Region: { Ref: "AWS::Region" },
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  };
+  const [ofProd, ...others] = Object.values(prod.findResources("AWS::DynamoDB::GlobalTable"));
   expect(others).toEqual([]);
+  const tags = [{ Key: "stage", Value: "prod" }];
   expect(ofProd).toMatchObject({
-    Properties: { ...table, DeletionProtectionEnabled: true },
+    Properties: { ...table, Replicas: [{ ...replica, DeletionProtectionEnabled: true, Tags: tags }] },
     DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
   });
   // Its index has no data, so that whoever may list it learns nothing.
   expect(ofProd).toHaveProperty("Properties.GlobalSecondaryIndexes", [
@@ -268,8 +273,11 @@ it("keeps the table of prod whatever happens, and lets dev go with its stack", (
       Projection: { ProjectionType: "KEYS_ONLY" },
     },
   ]);
-  const [ofDev] = Object.values(dev.findResources("AWS::DynamoDB::Table"));
-  expect(ofDev).toMatchObject({ Properties: table, DeletionPolicy: "Delete" });
+  const [ofDev] = Object.values(dev.findResources("AWS::DynamoDB::GlobalTable"));
+  expect(ofDev).toMatchObject({
+    Properties: { ...table, Replicas: [{ ...replica, DeletionProtectionEnabled: false }] },
+    DeletionPolicy: "Delete",
+  });
 });
 
 it("disables top-ups and local webhook targets in prod", () => {
