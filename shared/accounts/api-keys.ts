@@ -9,7 +9,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { queryItems, findItem, transact, type Update } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows, transact, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ApiKeyRecord, presentApiKey } from "./api-key-record.ts";
 import { takeQuota } from "./quota.ts";
@@ -58,7 +58,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
 /** The organisation's keys, newest first, without their secrets. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
   const { pk } = keys.organization(organizationId);
-  const records = await queryItems(ApiKeyRecord, {
+  const rows = await queryRows(ApiKeyRecord, {
     pk,
     from: "KEY#",
     to: "KEY#~",
@@ -66,7 +66,7 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
     limit: maxApiKeys,
     consistent: true,
   });
-  return pageOf(records.map(presentApiKey), query);
+  return pageOf(itemsOf(rows).map(presentApiKey), query);
 }
 
 /**

@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 import { usedQuota } from "../accounts/quota.ts";
 import type { Campaign } from "../contract/campaigns.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
@@ -23,7 +21,7 @@ export async function getCampaign(organizationId: string, campaignId: string): P
 /** A page of the organisation's campaigns, newest first. */
 export async function listCampaigns(organizationId: string, query: PageQuery): Promise<Page<Campaign>> {
   const { rows, meta } = await readPage(
-    CampaignRecord.extend({ sk: z.string() }),
+    CampaignRecord,
     { pk: keys.campaign(organizationId, "").pk, newestFirst: true, consistent: true },
     query,
     await usedQuota(organizationId, "campaignCount"),

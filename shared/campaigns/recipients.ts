@@ -2,6 +2,7 @@ import { findContact, readContacts, type ContactRecord } from "../contacts/recor
 import { SendSmsRequest } from "../contract/sms.ts";
 import { newMessage } from "../messages/accept.ts";
 import type { MessageRecord } from "../messages/record.ts";
+import { undefinedIfUnreadable } from "../platform/table/table.ts";
 import { renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
 
@@ -25,11 +26,13 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, at: Dat
       after: position === "" ? undefined : position,
       limit,
     });
-    return contacts.map((contact) => turnOf(campaign, contact, contact.id, at));
+    return contacts.map(({ key, item }) => turnOf(campaign, item, key.sk, at));
   }
   const start = Number(position);
   const ids = [...new Set(contactIds)].slice(start, start + limit);
-  const contacts = await Promise.all(ids.map(async (id) => findContact(organizationId, id)));
+  const contacts = await Promise.all(
+    ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
+  );
   return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), at));
 }
 

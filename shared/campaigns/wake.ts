@@ -4,7 +4,7 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems } from "../platform/table/table.ts";
+import { itemsOf, queryRows, undefinedIfUnreadable } from "../platform/table/table.ts";
 import { wakeCampaign } from "./campaign-job.ts";
 import { findCampaign } from "./record.ts";
 
@@ -19,7 +19,6 @@ const batchSize = 100;
 const maxBatches = 100;
 
 const DueCampaign = z.object({
-  sk: z.string(),
   entity: z.literal("dueCampaign"),
   dueAt: z.string(),
   organizationId: z.string(),
@@ -38,11 +37,11 @@ export async function wakeDueCampaigns(): Promise<number> {
   let asked = 0;
   let after: string | undefined;
   for (let batch = 0; batch < maxBatches; batch += 1) {
-    const items = await queryItems(DueCampaign, { pk, to, after, limit: batchSize, consistent: true });
-    const results = await Promise.all(items.map(async (item) => wakeIfLost(item, at)));
+    const rows = await queryRows(DueCampaign, { pk, to, after, limit: batchSize, consistent: true });
+    const results = await Promise.all(itemsOf(rows).map(async (item) => wakeIfLost(item, at)));
     asked += results.filter(Boolean).length;
-    if (items.length < batchSize) return asked;
-    after = items.at(-1)?.sk;
+    if (rows.length < batchSize) return asked;
+    after = rows.at(-1)?.key.sk;
   }
   log.warn("campaigns.too_many_due", { count: batchSize * maxBatches });
   return asked;
@@ -52,7 +51,8 @@ async function wakeIfLost(
   { dueAt, organizationId, campaignId }: z.infer<typeof DueCampaign>,
   at: number,
 ): Promise<boolean> {
-  const campaign = await findCampaign(organizationId, campaignId);
+  // One that cannot be read must not keep the others from their time.
+  const campaign = await findCampaign(organizationId, campaignId).catch(undefinedIfUnreadable);
   if (campaign?.dueAt !== dueAt) return false;
   const { lastRunAt } = campaign;
   if (lastRunAt !== undefined && at - Date.parse(lastRunAt) < lostAfterMs) return false;

@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -42,7 +40,7 @@ export const tooManyContacts = `An organisation has at most ${maxContacts} conta
 export async function listContacts(organizationId: string, query: PageQuery): Promise<Page<Contact>> {
   const { pk } = keys.contact(organizationId, "");
   const page = await readPage(
-    ContactRecord.extend({ sk: z.string() }),
+    ContactRecord,
     { pk, ...contactIds, newestFirst: true, consistent: true },
     query,
     await usedQuota(organizationId, "contactCount"),

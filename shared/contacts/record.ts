@@ -4,7 +4,7 @@ import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, findItem, type Put } from "../platform/table/table.ts";
+import { findItem, queryRows, type Put, type Row } from "../platform/table/table.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),
@@ -73,9 +73,9 @@ export async function findContact(
 export async function readContacts(
   organizationId: string,
   range: { readonly after?: string | undefined; readonly limit: number },
-): Promise<ContactRecord[]> {
+): Promise<Row<ContactRecord>[]> {
   const { pk } = keys.contact(organizationId, "");
-  return queryItems(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
+  return queryRows(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
 }
 
 export function presentContact(record: ContactRecord): Contact {

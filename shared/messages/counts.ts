@@ -5,7 +5,7 @@ import { firstIdAt } from "../platform/ids.ts";
 import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import { keys, messagesPartition, partOf, type Key } from "../platform/table/keys.ts";
-import { queryItems, findItem, updateItem } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryItems, queryRows, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 import { MessageRecord } from "./record.ts";
 
@@ -170,7 +170,7 @@ export async function readCounts(range: {
   readonly limit: number;
 }): Promise<CountsRecord[]> {
   const { from, to, limit } = range;
-  return queryItems(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit });
+  return itemsOf(await queryRows(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit }));
 }
 
 /** What is counted of one campaign; undefined while nothing has come to its end. */

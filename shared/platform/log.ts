@@ -15,6 +15,8 @@ export interface LogFields {
   readonly webhookId?: string | undefined;
   readonly eventId?: string | undefined;
   readonly queueMessageId?: string | undefined;
+  /** Keys of items in the table, as far as they are no email and no number. */
+  readonly recordKeys?: readonly string[] | undefined;
   readonly errorCode?: string | undefined;
   readonly attempt?: number | undefined;
   readonly count?: number | undefined;

@@ -6,7 +6,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys, messagesPartition, partOf } from "../platform/table/keys.ts";
-import { findItem, queryItems, tryTransact, updateItem } from "../platform/table/table.ts";
+import { findItem, queryRows, tryTransact, unreadableOf, updateItem } from "../platform/table/table.ts";
 import {
   ledgerEntry,
   readLedger,
@@ -74,7 +74,7 @@ class Pass implements Reconciliation {
   readonly #horizon: string;
   /** How far the wallet is settled, as its item says. */
   #settledSeq: number;
-  readonly #messages = new Map<string, MessageRecord>();
+  readonly #messages = new Map<string, MessageRecord | "unreadable">();
   /** The days that have their counter, in each part of the messages. */
   readonly #notedDays = new Set<string>();
   #position: Position = { seq: 0, balanceMicros: 0 };
@@ -136,15 +136,15 @@ class Pass implements Reconciliation {
       const [from = "", to = ""] = [ofPart[0], ofPart.at(-1)];
       const pk = messagesPartition(organizationId, part);
       const limit = 2 * maxEntriesPerPass;
-      const listed = await queryItems(MessageRecord, { pk, from, to, limit, consistent: true });
-      for (const message of listed) this.#messages.set(message.id, message);
+      const rows = await queryRows(MessageRecord, { pk, from, to, limit, consistent: true });
+      for (const { key, item } of rows) this.#messages.set(key.sk, item ?? "unreadable");
     }
     const missing = ids.filter((id) => !this.#messages.has(id));
     for (let start = 0; start < missing.length; start += maxReadTogether) {
       await Promise.all(
         missing.slice(start, start + maxReadTogether).map(async (id) => {
           const key = keys.message(organizationId, id);
-          const message = await findItem(MessageRecord, key, { consistent: true });
+          const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
           if (message !== undefined) this.#messages.set(id, message);
         }),
       );
@@ -237,6 +237,9 @@ class Pass implements Reconciliation {
     const message = this.#messages.get(messageId);
     if (message === undefined) {
       log.error("ledger.message_missing", { organizationId, messageId });
+    } else if (message === "unreadable") {
+      // What has become of it, nobody can say; the ledger behind it need not wait for that.
+      this.#report(entry.seq);
     } else if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
       if (message.expiresAt !== undefined) await updateItem(MessageRecord, makeLasting(message));
       await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { keys, type ReviewKind } from "../platform/table/keys.ts";
-import { queryItems, type Put, type Write } from "../platform/table/table.ts";
+import { queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";
 
 /** What an operator says to something that is pending. */
 export type Decision = { readonly approved: true } | { readonly approved: false; readonly reason: string };
@@ -10,14 +10,12 @@ export type Decision = { readonly approved: true } | { readonly approved: false;
 const ReviewRecord = z.object({
   entity: z.literal("review"),
   organizationId: z.string(),
-  /** The id of what is pending; ids sort by time, so the oldest comes first. */
-  sk: z.string(),
 });
 type ReviewRecord = z.infer<typeof ReviewRecord>;
 
 /** The write that puts something on the operator's list. It belongs into the transaction that makes it pending. */
 export function openReview(kind: ReviewKind, id: string, organizationId: string): Put {
-  const record: Omit<ReviewRecord, "sk"> = { entity: "review", organizationId };
+  const record: ReviewRecord = { entity: "review", organizationId };
   return { put: { ...keys.review(kind, id), ...record } };
 }
 
@@ -48,9 +46,12 @@ export async function* listReviews(
 ): AsyncGenerator<{ readonly id: string; readonly organizationId: string }> {
   const limit = 100;
   const { pk } = keys.review(kind, "");
-  let batch: ReviewRecord[] = [];
+  let batch: Row<ReviewRecord>[] = [];
   do {
-    batch = await queryItems(ReviewRecord, { pk, after: batch.at(-1)?.sk, limit, consistent: true });
-    for (const { sk, organizationId } of batch) yield { id: sk, organizationId };
+    batch = await queryRows(ReviewRecord, { pk, after: batch.at(-1)?.key.sk, limit, consistent: true });
+    // Ids sort by time, so the oldest comes first.
+    for (const { key, item } of batch) {
+      if (item !== undefined) yield { id: key.sk, organizationId: item.organizationId };
+    }
   } while (batch.length === limit);
 }

@@ -5,7 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import type { SenderIdRequest } from "../contract/sender-ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems } from "../platform/table/table.ts";
+import { itemsOf, queryRows } from "../platform/table/table.ts";
 
 /** A request for a sender ID. Its key is the sender ID itself, so an organisation has one request for each. */
 export const SenderIdRecord = z.object({
@@ -26,14 +26,14 @@ export const maxSenderIds = 50;
 /** An organisation's requests as they are now, newest first. */
 export async function readSenderIds(organizationId: string): Promise<SenderIdRecord[]> {
   const { pk } = keys.organization(organizationId);
-  const records = await queryItems(SenderIdRecord, {
+  const rows = await queryRows(SenderIdRecord, {
     pk,
     from: "SENDER-ID#",
     to: "SENDER-ID#~",
     limit: maxSenderIds,
     consistent: true,
   });
-  return records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  return itemsOf(rows).toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 /**

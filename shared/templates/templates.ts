@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
@@ -51,7 +49,7 @@ function checkBody(body: string): void {
 /** A page of the organisation's templates, newest first. */
 export async function listTemplates(organizationId: string, query: PageQuery): Promise<Page<Template>> {
   const page = await readPage(
-    TemplateRecord.extend({ sk: z.string() }),
+    TemplateRecord,
     { pk: keys.template(organizationId, "").pk, newestFirst: true, consistent: true },
     query,
     await usedQuota(organizationId, "templateCount"),

@@ -83,7 +83,7 @@ export async function readLedger(
 /** A page of a wallet's ledger, newest first. Its seq is the number of its entries. */
 export async function listLedger(wallet: WalletRecord, query: PageQuery): Promise<Page<Transaction>> {
   const page = await readMergedPage(
-    LedgerEntryRecord.extend({ sk: z.string() }),
+    LedgerEntryRecord,
     { pks: ledgerPartitions(wallet), consistent: false },
     query,
     wallet.seq,

@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 import type { Page } from "../contract/primitives.ts";
 import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
 import { epochSeconds, now } from "../platform/clock.ts";
@@ -20,7 +18,7 @@ export async function listWebhookDeliveries(
   await readWebhook(organizationId, webhookId);
   const at = epochSeconds(now());
   const page = await readWantedPage(
-    DeliveryRecord.extend({ sk: z.string() }),
+    DeliveryRecord,
     { pk: keys.webhookDelivery(webhookId, "").pk, newestFirst: true, consistent: true },
     query,
     // DynamoDB deletes expired items days later.

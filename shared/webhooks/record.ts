@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ApiError } from "../contract/errors.ts";
 import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
-import { queryItems, findItem } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
 
 /** A customer's endpoint, which is called when something happens. */
 export const WebhookRecord = z.object({
@@ -28,7 +28,7 @@ export const maxWebhooks = 100;
 /** All webhooks of an organisation, with their secrets, newest first. */
 export async function readWebhooks(organizationId: string): Promise<WebhookRecord[]> {
   const { pk } = keys.organization(organizationId);
-  return queryItems(WebhookRecord, {
+  const rows = await queryRows(WebhookRecord, {
     pk,
     from: "WEBHOOK#",
     to: "WEBHOOK#~",
@@ -36,6 +36,7 @@ export async function readWebhooks(organizationId: string): Promise<WebhookRecor
     limit: maxWebhooks,
     consistent: true,
   });
+  return itemsOf(rows);
 }
 
 /** One webhook with its secret; undefined when it has been removed. */

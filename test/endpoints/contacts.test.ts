@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { maxContacts, findContact, readContacts } from "../../shared/contacts/record.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { itemsOf, transact } from "../../shared/platform/table/table.ts";
 import {
   Customer,
   dataOf,
@@ -264,9 +264,9 @@ describe("the list of contacts", () => {
     expect(next.meta.nextCursor).toBeUndefined();
 
     const { organizationId } = lister;
-    const oldest = await readContacts(organizationId, { limit: 2 });
+    const oldest = itemsOf(await readContacts(organizationId, { limit: 2 }));
     expect(idsOf({ rows: oldest })).toEqual(ids.slice(0, 2));
-    const rest = await readContacts(organizationId, { after: ids[1], limit: 10 });
+    const rest = itemsOf(await readContacts(organizationId, { after: ids[1], limit: 10 }));
     expect(idsOf({ rows: rest })).toEqual(ids.slice(2));
     expect(await findContact(organizationId, ids[0] ?? "")).toEqual(oldest[0]);
   });
@@ -297,7 +297,7 @@ describe("an import", () => {
     expect(first.totals).toEqual({ created: 1_000, duplicates: 0, invalid: 0 });
     expect(first.results.map(({ index }) => index)).toEqual(rows.map((_, index) => index));
     expect((await list(importer)).meta.total).toBe(1_000);
-    const stored = await readContacts(importer.organizationId, { limit: maxContacts });
+    const stored = itemsOf(await readContacts(importer.organizationId, { limit: maxContacts }));
     expect(new Set(stored.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`))).toEqual(
       new Set(rows.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`)),
     );
@@ -328,7 +328,7 @@ describe("an import", () => {
       { index: 4, status: "duplicate", phoneNumber: fine },
       { index: 5, status: "created" },
     ]);
-    const stored = await readContacts(importer.organizationId, { limit: 10 });
+    const stored = itemsOf(await readContacts(importer.organizationId, { limit: 10 }));
     expect(stored.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual([known, fine, other].toSorted());
     expect(stored.find(({ phoneNumber }) => phoneNumber === fine)?.tags).toEqual(["vip"]);
   });

@@ -22,7 +22,6 @@ export const DueJobRecord = z.object({
   group: z.string(),
   body: z.unknown(),
 });
-export type DueJobRecord = z.infer<typeof DueJobRecord>;
 
 /**
  * The write that lets a job wait in the bucket of its minute. The caller makes sure that it is due later than

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { hourMs, minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
-import { deleteItem, queryItems, findItem, updateItem } from "../table/table.ts";
+import { deleteItem, findItem, itemsOf, queryRows, updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 import { bucketName, DueJobRecord, startOfMinute } from "./due-job.ts";
 import { secondsUntil } from "./job.ts";
@@ -54,13 +54,14 @@ async function releaseBucket(bucket: string): Promise<number> {
   let released = 0;
   let after: string | undefined;
   for (;;) {
-    const items = await queryItems(z.looseObject({ sk: z.string() }), {
+    const rows = await queryRows(DueJobRecord, {
       pk,
       after,
       limit: batchSize,
       consistent: true,
     });
-    const records = items.flatMap((item) => readable(item));
+    // A record that cannot be read stays where it is and must not keep the others from their time.
+    const records = itemsOf(rows);
     await enqueueAll(
       records.map(({ queue, group, body, dueAt }) => ({
         queue,
@@ -71,17 +72,9 @@ async function releaseBucket(bucket: string): Promise<number> {
     );
     await Promise.all(records.map(async ({ sk }) => deleteItem({ pk, sk })));
     released += records.length;
-    if (items.length < batchSize) return released;
-    after = items.at(-1)?.sk;
+    if (rows.length < batchSize) return released;
+    after = rows.at(-1)?.key.sk;
   }
-}
-
-/** A record that cannot be read stays where it is and must not keep the others from their time. */
-function readable(item: { readonly sk: string }): DueJobRecord[] {
-  const record = DueJobRecord.safeParse(item);
-  if (record.success) return [record.data];
-  log.error("due_job.unreadable", { error: record.error });
-  return [];
 }
 
 /** Progress only moves forward, also when two runs overlap. */

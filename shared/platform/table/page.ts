@@ -2,13 +2,18 @@ import type * as z from "zod";
 
 import { invalidField, type ApiError } from "../../contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
-import { queryItems, skipItems, type Range } from "./table.ts";
+import { itemsOf, queryRows, skipItems, type Range, type Row } from "./table.ts";
+
+/*
+ * Lists. A record that cannot be read, which is reported, is left out of its page: the page is shorter, and the next one
+ * goes on behind it.
+ */
 
 /**
  * One page of a range of items, by page number or by cursor. `total` is how many items the range has; the
  * caller knows it from a counter, for DynamoDB would have to read them all.
  */
-export async function readPage<Item extends { sk: string }>(
+export async function readPage<Item>(
   schema: z.ZodType<Item>,
   range: Omit<Range, "after" | "limit">,
   query: PageQuery,
@@ -17,11 +22,15 @@ export async function readPage<Item extends { sk: string }>(
   const { page, limit, cursor } = query;
   const after = cursor === undefined ? await skipToPage(range, page, limit) : decodePosition(cursor, range);
   if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
-  // One item more than asked for tells whether another page follows.
-  const rows = await queryItems(schema, { ...range, after, limit: limit + 1 });
-  const more = rows.length > limit;
-  if (more) rows.pop();
-  return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
+  // One more than asked for tells whether another page follows.
+  return pageOfRows(await queryRows(schema, { ...range, after, limit: limit + 1 }), query, total);
+}
+
+/** A page of rows, of which there is one more than asked for where another page follows. */
+function pageOfRows<Item>(rows: readonly Row<Item>[], query: PageQuery, total: number): Page<Item> {
+  const shown = rows.slice(0, query.limit);
+  const last = rows.length > query.limit ? shown.at(-1) : undefined;
+  return { rows: itemsOf(shown), meta: pageMeta(query, total, last?.key.sk) };
 }
 
 /** Partitions that are listed as one. */
@@ -31,7 +40,7 @@ export interface MergedRange {
 }
 
 /** One page of what several partitions have, newest first whichever has it. A single one is read as such. */
-export async function readMergedPage<Item extends { sk: string }>(
+export async function readMergedPage<Item>(
   schema: z.ZodType<Item>,
   { pks, consistent }: MergedRange,
   query: PageQuery,
@@ -44,47 +53,42 @@ export async function readMergedPage<Item extends { sk: string }>(
   const { page, limit, cursor } = query;
   const after = cursor === undefined ? undefined : decodePosition(cursor, first);
   let toSkip = cursor === undefined ? (page - 1) * limit : 0;
-  const rows: Item[] = [];
-  for await (const item of merged(
+  const rows: Row<Item>[] = [];
+  for await (const row of merged(
     ranges.map((range) => inBatches(schema, { ...range, after, limit: limit + 1 })),
   )) {
     toSkip -= 1;
     if (toSkip >= 0) continue;
-    rows.push(item);
-    // One item more than asked for tells whether another page follows.
+    rows.push(row);
+    // One more than asked for tells whether another page follows.
     if (rows.length > limit) break;
   }
-  const more = rows.length > limit;
-  if (more) rows.pop();
-  return { rows, meta: pageMeta(query, total, more ? rows.at(-1)?.sk : undefined) };
+  return pageOfRows(rows, query, total);
 }
 
-/** The items of a range, of which so many are read at once as its limit says. */
-async function* inBatches<Item extends { sk: string }>(
-  schema: z.ZodType<Item>,
-  range: Range,
-): AsyncGenerator<Item, undefined> {
+/** The rows of a range, of which so many are read at once as its limit says. */
+async function* inBatches<Item>(schema: z.ZodType<Item>, range: Range): AsyncGenerator<Row<Item>, undefined> {
   let { after } = range;
   for (;;) {
-    const batch = await queryItems(schema, { ...range, after });
+    const batch = await queryRows(schema, { ...range, after });
     yield* batch;
     if (batch.length < range.limit) return undefined;
-    after = batch.at(-1)?.sk;
+    after = batch.at(-1)?.key.sk;
   }
 }
 
-/** The items of several rows, each with the newest first, as one such row. */
-async function* merged<Item extends { sk: string }>(
-  rows: readonly AsyncGenerator<Item, undefined>[],
-): AsyncGenerator<Item, undefined> {
-  const heads = await Promise.all(rows.map(async (row) => ({ row, item: (await row.next()).value })));
+/** Several ranges, each with the newest first, as one such range. */
+async function* merged<Item>(
+  ranges: readonly AsyncGenerator<Row<Item>, undefined>[],
+): AsyncGenerator<Row<Item>, undefined> {
+  const heads = await Promise.all(ranges.map(async (rest) => ({ rest, row: (await rest.next()).value })));
   for (;;) {
     const [head] = heads
-      .filter(({ item }) => item !== undefined)
-      .toSorted((one, other) => ((one.item?.sk ?? "") < (other.item?.sk ?? "") ? 1 : -1));
-    if (head?.item === undefined) return undefined;
-    yield head.item;
-    head.item = (await head.row.next()).value;
+      .filter(({ row }) => row !== undefined)
+      .toSorted((one, other) => ((one.row?.key.sk ?? "") < (other.row?.key.sk ?? "") ? 1 : -1));
+    if (head?.row === undefined) return undefined;
+    yield head.row;
+    head.row = (await head.rest.next()).value;
   }
 }
 
@@ -96,20 +100,20 @@ const maxExamined = 1_000;
  * `maxExamined` items: `total` is how many of those are wanted, and `nextCursor` goes on behind them, so a page
  * can be short, or empty, although more follows.
  */
-export async function readWantedPage<Item extends { sk: string }>(
+export async function readWantedPage<Item>(
   schema: z.ZodType<Item>,
   range: Omit<Range, "after" | "limit">,
   query: PageQuery,
   isWanted: (item: Item) => boolean,
 ): Promise<Page<Item>> {
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-  const examined = await queryItems(schema, { ...range, after, limit: maxExamined });
-  const wanted = examined.filter(isWanted);
+  const examined = await queryRows(schema, { ...range, after, limit: maxExamined });
+  const wanted = examined.filter(({ item }) => item !== undefined && isWanted(item));
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
   const rows = wanted.slice(start, start + query.limit);
   const rest = examined.length === maxExamined ? examined.at(-1) : undefined;
   const last = wanted.length > start + query.limit ? rows.at(-1) : rest;
-  return { rows, meta: pageMeta(query, wanted.length, last?.sk) };
+  return { rows: itemsOf(rows), meta: pageMeta(query, wanted.length, last?.key.sk) };
 }
 
 /** One page of a list that is short enough to be read whole. */

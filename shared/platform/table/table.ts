@@ -23,6 +23,8 @@ import type * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
 import { config } from "../config.ts";
+import { log } from "../log.ts";
+import { countMetrics } from "../metrics.ts";
 import { dropDeadConnections, requestHandler } from "./connections.ts";
 import type { agendaIndex, Key } from "./keys.ts";
 import { CarefulRetryStrategy } from "./retry.ts";
@@ -87,8 +89,58 @@ export type Outcome<Applied> =
   | { readonly applied: true; readonly item: Applied }
   | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
 
+/** An item has another shape than its record: no release that this one knows of has written it. */
+export class UnreadableRecordError extends Error {
+  readonly key: Key;
+
+  constructor(key: Key, cause: unknown) {
+    super(`the record ${loggableKey(key)} cannot be read`, { cause });
+    this.key = key;
+  }
+}
+
+/** For those who have something better to do than to fail for one record: it has been reported. */
+export function undefinedIfUnreadable(error: unknown): undefined {
+  if (error instanceof UnreadableRecordError) return undefined;
+  throw error;
+}
+
+/** For those to whom a record that cannot be read is not the same as none. */
+export function unreadableOf(error: unknown): "unreadable" {
+  if (error instanceof UnreadableRecordError) return "unreadable";
+  throw error;
+}
+
+/** Keys that are reported at once. */
+const maxReported = 10;
+
+/** Says once of records that cannot be read which they are, and what is wrong with the first, and not what is in them. */
+function reportUnreadable(errors: readonly UnreadableRecordError[]): void {
+  const [first] = errors;
+  if (first === undefined) return;
+  const recordKeys = errors.slice(0, maxReported).map(({ key }) => loggableKey(key));
+  log.error("record.unreadable", { recordKeys, count: errors.length, error: first.cause });
+  countMetrics({ UnreadableRecords: errors.length });
+}
+
+/** An email or a number, which keys can be too, does not belong into a log. */
+function loggableKey({ pk, sk }: Key): string {
+  if (/^(EMAIL|LIMIT)#/.test(pk)) return pk.replace(/#.*/, "#…");
+  return `${pk} ${sk.replace(/^PHONE#.*/, "PHONE#…")}`;
+}
+
+/** @throws UnreadableRecordError, which has been reported */
+function parsed<Item>(schema: z.ZodType<Item>, key: Key, item: unknown): Item {
+  const result = schema.safeParse(item);
+  if (result.success) return result.data;
+  const error = new UnreadableRecordError(key, result.error);
+  reportUnreadable([error]);
+  throw error;
+}
+
 /**
  * Reads one item and checks its shape. Eventually consistent unless asked otherwise.
+ * @throws UnreadableRecordError, which has been reported
  * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
  */
 export async function findItem<Item>(
@@ -99,7 +151,7 @@ export async function findItem<Item>(
   const { Item } = await client.send(
     new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
   );
-  return Item === undefined ? undefined : schema.parse(Item);
+  return Item === undefined ? undefined : parsed(schema, key, Item);
 }
 
 interface Recognition<Item> {
@@ -136,9 +188,9 @@ export async function updateItem<Item>(
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
     );
-    return schema.parse(Attributes);
+    return parsed(schema, update.key, Attributes);
   });
-  return recognised((found) => schema.parse(found), outcome, isOwn);
+  return recognised((found) => parsed(schema, update.key, found), outcome, isOwn);
 }
 
 /**
@@ -210,20 +262,61 @@ export interface Range {
   readonly consistent?: boolean;
 }
 
+/** What stands at one key of a range: an item, or something that cannot be read as one. */
+export interface Row<Item> {
+  readonly key: Key;
+  readonly item: Item | undefined;
+}
+
 /**
- * The first items of a range, read over as many of DynamoDB's 1 MB pages as it takes.
+ * The first items of a range, for those who must not pass over any: who look after money, or count.
+ * @throws UnreadableRecordError for the first that cannot be read; they have been reported
  * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
  */
 export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): Promise<Item[]> {
-  const items: Item[] = [];
+  const { rows, unreadable } = await query(schema, range);
+  reportUnreadable(unreadable);
+  const [first] = unreadable;
+  if (first !== undefined) throw first;
+  return itemsOf(rows);
+}
+
+/**
+ * What stands at the first keys of a range. A record that cannot be read is reported and fails nothing: whoever lists
+ * leaves it out, and goes on behind its key.
+ * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
+ */
+export async function queryRows<Item>(schema: z.ZodType<Item>, range: Range): Promise<Row<Item>[]> {
+  const { rows, unreadable } = await query(schema, range);
+  reportUnreadable(unreadable);
+  return rows;
+}
+
+/** The items of rows that can be read. */
+export function itemsOf<Item>(rows: readonly Row<Item>[]): Item[] {
+  return rows.flatMap(({ item }) => item ?? []);
+}
+
+/** Reads a range over as many of DynamoDB's 1 MB pages as it takes. */
+async function query<Item>(
+  schema: z.ZodType<Item>,
+  range: Range,
+): Promise<{ readonly rows: Row<Item>[]; readonly unreadable: readonly UnreadableRecordError[] }> {
+  const rows: Row<Item>[] = [];
+  const unreadable: UnreadableRecordError[] = [];
   const parameters = queryParameters(range);
-  while (items.length < range.limit) {
-    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - items.length }));
-    for (const item of page.Items ?? []) items.push(schema.parse(item));
+  while (rows.length < range.limit) {
+    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - rows.length }));
+    for (const found of page.Items ?? []) {
+      const key = { pk: String(found["pk"]), sk: String(found["sk"]) };
+      const result = schema.safeParse(found);
+      if (!result.success) unreadable.push(new UnreadableRecordError(key, result.error));
+      rows.push({ key, item: result.data });
+    }
     if (page.LastEvaluatedKey === undefined) break;
     parameters.ExclusiveStartKey = page.LastEvaluatedKey;
   }
-  return items;
+  return { rows, unreadable };
 }
 
 /** The sort key of the `count`-th item of a range, or undefined when the range is shorter. Reads no attributes. */
