@@ -43,6 +43,9 @@ export class GatewayStack extends Stack {
     const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
     new CfnOutput(this, "ApiUrl", { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
+    if (stage.messageRetentionDays !== undefined) {
+      new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
+    }
     new CfnOutput(this, "AlarmTopicArn", { value: alarmTopic.topicArn });
   }
 

@@ -166,6 +166,9 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
+    ...(stage.messageRetentionDays === undefined
+      ? {}
+      : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
     ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),

@@ -11,6 +11,8 @@ export type StackOutput = z.infer<typeof StackOutput>;
 /** The names of the outputs that the operator's commands find a stage's table and queues by. */
 export const outputNames = {
   tableName: "TableName",
+  /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
+  messageRetentionDays: "MessageRetentionDays",
   queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,
   /** Its description says what it means for customers when a job is in there. */
   deadLettersUrl: (queue: string): string => `${capitalized(queue)}DeadLettersUrl`,

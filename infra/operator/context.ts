@@ -31,6 +31,8 @@ export async function connect(stage: Stage | undefined): Promise<Context["stackO
     return output;
   };
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
+  const retention = outputs.find(({ name }) => name === outputNames.messageRetentionDays)?.value;
+  if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
   return stackOutput;
 }
 

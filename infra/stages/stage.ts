@@ -81,7 +81,8 @@ export const StageSettings = z
     monthlyBudgetUsd: z.number().positive().optional(),
     monthlyCarrierSpendUsd: z.number().positive().optional(),
     logRetentionDays: z.literal(logRetentionDays).default(90),
-    messageRetentionDays: z.int().min(30).max(3_650).optional(),
+    /** A day is counted for the last time a month after it, which needs all of its messages. */
+    messageRetentionDays: z.int().min(45).max(3_650).optional(),
     workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
     reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
     gradualDeployment: z.boolean().default(false),

@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { Message } from "../contract/sms.ts";
@@ -7,7 +5,7 @@ import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { readMergedPage } from "../platform/table/page.ts";
 import { findItem } from "../platform/table/table.ts";
 import { sizeOfMessages } from "../wallet/record.ts";
-import { MessageRecord, presentMessage } from "./record.ts";
+import { isForgotten, MessageRecord, presentMessage } from "./record.ts";
 
 /**
  * One message of an organisation, as it is now.
@@ -15,7 +13,7 @@ import { MessageRecord, presentMessage } from "./record.ts";
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
   const record = await findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
-  if (record === undefined) throw new ApiError("NOT_FOUND");
+  if (record === undefined || isForgotten(record)) throw new ApiError("NOT_FOUND");
   return record;
 }
 
@@ -31,10 +29,10 @@ export async function getMessage(organizationId: string, messageId: string): Pro
 export async function listMessages(organizationId: string, query: PageQuery): Promise<Page<Message>> {
   const { messageCount, messageParts } = await sizeOfMessages(organizationId);
   const page = await readMergedPage(
-    MessageRecord.extend({ sk: z.string() }),
+    MessageRecord,
     { pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)), consistent: true },
     query,
     messageCount,
   );
-  return { rows: page.rows.map(presentMessage), meta: page.meta };
+  return { rows: page.rows.filter((record) => !isForgotten(record)).map(presentMessage), meta: page.meta };
 }

@@ -8,7 +8,9 @@ import {
   MessageType,
   type Message,
 } from "../contract/sms.ts";
-import { dayMs, epochSeconds } from "../platform/clock.ts";
+import { dayMs, epochSeconds, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { firstIdAt } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
@@ -46,7 +48,10 @@ export const MessageRecord = z.object({
   errorCode: MessageErrorCode.optional(),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
-  /** When the table forgets it, in seconds since the epoch, of a message that may have been written without being paid. */
+  /**
+   * When the table forgets it, in seconds since the epoch: of a message that is queued, because it may have been written
+   * without being paid; of one that came to its end, if the stage keeps messages for a time only.
+   */
   expiresAt: z.int().optional(),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
@@ -108,7 +113,26 @@ export function provisional(message: MessageRecord): MessageRecord {
 
 /** Provisional → lasting, for its ledger entry is there. */
 export function makeLasting(paid: MessageRecord): Update {
-  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { present: ["pk"] });
+  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { status: "queued" } });
+}
+
+/** What makes the table forget a message that has come to its end, where the stage does not keep messages for ever. */
+function untilForgotten(at: Date): Pick<MessageRecord, "expiresAt"> {
+  const days = config.messageRetentionDays();
+  return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
+}
+
+/** Whether a message is so old that, if it is not there, the table may have forgotten it in its time. */
+export function mayBeForgotten(messageId: string): boolean {
+  const days = config.messageRetentionDays();
+  if (days === undefined) return false;
+  const forgottenBefore = new Date(now().getTime() - days * dayMs);
+  return messageId < firstIdAt("msg", forgottenBefore);
+}
+
+/** Whether the time of a message is over; the table deletes it some days later. */
+export function isForgotten({ expiresAt = Infinity }: MessageRecord): boolean {
+  return expiresAt <= epochSeconds(now());
 }
 
 /** What a message loses when nobody holds it any more. */
@@ -139,11 +163,11 @@ export function release(held: MessageRecord): Update {
 
 /** held → sent. */
 export function markSent(held: MessageRecord, at: Date, carrierReference: string): Update {
-  const set = { status: "sent", sentAt: at.toISOString(), carrierReference };
+  const set = { status: "sent", sentAt: at.toISOString(), carrierReference, ...untilForgotten(at) };
   return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
 }
 
-/** held → failed, with its price still to be returned. */
+/** held → failed, with its price still to be returned, before which it is not forgotten. */
 export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
   const set = { status: "failed", failedAt: at.toISOString(), errorCode, refund: "due" };
   return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
@@ -160,12 +184,13 @@ function isHeld({ claimToken }: MessageRecord): Requirements {
 export function markCancelled(waiting: MessageRecord, at: Date): Update {
   return updateOf(
     messageKey(waiting),
-    { set: { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" } },
+    { set: { status: "cancelled", cancelledAt: at.toISOString(), refund: "done", ...untilForgotten(at) } },
     { is: { status: "queued", openClaims: 0 }, where: "scheduledAt > :cancelledAt" },
   );
 }
 
 /** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update {
-  return updateOf(messageKey(failed), { set: { refund: "done" } }, { is: { refund: "due" } });
+  const set = { refund: "done", ...untilForgotten(now()) };
+  return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }

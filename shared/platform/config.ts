@@ -9,6 +9,7 @@ export const environmentNames = {
   carrier: "CARRIER",
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
+  messageRetentionDays: "MESSAGE_RETENTION_DAYS",
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
@@ -37,6 +38,11 @@ export const config = {
   /** Whether requests come through CloudFront, and no other way. */
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),
+  /** How long a message stays after it came to its end; undefined is for ever. */
+  messageRetentionDays: (): number | undefined => {
+    const days = process.env[environmentNames.messageRetentionDays];
+    return days === undefined || days === "" ? undefined : Number(days);
+  },
 };
 
 function required(name: string): string {

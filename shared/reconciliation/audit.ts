@@ -1,9 +1,9 @@
-import { MessageRecord } from "../messages/record.ts";
+import { mayBeForgotten, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem } from "../platform/table/table.ts";
+import { findItem, unreadableOf, UnreadableRecordError } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
-import { readWallet } from "../wallet/record.ts";
+import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs } from "../wallet/settlement.ts";
 
 export interface Audit {
@@ -35,6 +35,18 @@ const maxFindings = 100;
  */
 export async function auditWallet(organizationId: string): Promise<Audit> {
   const wallet = await readWallet(organizationId);
+  try {
+    return await auditLedger(wallet);
+  } catch (error) {
+    // What lies behind it cannot be proved.
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    const { balanceMicros } = wallet;
+    return { organizationId, balanceMicros, entries: 0, findings: [error.message], pending: [] };
+  }
+}
+
+async function auditLedger(wallet: WalletRecord): Promise<Audit> {
+  const { organizationId } = wallet;
   const horizon = new Date(now().getTime() - pendingMs).toISOString();
   const findings: string[] = [];
   const pending: string[] = [];
@@ -94,10 +106,14 @@ async function problemOfMessage(entry: LedgerEntryRecord): Promise<Finding | und
   if (messageId === undefined) {
     return type === "message" ? { text: `seq ${seq} names no message` } : undefined;
   }
-  const message = await findItem(MessageRecord, keys.message(entry.organizationId, messageId), {
-    consistent: true,
-  });
-  if (message === undefined) return { text: `seq ${seq} pays for ${messageId}, which does not exist` };
+  const key = keys.message(entry.organizationId, messageId);
+  const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
+  if (message === undefined) {
+    return mayBeForgotten(messageId)
+      ? undefined
+      : { text: `seq ${seq} pays for ${messageId}, which does not exist` };
+  }
+  if (message === "unreadable") return { text: `seq ${seq} pays for ${messageId}, which cannot be read` };
   if (message.totalMicros !== Math.abs(entry.amountMicros)) {
     const text = `seq ${seq} moves ${entry.amountMicros} for ${messageId}, which cost ${message.totalMicros}`;
     return { text };

@@ -231,8 +231,12 @@ async function tryRecord(
  */
 async function discard(before: readonly Put[]): Promise<void> {
   await Promise.all(
-    before.map(async ({ put: { pk, sk } }) =>
-      deleteItem({ pk, sk }, { condition: "attribute_exists(expiresAt)" }).catch((error: unknown) => {
+    before.map(async ({ put: { pk, sk, expiresAt } }) =>
+      // The very moment that it was written with: what was paid after all and has come to its end has another.
+      deleteItem(
+        { pk, sk },
+        { condition: "expiresAt = :expiresAt", values: { ":expiresAt": expiresAt } },
+      ).catch((error: unknown) => {
         log.warn("wallet.not_discarded", { error });
       }),
     ),

@@ -135,6 +135,8 @@ class World {
   readonly debits = new Map<string, number>();
   toppedUp = 0;
   readonly carrier: Carrier & { readonly sent: Map<string, number> };
+  /** Whether messages that came to their end are forgotten in their time. */
+  readonly messageRetentionDays: string;
   /** In how many parts the messages are kept. */
   readonly #parts: number;
   readonly #choices: readonly number[];
@@ -153,6 +155,7 @@ class World {
     this.#mutation = mutation;
     this.carrier = this.#newCarrier(this.choose(2) === 0);
     this.#parts = this.choose(2) === 0 ? 1 : 3;
+    this.messageRetentionDays = this.choose(2) === 0 ? "" : "45";
   }
 
   async run(steps: readonly Step[]): Promise<void> {
@@ -692,6 +695,7 @@ function take(world: World): () => void {
   for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = queueUrl(name);
   process.env[environmentNames.tableName] = "memory";
   process.env[environmentNames.topUpEnabled] = "true";
+  process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;
   const realDate = globalThis.Date;
   const restores = [
     replace(DynamoDBDocumentClient.prototype, "send", async function send(this: object, command: object) {

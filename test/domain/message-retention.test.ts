@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { PageQuery } from "../../shared/contract/primitives.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { getMessage, listMessages } from "../../shared/messages/read.ts";
+import { makeLasting, MessageRecord } from "../../shared/messages/record.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
+
+const start = Date.parse("2026-03-01T12:00:00Z");
+const retentionDays = 45;
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+let organizationId: string;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.stubEnv(environmentNames.messageRetentionDays, String(retentionDays));
+  organizationId = await openWallet(1_000_000);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+async function stored(messageId: string): Promise<MessageRecord> {
+  return MessageRecord.parse(await findItem(MessageRecord, keys.message(organizationId, messageId)));
+}
+
+/** A message that the carrier has answered. @returns its id */
+async function sent(answer: HandOff): Promise<string> {
+  const { id: messageId } = await acceptMessage(organizationId, request);
+  const carrier = { deduplicates: true, send: async () => answer };
+  await handToCarrier({ organizationId, messageId }, carrier);
+  return messageId;
+}
+
+const accepted = { outcome: "accepted", carrierReference: "1" } as const;
+const forgottenAt = epochSeconds(new Date(start + retentionDays * dayMs));
+
+it("a message that was sent is forgotten so many days later, and not before", async () => {
+  const id = await sent(accepted);
+  expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
+  vi.setSystemTime(start + retentionDays * dayMs - 1_000);
+  expect(await getMessage(organizationId, id)).toMatchObject({ id });
+  vi.setSystemTime(start + retentionDays * dayMs);
+  // The table deletes it some days later; until then it must look as if it had.
+  await expect(getMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect((await listMessages(organizationId, PageQuery.parse({}))).rows).toEqual([]);
+});
+
+it("a message that failed stays until its price is returned, and then its time", async () => {
+  const id = await sent({ outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
+  expect(await stored(id)).toMatchObject({ status: "failed", refund: "due" });
+  expect(await stored(id)).not.toHaveProperty("expiresAt");
+  vi.setSystemTime(start + dayMs);
+  await refundMessage({ organizationId, messageId: id });
+  expect(await stored(id)).toMatchObject({ refund: "done", expiresAt: forgottenAt + dayMs / 1_000 });
+});
+
+it("a message that was cancelled is forgotten too", async () => {
+  const scheduledAt = new Date(start + 30 * minuteMs).toISOString();
+  const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
+  expect(await stored(id)).not.toHaveProperty("expiresAt");
+  await cancelMessage(organizationId, id);
+  expect(await stored(id)).toMatchObject({ status: "cancelled", expiresAt: forgottenAt });
+});
+
+it("whoever saw it while it was provisional does not make a message last that came to its end since", async () => {
+  const { id } = await acceptMessage(organizationId, request);
+  const provisional = await stored(id);
+  expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
+  await handToCarrier({ organizationId, messageId: id }, { deduplicates: true, send: async () => accepted });
+  expect((await updateItem(MessageRecord, makeLasting(provisional))).applied).toBe(false);
+  vi.setSystemTime(start + graceMs + minuteMs);
+  expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 0, inconsistencies: 0 });
+  expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
+});
+
+it("an audit misses no message that was forgotten in its time, and every other", async () => {
+  const id = await sent(accepted);
+  await deleteItem(keys.message(organizationId, id));
+  const missing = [`seq 2 pays for ${id}, which does not exist`];
+  vi.setSystemTime(start + retentionDays * dayMs - minuteMs);
+  expect((await auditWallet(organizationId)).findings).toEqual(missing);
+  vi.setSystemTime(start + retentionDays * dayMs + minuteMs);
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
+  vi.stubEnv(environmentNames.messageRetentionDays, "");
+  expect((await auditWallet(organizationId)).findings).toEqual(missing);
+});
+
+it("without the setting a message stays for ever", async () => {
+  vi.stubEnv(environmentNames.messageRetentionDays, "");
+  expect(await stored(await sent(accepted))).not.toHaveProperty("expiresAt");
+});
