@@ -37,7 +37,7 @@ export const CampaignRecord = z.object({
   /** How far through the audience it has come: the last contact, or the number of `contactIds`, that had its turn. */
   position: z.string(),
   /** The messages of the last block, which a worker that died may not have queued. */
-  lastMessageIds: z.array(z.string()),
+  lastMessageIds: z.array(z.string()).default([]),
   accepted: z.int().nonnegative(),
   chargedMicros: z.int().nonnegative(),
   skippedOptedOut: z.int().nonnegative(),

@@ -1,0 +1,150 @@
+import { readFile } from "node:fs/promises";
+
+import { DynamoDBClient, PutItemCommand, type AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { createClient, type Client } from "../../shared/client.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { writtenBy } from "../fixtures/customer.ts";
+import { call } from "../support/api.ts";
+import { Faults } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+/*
+ * What the last release has left in the table, in use with the present code: see `test/fixtures/write.ts`.
+ */
+
+const Stored = z.looseObject({ entity: z.string(), organizationId: z.string().optional() });
+type Stored = z.infer<typeof Stored>;
+
+const lines: string[] = [];
+let rows: Stored[];
+/** A machine may be busy. */
+const patience = { timeout: 30_000, interval: 100 };
+
+let gateway: LocalGateway;
+let credential: string;
+let client: Client;
+let organizationId: string;
+
+beforeAll(async () => {
+  const content = await readFile(new URL("../fixtures/release-0.2.0.jsonl", import.meta.url), "utf8");
+  const items = content
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, AttributeValue>);
+  rows = items.map((item) => Stored.parse(unmarshall(item)));
+  gateway = await startOwnGateway(new Faults(), (line) => lines.push(line));
+  const { name: TableName } = gateway.stack.table;
+  process.env[environmentNames.tableName] = TableName;
+  const dynamodb = new DynamoDBClient({ endpoint: gateway.dynamodbEndpoint });
+  for (const Item of items) await dynamodb.send(new PutItemCommand({ TableName, Item }));
+  const [wallet] = rowsOf("wallet");
+  organizationId = wallet?.organizationId ?? "";
+  // It is a minute later.
+  gateway.advanceClock(Date.parse(String(wallet?.["lastAt"])) + minuteMs - Date.now());
+  const { url: baseUrl } = gateway;
+  ({ token: credential } = await createClient({ baseUrl }).login({ body: writtenBy }));
+  client = createClient({ baseUrl, credential });
+});
+afterAll(async () => gateway.stop());
+
+function rowsOf(entity: string): Stored[] {
+  return rows.filter((row) => row.entity === entity);
+}
+
+it("every list shows all that the last release wrote, and each of it can be got", async () => {
+  const lists: [path: string, entity: string, isGot: boolean][] = [
+    ["/v1/auth/api-keys", "apiKey", false],
+    ["/v1/sms", "message", true],
+    ["/v1/wallet/transactions", "ledgerEntry", false],
+    ["/v1/contacts", "contact", true],
+    ["/v1/templates", "template", true],
+    ["/v1/campaigns", "campaign", true],
+    ["/v1/sender-ids", "senderId", false],
+    ["/v1/webhooks", "webhook", true],
+  ];
+  for (const [path, entity, isGot] of lists) {
+    const stored = rowsOf(entity).map(({ id }) => id);
+    expect(stored.length, entity).toBeGreaterThan(0);
+    const response = await read(`${path}?limit=100`);
+    const { data, meta } = Listed.parse(response);
+    expect(data.map(({ id }) => id).toSorted(), path).toEqual(stored.toSorted());
+    expect(meta.total, path).toBe(stored.length);
+    if (isGot) for (const row of data) expect(await read(`${path}/${row.id}`)).toEqual({ data: row });
+  }
+  const deliveries = await Promise.all(
+    rowsOf("webhook").map(async ({ id }) =>
+      Listed.parse(await read(`/v1/webhooks/${String(id)}/deliveries?limit=100`)),
+    ),
+  );
+  expect(deliveries.flatMap(({ data }) => data)).toHaveLength(rowsOf("webhookDelivery").length);
+  for (const path of ["/v1/auth/me", "/v1/wallet", "/v1/kyc", "/v1/dashboard/stats"]) await read(path);
+  expect(lines.filter((line) => line.includes("unreadable"))).toEqual([]);
+});
+
+const Listed = z.object({
+  data: z.array(z.looseObject({ id: z.string() })),
+  meta: z.looseObject({ total: z.number() }),
+});
+
+/** What the gateway answers with success. */
+async function read(path: string): Promise<unknown> {
+  const response = await call(path, { credential, baseUrl: gateway.url });
+  expect(response.status, path).toBe(200);
+  return response.body;
+}
+
+it("a repeat of a request that the last release answered gets its answer", async () => {
+  const body = { to: "15005550000", message: "Grüße" };
+  const { id } = await client.sendSms({ body, idempotencyKey: "send" });
+  expect(rowsOf("message").map((row) => row["id"])).toContain(id);
+});
+
+it("the books of the last release are in order, and are settled and added to", async () => {
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+  expect(await rebuildAgenda(organizationId)).toBeGreaterThan(0);
+  const { id } = await client.sendSms({ body: { to: "15005550000", message: "new" } });
+  await vi.waitFor(async () => {
+    expect(await client.getSms({ params: { id } })).toMatchObject({ status: "sent" });
+  }, patience);
+  gateway.advanceClock(2 * graceMs);
+  await runSchedule(gateway, "ReconcileWallets");
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(lines.filter((line) => /inconsistent|missing|reconciliation_failed/.test(line))).toEqual([]);
+});
+
+it("what waits in the table for its time is released, and sent", async () => {
+  const [waiting] = rowsOf("message").filter(({ status }) => status === "queued");
+  const id = String(waiting?.["id"]);
+  expect(await client.getSms({ params: { id } })).toMatchObject({ status: "queued" });
+  gateway.advanceClock(10 * minuteMs);
+  await runSchedule(gateway, "ReleaseDue");
+  await vi.waitFor(async () => {
+    expect(await client.getSms({ params: { id } })).toMatchObject({ status: "sent" });
+  }, patience);
+});
+
+it("a draft can be launched, also one of an even older release that knew no last messages", async () => {
+  const [draft] = rowsOf("campaign").filter(({ status }) => status === "draft");
+  const id = String(draft?.["id"]);
+  const forget = updateOf(keys.campaign(organizationId, id), { remove: ["lastMessageIds"] });
+  await updateItem(z.unknown(), forget);
+  const { rows: campaigns } = await client.listCampaigns();
+  expect(campaigns.map((campaign) => campaign.id)).toContain(id);
+  await client.launchCampaign({ params: { id } });
+  await vi.waitFor(async () => {
+    expect(await client.getCampaign({ params: { id } })).toMatchObject({ status: "completed" });
+  }, patience);
+});
