@@ -5,6 +5,7 @@ import { auditCommands } from "./audit.ts";
 import type { OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
+import { exportOrganization } from "./export.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { reviewCommands } from "./reviews.ts";
@@ -13,6 +14,7 @@ import { walletCommands } from "./wallet.ts";
 /** All commands, in the order that help lists them. */
 export const commands: readonly OperatorCommand[] = [
   ...organizationCommands,
+  exportOrganization,
   ...walletCommands,
   ...reviewCommands,
   ...deadLetterCommands,

@@ -24,6 +24,11 @@ export class Output {
     this.#print(this.#isJson ? jsonOf(value) : printable(text));
   }
 
+  /** What is JSON for people too. */
+  json(value: object): void {
+    this.#print(jsonOf(value));
+  }
+
   /** Rows that belong together, with how they are shown as a table. */
   table<Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
     if (this.#isJson) for (const row of rows) this.#print(jsonOf(row));
@@ -101,8 +106,8 @@ export function printable(text: string): string {
   return text.replace(invisible, "\u{FFFD}");
 }
 
-/** The same for JSON, which can say every character in another way. */
-function jsonOf(value: object): string {
+/** An object as JSON, which can say every character in another way than by itself. */
+export function jsonOf(value: object): string {
   return JSON.stringify(value).replace(invisible, (character) =>
     character
       .split("")

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,8 +21,9 @@ import { agrees } from "../../infra/operator/context.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 
@@ -279,6 +280,51 @@ it("an organisation is found by its id or its user's email, and shown with its w
     out: "",
     err: "There is no organisation nobody@example.com.\n",
   });
+});
+
+it("everything of an organisation is written down, without secrets, to the output or a new file", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { client, organizationId } = customer;
+  const { secret: keySecret } = await customer.createApiKey();
+  const body = { url: "http://127.0.0.1:9/nobody", events: ["message.failed" as const] };
+  const { id: webhookId, secret: webhookSecret } = await client.createWebhook({ body });
+  await client.rotateWebhookSecret({ params: { id: webhookId } });
+  await client.testWebhook({ params: { id: webhookId } });
+  await client.createContact({ body: { phoneNumber: "15005550100" } });
+  await client.createTemplate({ body: { name: "greeting", body: "Hello" } });
+  const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } } as const;
+  await client.createCampaign({ body: campaign });
+  await client.createSenderId({ body: { senderId: "ACME" } });
+  await client.submitKyc({ body: { businessName: "ACME" } });
+  await spreadOrganization(organizationId, 3);
+  for (let count = 0; count < 4; count += 1) await customer.send();
+  // What cannot be read is the customer's all the same.
+  await putItem({ put: { ...keys.contact(organizationId, "con_broken"), note: "from another time" } });
+
+  const file = path.join(dataFolder, "export.jsonl");
+  const written = await operator(["organizations", "export", customer.email, "--to", file]);
+  const content = await readFile(file, "utf8");
+  const rows = content
+    .trimEnd()
+    .split("\n")
+    .map((line) => z.looseObject({ entity: z.string().optional() }).parse(JSON.parse(line)));
+  expect(written).toMatchObject({ code: 0, out: `${rows.length} items in ${file}\n` });
+  const countOf = (entity?: string): number => rows.filter((row) => row.entity === entity).length;
+  const kinds = {
+    ...{ user: 1, organization: 1, apiKey: 1, webhook: 1, kyc: 1, senderId: 1, wallet: 1 },
+    ...{ ledgerEntry: 5, message: 4, contact: 1, template: 1, campaign: 1, webhookDelivery: 1 },
+  };
+  for (const [entity, count] of Object.entries(kinds)) expect(countOf(entity), entity).toBe(count);
+  expect(countOf("messageCounts")).toBeGreaterThan(0);
+  expect(rows).toContainEqual({ note: "from another time" });
+  expect(content).not.toMatch(/\$2[aby]\$|whsec_|secret|hash|"pk"/i);
+  for (const secret of [keySecret, webhookSecret]) expect(content).not.toContain(secret);
+  expect((await stat(file)).mode & 0o077).toBe(0);
+
+  const again = await operator(["organizations", "export", customer.email, "--to", file]);
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining("EEXIST") });
+  const shown = await operator(["organizations", "export", organizationId]);
+  expect(objectsOf(shown, z.unknown())).toHaveLength(rows.length);
 });
 
 it("a wallet is credited and charged exactly, once for each reference, and tells its ledger why", async () => {

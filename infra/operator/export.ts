@@ -1,0 +1,94 @@
+import { open } from "node:fs/promises";
+
+import * as z from "zod";
+
+import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import {
+  keys,
+  ledgerPartition,
+  messagesPartition,
+  partNames,
+  type Key,
+} from "../../shared/platform/table/keys.ts";
+import { queryItems } from "../../shared/platform/table/table.ts";
+import { maxMessageParts } from "../../shared/wallet/record.ts";
+import { command, Organization, part, RequiredText } from "./command.ts";
+import { readOrganization } from "./organizations.ts";
+import { jsonOf } from "./output.ts";
+
+/** Items that are in memory at once. */
+const batchSize = 500;
+
+/** Whatever its record says now, an item is exported as it is stored: also one that cannot be read. */
+const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
+type Stored = z.infer<typeof Stored>;
+
+/** What is exported of an item: no keys of the table, no secrets and what proves one, and no marks of work under way. */
+function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
+  const open = Object.entries(fields).filter(([name]) => !/secret|hash|token|password/i.test(name));
+  return Object.fromEntries(open);
+}
+
+/** `organizations export` */
+export const exportOrganization = command({
+  name: "organizations export",
+  summary: "Write down everything that the gateway holds of an organisation",
+  details:
+    "One JSON object a line: the user, the organisation, its keys and webhooks without their secrets, KYC, sender IDs, " +
+    "wallet, ledger, messages, numbers of each day, contacts, templates, campaigns and deliveries. Not in it is what " +
+    "lives for a day: answers to repeated requests, and limits.",
+  examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
+  input: z.object({
+    organization: Organization,
+    to: part("--to <file>", "a new file; without it the standard output", RequiredText.optional()),
+  }),
+  run: async ({ organization, to }, { output }) => {
+    const found = await readOrganization(organization);
+    // It is the data of a person: nobody else on this machine is to read it, and no file is to be lost for it.
+    const file = to === undefined ? undefined : await open(to, "wx", 0o600);
+    let count = 0;
+    try {
+      for await (const item of itemsOfOrganization(found)) {
+        const line = exported(item);
+        if (file === undefined) output.json(line);
+        else await file.write(`${jsonOf(line)}\n`);
+        count += 1;
+        output.progress(`${count} items`);
+      }
+    } finally {
+      await file?.close();
+    }
+    if (to !== undefined) output.result({ organizationId: found.id, count, to }, `${count} items in ${to}`);
+  },
+});
+
+/** All items that are an organisation's. */
+async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncGenerator<Stored> {
+  if (ownerId !== undefined) yield* itemsOf(keys.user(ownerId).pk);
+  const webhookIds: string[] = [];
+  for await (const item of itemsOf(keys.organization(id).pk)) {
+    if (item.entity === "webhook") webhookIds.push(item.sk.slice("WEBHOOK#".length));
+    yield item;
+  }
+  const parts = partNames(maxMessageParts);
+  const partitions = [
+    keys.wallet(id).pk,
+    ...parts.map((each) => ledgerPartition(id, each)),
+    ...parts.map((each) => messagesPartition(id, each)),
+    ...parts.map((each) => keys.dayCounts(id, "", each).pk),
+    keys.template(id, "").pk,
+    keys.campaign(id, "").pk,
+    ...webhookIds.map((webhookId) => keys.webhookDelivery(webhookId, "").pk),
+  ];
+  for (const pk of partitions) yield* itemsOf(pk);
+  // A contact's number is in the contact.
+  for await (const item of itemsOf(keys.contact(id, "").pk)) if (item.entity !== "contactNumber") yield item;
+}
+
+async function* itemsOf(pk: Key["pk"]): AsyncGenerator<Stored> {
+  let batch: Stored[] = [];
+  do {
+    batch = await queryItems(Stored, { pk, after: batch.at(-1)?.sk, limit: batchSize, consistent: true });
+    yield* batch;
+  } while (batch.length === batchSize);
+}
