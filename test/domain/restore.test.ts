@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DynamoDBClient,
+  paginateScan,
+} from "@aws-sdk/client-dynamodb";
+import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
+
+import type { Carrier } from "../../shared/carriers/carrier.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { readMessage } from "../../shared/messages/read.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { debitWallet } from "../../shared/wallet/charge.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/*
+ * A restore to an earlier moment, rehearsed: the items of that moment in another table, and the code pointed to it, as
+ * infra/RUNBOOK.md tells. Sends were under way at that moment, and more happened after it.
+ */
+
+const dynamodb = new DynamoDBClient({ endpoint: inject("dynamodbEndpoint") });
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+const priceMicros = 7_900;
+let organizationId: string;
+/** The messages that reached the carrier, in their order. */
+let carried: string[];
+
+const carrier: Carrier = {
+  deduplicates: false,
+  send: async ({ reference, to }) => {
+    carried.push(reference);
+    return to === request.to
+      ? { outcome: "accepted", carrierReference: reference }
+      : { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
+  },
+};
+
+beforeEach(async () => {
+  await useOwnTable();
+  carried = [];
+  vi.stubEnv(environmentNames.topUpEnabled, "true");
+  organizationId = await openWallet(1_000_000);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+async function accept(to: string = request.to): Promise<string> {
+  return (await acceptMessage(organizationId, { ...request, to })).id;
+}
+
+/** Lets a sender work on jobs, as they come from a queue. */
+async function work(jobs: readonly unknown[]): Promise<void> {
+  for (const job of jobs) await handToCarrier(MessageJob.parse(job), carrier);
+}
+
+/** The table as it is now, under another name. @returns what points the code to it */
+async function restorePoint(): Promise<() => void> {
+  const { name: _name, ...properties } = inject("table");
+  const TableName = `restored-${randomUUID()}`;
+  await dynamodb.send(new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" }));
+  const source = process.env[environmentNames.tableName];
+  for await (const { Items = [] } of paginateScan({ client: dynamodb }, { TableName: source, Limit: 25 })) {
+    if (Items.length === 0) continue;
+    const puts = Items.map((Item) => ({ PutRequest: { Item } }));
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: puts } }));
+  }
+  return () => {
+    process.env[environmentNames.tableName] = TableName;
+  };
+}
+
+/** Lets the reconciler look at what is then old enough. */
+async function reconcile(): Promise<void> {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
+  expect(await inAllShards(async (shard) => (await reconcileWallets(shard)).failed)).toBe(0);
+}
+
+it("what was under way at the moment of a restore comes to its end, and the books add up", async () => {
+  const sent = await accept();
+  const failed = await accept("15005550001");
+  await work(await takeJobs("transactionalSends"));
+  const queued = await accept();
+  // A function that has charged the wallet, and has not recorded yet what for.
+  await debitWallet({ organizationId, charges: [{ amountMicros: priceMicros }], at: new Date() });
+  const useRestored = await restorePoint();
+  const jobs = await takeJobs("transactionalSends");
+  const refunds = await takeJobs("refunds");
+
+  useRestored();
+  // The stage's queues are the same, so that jobs of before the restore find their messages.
+  await work(jobs);
+  for (const job of refunds) await refundMessage(MessageJob.parse(job));
+  await reconcile();
+  await reconcile();
+  expect(await readMessage(organizationId, sent)).toMatchObject({ status: "sent" });
+  expect(await readMessage(organizationId, queued)).toMatchObject({ status: "sent" });
+  expect(await readMessage(organizationId, failed)).toMatchObject({ status: "failed", refund: "done" });
+  expect(carried).toEqual([sent, failed, queued]);
+  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 - 2 * priceMicros });
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+});
+
+it("nothing that was sent before the moment is sent again, however often its job comes", async () => {
+  const sent = await accept();
+  const jobs = await takeJobs("transactionalSends");
+  await work(jobs);
+  const useRestored = await restorePoint();
+  useRestored();
+  await work([...jobs, ...jobs]);
+  await reconcile();
+  expect(await takeJobs("transactionalSends")).toEqual([]);
+  expect(carried).toEqual([sent]);
+});
+
+it("what was sent after the moment is queued again, and is sent again unless its carrier recognises repeats", async () => {
+  const id = await accept();
+  const useRestored = await restorePoint();
+  await work(await takeJobs("transactionalSends"));
+  expect(await readMessage(organizationId, id)).toMatchObject({ status: "sent" });
+
+  useRestored();
+  expect(await readMessage(organizationId, id)).toMatchObject({ status: "queued" });
+  // Until the grace is over nobody touches it: the time in which the operator can cancel what must not be repeated.
+  expect(await takeJobs("transactionalSends")).toEqual([]);
+  await reconcile();
+  await work(await takeJobs("transactionalSends"));
+  expect(carried).toEqual([id, id]);
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+});
+
+it("a message that a sender held at the moment is not sent again: what the carrier did is not known", async () => {
+  const id = await accept();
+  let useRestored = (): void => undefined;
+  const held: Carrier = {
+    ...carrier,
+    send: async (message) => {
+      carried.push(message.reference);
+      useRestored = await restorePoint();
+      return { outcome: "accepted", carrierReference: "1" };
+    },
+  };
+  const jobs = await takeJobs("transactionalSends");
+  for (const job of jobs) await handToCarrier(MessageJob.parse(job), held);
+
+  useRestored();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs });
+  await work(jobs);
+  expect(carried).toEqual([id]);
+  expect(await readMessage(organizationId, id)).toMatchObject({ errorCode: "MESSAGE_OUTCOME_UNKNOWN" });
+});
+
+it("what was accepted or paid in after the moment is gone, and its jobs do nothing", async () => {
+  const useRestored = await restorePoint();
+  const id = await accept();
+  await topUpWallet(organizationId, { amount: 5 });
+  const jobs = await takeJobs("transactionalSends");
+
+  useRestored();
+  await work(jobs);
+  expect(carried).toEqual([]);
+  await expect(readMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
+  await reconcile();
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+});
