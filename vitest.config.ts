@@ -25,6 +25,7 @@ export default defineConfig({
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+      [environmentNames.stage]: "local",
       [environmentNames.topUpEnabled]: "true",
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",

@@ -161,6 +161,7 @@ function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
 function environment(backend: Backend, access: Access): Record<string, string> {
   const { stage, table, queues, sessionKey } = backend;
   return {
+    [environmentNames.stage]: stage.name,
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,

@@ -2,6 +2,7 @@ import type { LoginRequest, Session } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { countTry, forgetTry, type Limit } from "../platform/http/rate-limit.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { findOrganization } from "./organization-record.ts";
 import { passwordMatches } from "./passwords.ts";
 import { startSession } from "./session.ts";
@@ -24,6 +25,7 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
   ]);
   const user = await findUserByEmail(request.email);
   if (!(await passwordMatches(request.password, user?.passwordHash)) || user === undefined) {
+    countMetrics({ FailedLogins: 1 });
     throw new ApiError("INVALID_CREDENTIALS");
   }
   const [organization] = await Promise.all([findOrganization(user.organizationId), ...tries.map(forgetTry)]);

@@ -10,6 +10,7 @@ import {
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
 import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { CarefulRetryStrategy } from "../platform/table/retry.ts";
 import type { Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
@@ -71,6 +72,7 @@ function handOffOf(error: unknown, messageId: string): HandOff | undefined {
   if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
   // Nothing is wrong with the message: it waits until the operator has seen to the stage.
   log.error("carrier.not_reached", { messageId, errorCode: error instanceof Error ? error.name : undefined });
+  countMetrics({ CarrierNotReached: 1 });
   return { outcome: "tryLater" };
 }
 

@@ -8,6 +8,7 @@ import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { countMetrics, type MetricName } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { eventJob } from "../webhooks/webhook-job.ts";
@@ -71,6 +72,7 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<Messag
     return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
   }
   const result = await askCarrier(message, carrier);
+  countMetrics({ ...nothingCounted, [metricOf(result)]: 1 });
   switch (result.outcome) {
     case "accepted":
       return end(await applyToHeld(markSent(message, now(), result.carrierReference), message));
@@ -92,10 +94,9 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<Messag
 }
 
 /** What the carrier says, or that it did not say anything that can be relied on. */
-async function askCarrier(
-  message: MessageRecord,
-  carrier: Carrier,
-): Promise<HandOff | { readonly outcome: "unknown"; readonly errorName: string }> {
+type CarrierAnswer = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
+
+async function askCarrier(message: MessageRecord, carrier: Carrier): Promise<CarrierAnswer> {
   const answered = new AbortController();
   const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
   try {
@@ -118,6 +119,31 @@ async function askCarrier(
   } finally {
     silence.catch(() => undefined);
     answered.abort();
+  }
+}
+
+/** Shares of the whole can be reckoned where all outcomes are counted at the same moments. */
+const nothingCounted = {
+  CarrierAccepted: 0,
+  CarrierInvalidDestinations: 0,
+  CarrierPutOff: 0,
+  CarrierRefused: 0,
+  CarrierUnknown: 0,
+} as const satisfies { [Name in MetricName]?: number };
+
+function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
+  switch (answer.outcome) {
+    case "accepted":
+      return "CarrierAccepted";
+    case "refused":
+      // A number that does not exist says nothing against the carrier or the stage.
+      return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
+        ? "CarrierInvalidDestinations"
+        : "CarrierRefused";
+    case "tryLater":
+      return "CarrierPutOff";
+    case "unknown":
+      return "CarrierUnknown";
   }
 }
 

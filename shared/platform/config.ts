@@ -2,6 +2,7 @@ import type { QueueName } from "./jobs/queue-names.ts";
 
 /** Names of the environment variables that the stack sets and the functions read. */
 export const environmentNames = {
+  stage: "STAGE",
   tableName: "TABLE_NAME",
   sessionKeySecretId: "SESSION_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
@@ -28,6 +29,8 @@ export const viewerAddressHeader = "x-viewer-address";
 
 /** The deployment's settings, read when asked for: a function is given only those that it needs. */
 export const config = {
+  /** The name of the stage, which its metrics carry. */
+  stage: (): string => required(environmentNames.stage),
   tableName: (): string => required(environmentNames.tableName),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   sessionKeySecretId: (): string => required(environmentNames.sessionKeySecretId),

@@ -1,24 +1,62 @@
 import { now } from "./clock.ts";
+import { config } from "./config.ts";
 
 export const metricsNamespace = "SmsGateway";
 
+/** What functions count. Alarms and the dashboard read it, and each name has its price a month in each stage. */
+export type MetricName =
+  /** What the carrier said of a message that was handed to it. Each hand-off counts all five, four of them as 0. */
+  | "CarrierAccepted"
+  | "CarrierInvalidDestinations"
+  | "CarrierPutOff"
+  | "CarrierRefused"
+  | "CarrierUnknown"
+  /** Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are. */
+  | "CarrierNotReached"
+  /** Jobs that threw, and come again. */
+  | "FailedJobs"
+  /** Log-ins with a wrong password or an unknown email. */
+  | "FailedLogins"
+  /** Wallets that could not be reconciled. */
+  | "FailedReconciliations"
+  /** Places where a ledger does not add up. */
+  | "InconsistentLedgers"
+  /** What the reconciler found and made good. */
+  | "RefundedMicros"
+  | "RequeuedMessages"
+  | "SealedDebits";
+
+const counted = new Map<MetricName, number>();
+
+/** Adds to what is counted. It leaves with the next `writeMetrics`, that is with the end of the call or the batch. */
+export function countMetrics(counts: { readonly [Name in MetricName]?: number }): void {
+  // The compiler has no type for the keys of an object.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  for (const [name, added] of Object.entries(counts) as [MetricName, number][]) {
+    counted.set(name, (counted.get(name) ?? 0) + added);
+  }
+}
+
 /**
- * Writes counts as metrics, in CloudWatch's embedded metric format: one JSON line on standard output, which
- * CloudWatch turns into metrics by itself.
+ * Writes what was counted since the last time as metrics of the stage, in CloudWatch's embedded metric format: one JSON
+ * line on standard output, which CloudWatch turns into metrics by itself. Where nothing was counted nothing is written.
  */
-export function countMetrics(counts: Readonly<Record<string, number>>): void {
+export function writeMetrics(): void {
+  if (counted.size === 0) return;
   const line = {
     _aws: {
       Timestamp: now().getTime(),
       CloudWatchMetrics: [
         {
           Namespace: metricsNamespace,
-          Dimensions: [[]],
-          Metrics: Object.keys(counts).map((Name) => ({ Name, Unit: "Count" })),
+          Dimensions: [["stage"]],
+          Metrics: [...counted.keys()].map((Name) => ({ Name, Unit: "Count" })),
         },
       ],
     },
-    ...counts,
+    stage: config.stage(),
+    ...Object.fromEntries(counted),
   };
+  counted.clear();
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

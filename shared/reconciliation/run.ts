@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
-import { countMetrics } from "../platform/metrics.ts";
+import { countMetrics, writeMetrics } from "../platform/metrics.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
 /** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
@@ -15,7 +15,7 @@ const runTimeMs = 40 * secondMs;
 export async function reconcileWallets(shard: number): Promise<Total> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
-  const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0 };
+  const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0, inconsistencies: 0 };
   await workOnAgenda({
     name: "SETTLE",
     shard,
@@ -23,26 +23,31 @@ export async function reconcileWallets(shard: number): Promise<Total> {
     visit: async ({ pk }) => {
       const result = await reconcileSafely(pk.slice("WALLET#".length), isTimeLeft);
       total.wallets += 1;
-      total.failed += result === undefined || result.inconsistencies > 0 ? 1 : 0;
+      total.failed += result === undefined ? 1 : 0;
+      total.inconsistencies += result?.inconsistencies ?? 0;
       total.sealed += result?.sealed ?? 0;
       total.refundedMicros += result?.refundedMicros ?? 0;
       total.requeued += result?.requeued ?? 0;
     },
   });
-  const { wallets, sealed, refundedMicros, requeued, failed } = total;
-  countMetrics({
-    ReconciledWallets: wallets,
-    SealedDebits: sealed,
-    RefundedMicros: refundedMicros,
-    RequeuedMessages: requeued,
-    FailedReconciliations: failed,
-  });
+  const { sealed, refundedMicros, requeued, failed, inconsistencies } = total;
+  // A round that looked at nothing has nothing to say.
+  if (total.wallets > 0) {
+    countMetrics({
+      SealedDebits: sealed,
+      RefundedMicros: refundedMicros,
+      RequeuedMessages: requeued,
+      FailedReconciliations: failed,
+      InconsistentLedgers: inconsistencies,
+    });
+    writeMetrics();
+  }
   return total;
 }
 
-interface Total extends Pick<Reconciliation, "refundedMicros" | "requeued" | "sealed"> {
+interface Total extends Done {
   readonly wallets: number;
-  /** Wallets that could not be reconciled, or whose ledger does not add up. */
+  /** Wallets that could not be reconciled. */
   readonly failed: number;
 }
 

@@ -164,7 +164,7 @@ it("a ledger that does not add up is reported, and what lies behind it goes on",
     { organizationId, seq: 1 },
     { organizationId, seq: 2 },
   ]);
-  expect(reported.filter((line) => line["FailedReconciliations"] === 1)).toHaveLength(1);
+  expect(reported.filter((line) => line["InconsistentLedgers"] === 2)).toHaveLength(1);
   // The debit behind it, whose function died, was returned.
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - 2 * 7_900);
   await takeJobs("transactionalSends");

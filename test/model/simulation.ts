@@ -693,6 +693,7 @@ function queueUrl(name: QueueName): string {
 /** Puts a world in the place of AWS, the clock and the timers. @returns what puts them back */
 function take(world: World): () => void {
   for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = queueUrl(name);
+  process.env[environmentNames.stage] = "model";
   process.env[environmentNames.tableName] = "memory";
   process.env[environmentNames.topUpEnabled] = "true";
   process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;

@@ -11,6 +11,7 @@ import type { Page } from "../../contract/primitives.ts";
 import type { Route } from "../../routes/route.ts";
 import type { Actor } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
+import { writeMetrics } from "../metrics.ts";
 import type { Attempt, BegunAttempt } from "./idempotency.ts";
 import { sourceAddress } from "./source-address.ts";
 
@@ -200,6 +201,7 @@ function requestLog(route: Route): EndpointMiddleware {
       organizationId: event.actor?.organizationId,
       errorCode: error instanceof ApiError ? error.code : undefined,
     });
+    writeMetrics();
   };
   return { after: write, onError: write };
 }

@@ -4,7 +4,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda"
 import type * as z from "zod";
 
 import { log } from "../log.ts";
-import { countMetrics } from "../metrics.ts";
+import { countMetrics, writeMetrics } from "../metrics.ts";
 
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
@@ -17,6 +17,8 @@ export function worker<Job, Result>(
   conclude?: (results: readonly Result[]) => Promise<void>,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
+    // What stands first is called last: by then the failures have been counted.
+    .use({ after: writeMetrics, onError: writeMetrics })
     .use(sqsPartialBatchFailure({ logger: logFailure }))
     .handler(async ({ Records }) => {
       const results = await Promise.allSettled(
