@@ -1,14 +1,17 @@
 import { CfnOutput, Stack, Validations, type App } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { Topic } from "aws-cdk-lib/aws-sns";
 
+import { Alarms } from "./constructs/alarms.ts";
 import { Backups } from "./constructs/backups.ts";
+import { addBudget } from "./constructs/budget.ts";
+import { addDashboard } from "./constructs/dashboard.ts";
 import { Edge, type Firewall } from "./constructs/edge.ts";
 import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
 import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
+import { addStageAlarms } from "./constructs/stage-alarms.ts";
 import type { Stage } from "./stages/stage.ts";
 
 /**
@@ -24,7 +27,7 @@ export class GatewayStack extends Stack {
       crossRegionReferences: stage.firewall !== undefined,
       tags: { ...tags, stage: stage.name },
     });
-    const alarmTopic = new Topic(this, "Alarms");
+    const alarms = new Alarms(this, "Alarms", stage);
     const sessionKey = new Secret(this, "SessionKey", {
       description: "Signs the session tokens of customers",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -35,18 +38,21 @@ export class GatewayStack extends Stack {
     });
     const table = gatewayTable(this, stage);
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
-    const queues = addQueues(this, alarmTopic);
+    const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
     const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey };
     const api = new GatewayApi(this, "Api", backend);
-    addWorkers(this, backend, alarmTopic);
+    addWorkers(this, backend, alarms);
+    addStageAlarms({ stage, api, table, alarms });
+    addDashboard(this, { stage, api, table, queues, alarms });
+    addBudget(this, stage);
     const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
     new CfnOutput(this, "ApiUrl", { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }
-    new CfnOutput(this, "AlarmTopicArn", { value: alarmTopic.topicArn });
+    new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {

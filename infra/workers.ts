@@ -21,7 +21,9 @@ export interface Feed {
   readonly maxConcurrency: number;
   /** Jobs in a batch at the most, 10 where nothing is said. */
   readonly batchSize?: number;
-  /** What it means for customers when its jobs end up in the dead-letter queue, and what to do. */
+  /** How old its oldest job may become. A job may wait a quarter of an hour on its queue until its time has come. */
+  readonly maxAgeMinutes: number;
+  /** What it means for customers when its jobs end up in the dead-letter queue. */
   readonly alarm: string;
 }
 
@@ -57,15 +59,14 @@ export const workers = {
     queues: {
       transactionalSends: {
         maxConcurrency: 50,
+        maxAgeMinutes: 20,
         alarm:
-          "One-time codes or transactional messages could not be brought to an end: customers see them queued. " +
-          "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+          "One-time codes or transactional messages could not be brought to an end: customers see them queued.",
       },
       marketingSends: {
         maxConcurrency: 10,
-        alarm:
-          "Marketing messages could not be brought to an end: customers see them queued. " +
-          "Find the job.failed log lines of SendMessage, mend the cause, then redrive the queue.",
+        maxAgeMinutes: 60,
+        alarm: "Marketing messages could not be brought to an end: customers see them queued.",
       },
     },
   },
@@ -88,9 +89,10 @@ export const workers = {
     queues: {
       campaigns: {
         maxConcurrency: 5,
+        maxAgeMinutes: 30,
         alarm:
           "Runs of campaigns failed again and again: customers see them sending without progress. " +
-          "Find the job.failed log lines of RunCampaign and mend the cause; campaigns go on by themselves.",
+          "Campaigns go on by themselves, once the cause is mended.",
       },
     },
   },
@@ -103,9 +105,8 @@ export const workers = {
     queues: {
       refunds: {
         maxConcurrency: 2,
-        alarm:
-          "Customers have not got back the price of messages that failed. " +
-          "Find the job.failed log lines of RefundMessage, mend the cause, then redrive the queue.",
+        maxAgeMinutes: 30,
+        alarm: "Customers have not got back the price of messages that failed.",
       },
     },
   },
@@ -125,16 +126,15 @@ export const workers = {
       webhookDeliveries: {
         maxConcurrency: 200,
         batchSize: webhookBatchSize,
+        maxAgeMinutes: 20,
         alarm:
-          "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours. " +
-          "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+          "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours.",
       },
       webhookRetries: {
         maxConcurrency: 100,
         batchSize: webhookBatchSize,
-        alarm:
-          "Webhook deliveries were not tried again through a fault of ours: customers see them pending. " +
-          "Find the job.failed log lines of DispatchWebhook, mend the cause, then redrive the queue.",
+        maxAgeMinutes: 30,
+        alarm: "Webhook deliveries were not tried again through a fault of ours: customers see them pending.",
       },
     },
   },

@@ -1,4 +1,5 @@
 import { Duration, Validations } from "aws-cdk-lib";
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   CfnIntegration,
   CfnRoute,
@@ -7,21 +8,40 @@ import {
   HttpApi,
   HttpStage,
   type CorsPreflightOptions,
+  LogGroupLogDestination,
   type ThrottleSettings,
 } from "aws-cdk-lib/aws-apigatewayv2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
+import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { fallbackRoute, operations } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
+import { throttledRequests } from "./alarms.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 import { OriginCheck } from "./origin-check.ts";
 
 /** A policy holds 6,144 characters; the ARN of a function has up to 114. */
 const functionsPerPolicy = 45;
+
+/** What is kept of each request: nothing of its body and its headers. The address is there for those who misuse it. */
+const accessLogFields = {
+  time: "$context.requestTimeEpoch",
+  requestId: "$context.requestId",
+  ip: "$context.identity.sourceIp",
+  routeKey: "$context.routeKey",
+  status: "$context.status",
+  /** What the function answered with; `-` where API Gateway answered by itself. */
+  functionStatus: "$context.integration.status",
+  latencyMs: "$context.responseLatency",
+  functionLatencyMs: "$context.integration.latency",
+  error: "$context.error.responseType",
+  functionError: "$context.integration.error",
+};
 
 /**
  * The HTTP API with one function for each row of the route table, and one for whatever is not in it. CloudFormation
@@ -38,14 +58,30 @@ export class GatewayApi extends HttpApi {
       disableExecuteApiEndpoint: domain !== undefined && firewall === undefined,
       ...crossOrigin(backend.stage),
     });
+    const accessLogs = logGroup(this, "AccessLogs", backend.stage, "access");
+    accessLogs.addMetricFilter("ThrottledRequests", {
+      filterPattern: FilterPattern.all(
+        FilterPattern.stringValue("$.status", "=", "429"),
+        // Our functions limit some tries too.
+        FilterPattern.stringValue("$.functionStatus", "!=", "429"),
+      ),
+      metricNamespace: metricsNamespace,
+      metricName: throttledRequests,
+      metricValue: "1",
+      dimensions: { stage: "$.stage" },
+    });
     this.apiStage = new HttpStage(this, "Stage", {
       httpApi: this,
       stageName: "$default",
       autoDeploy: true,
       throttle,
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(accessLogs),
+        format: AccessLogFormat.custom(accessLogFormat(backend.stage)),
+      },
     });
     const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
-    const logs = logGroup(this, "Logs", backend.stage);
+    const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
     const originCheck =
       originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
@@ -104,6 +140,13 @@ export class GatewayApi extends HttpApi {
       });
     }
   }
+}
+
+/** The form of a line of the access log. */
+function accessLogFormat({ name }: Stage): string {
+  const { latencyMs } = accessLogFields;
+  // Without its quotes it is a number, which can be compared. The others may be `-`, which is none.
+  return JSON.stringify({ stage: name, ...accessLogFields }).replace(`"${latencyMs}"`, () => latencyMs);
 }
 
 /** Gives a route a limit of its own, over all customers like that of the whole API. */

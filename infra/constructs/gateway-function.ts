@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function, RecursiveLoop, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, Function, RecursiveLoop, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -15,6 +15,8 @@ import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
 import type { JobQueue } from "./job-queue.ts";
+import { logGroupNames } from "./names.ts";
+import { outputNames } from "./stack-outputs.ts";
 
 /** What the functions share. */
 export interface Backend {
@@ -42,12 +44,20 @@ export interface GatewayFunctionProps {
 }
 
 /** A log group that several functions share; the names of its streams begin with the function's. */
-export function logGroup(scope: Construct, id: string, stage: Stage): LogGroup {
-  return new LogGroup(scope, id, {
+export function logGroup(
+  scope: Construct,
+  id: string,
+  stage: Stage,
+  name: keyof ReturnType<typeof logGroupNames>,
+): LogGroup {
+  const group = new LogGroup(scope, id, {
+    logGroupName: logGroupNames(Stack.of(scope).stackName)[name],
     // The CDK's names for numbers of days have the numbers as their values.
     retention: stage.logRetentionDays satisfies RetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });
+  new CfnOutput(group, "Name", { value: group.logGroupName }).overrideLogicalId(outputNames.logGroups[name]);
+  return group;
 }
 
 /** A Lambda function with a role of its own that allows what its `access` says and no more. */
@@ -61,7 +71,14 @@ export class GatewayFunction extends Construct {
     if (!existsSync(bundle)) throw new Error(`the handler functions/${props.handlerFile}.ts is missing`);
     this.#allowAccess(backend, props.access);
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], props.logs.logGroupArn);
+    // X-Ray knows no resources that a permission could name.
+    this.allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*");
     const reserved = backend.stage.reservedConcurrency[props.name];
+    const role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      // Inline, because a policy resource of its own would bring the stack nearer to CloudFormation's limit.
+      inlinePolicies: { access: this.#policy },
+    });
     this.lambda = new Function(this, "Function", {
       description: `Permissions: ${props.accessRow}`,
       runtime: Runtime.NODEJS_24_X,
@@ -74,11 +91,9 @@ export class GatewayFunction extends Construct {
       ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
       recursiveLoop: props.queuesForItself === true ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       environment: environment(backend, props.access),
-      role: new Role(this, "Role", {
-        assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
-        // Inline, because a policy resource of its own would bring the stack nearer to CloudFormation's limit.
-        inlinePolicies: { access: this.#policy },
-      }),
+      tracing: Tracing.ACTIVE,
+      // The CDK would add what tracing needs in such a resource.
+      role: role.withoutPolicyUpdates(),
     });
     Validations.of(this.lambda).acknowledge({
       id: "Serverless-LambdaDLQ",

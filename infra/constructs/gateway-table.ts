@@ -14,7 +14,7 @@ import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import type { Stage } from "../stages/stage.ts";
 
 /** What the rest of the stack needs to know of the table, its own or one that it adopts. */
-export type GatewayTable = Pick<ITableV2, "encryptionKey" | "tableArn" | "tableName">;
+export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn" | "tableName">;
 
 /**
  * The one table, whose keys are described in `shared/platform/table/keys.ts`: the stack's own, or the one that the stage

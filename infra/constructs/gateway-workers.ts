@@ -1,35 +1,37 @@
 import { Duration, Validations } from "aws-cdk-lib";
-import { ComparisonOperator, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { Rule, RuleTargetInput, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
-import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
-import { metricsNamespace } from "../../shared/platform/metrics.ts";
+import type { Stage } from "../stages/stage.ts";
 import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
+import { alarmPeriod, type Alarms } from "./alarms.ts";
+import { tailOf } from "./commands.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { JobQueue } from "./job-queue.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
-/** How often a scheduled function has to fail, in stretches of five minutes, before its alarm rings. */
-const alarmAfterMinutes = 10;
-const alarmPeriodMinutes = 5;
-
 const rows = Object.entries<Worker>(workers);
 
 /** Adds the queues that the workers live on. */
-export function addQueues(scope: Construct, alarmTopic: Topic): Readonly<Record<QueueName, JobQueue>> {
+export function addQueues(
+  scope: Construct,
+  stage: Stage,
+  alarms: Alarms,
+): Readonly<Record<QueueName, JobQueue>> {
   const queueOf = (name: QueueName): JobQueue => {
-    const worker = rows.find(([, { queues }]) => queues?.[name] !== undefined)?.[1];
+    const [workerName = "", worker] = rows.find(([, { queues }]) => queues?.[name] !== undefined) ?? [];
     const feed = worker?.queues?.[name];
     if (worker === undefined || feed === undefined) throw new Error(`no worker lives on the queue ${name}`);
     return new JobQueue(scope, pascalCase(name), {
       workerTimeoutSeconds: worker.timeoutSeconds,
-      alarmDescription: feed.alarm,
-      alarmTopic,
+      workerName: pascalCase(workerName),
+      feed,
+      alarms,
+      stageName: stage.name,
     });
   };
   const queues = queueNames.map((name) => [name, queueOf(name)] as const);
@@ -39,8 +41,8 @@ export function addQueues(scope: Construct, alarmTopic: Topic): Readonly<Record<
 }
 
 /** Adds a function for each row of the table of workers, and lets its queues or its schedule call it. */
-export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic): void {
-  const logs = logGroup(scope, "WorkerLogs", backend.stage);
+export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): void {
+  const logs = logGroup(scope, "WorkerLogs", backend.stage, "workers");
   for (const [name, { access, timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
     const worker = new GatewayFunction(scope, pascalCase(name), backend, {
       name,
@@ -52,8 +54,9 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
       logs,
       queuesForItself: queuesForItself === true,
     });
-    // Only what a queue feeds can be in a chain of calls.
-    if (Object.keys(queues).length > 0) addLoopAlarm(worker, alarmTopic);
+    if (schedule === undefined) {
+      addFedAlarms({ worker, name, alarms, stage: backend.stage, queuesForItself: queuesForItself === true });
+    }
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
       if (feed !== undefined) {
@@ -63,63 +66,56 @@ export function addWorkers(scope: Construct, backend: Backend, alarmTopic: Topic
         });
       }
     }
-    if (schedule !== undefined) addSchedule(worker, schedule, alarmTopic);
+    if (schedule !== undefined) addSchedule(worker, name, schedule, alarms);
   }
-  addFailureAlarms(scope, alarmTopic);
 }
 
-/** Says what the workers themselves count as failed. */
-function addFailureAlarms(scope: Construct, alarmTopic: Topic): void {
-  const addAlarm = (metricName: string, evaluationPeriods: number, alarmDescription: string): void => {
-    const period = Duration.minutes(alarmPeriodMinutes);
-    new Metric({ namespace: metricsNamespace, metricName, statistic: Stats.SUM, period })
-      .createAlarm(scope, `${metricName}Alarm`, {
-        alarmDescription,
-        threshold: 1,
-        evaluationPeriods,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      })
-      .addAlarmAction(new SnsAction(alarmTopic));
-  };
-  // Hours before they are parked. A single one that fails now and then is nothing.
-  addAlarm(
-    "FailedJobs",
-    3,
-    "Jobs have been failing for a quarter of an hour: messages, refunds, campaigns or webhooks are late. " +
-      "Find the job.failed log lines of the workers and mend the cause; the jobs go on by themselves for six hours.",
-  );
-  addAlarm(
-    "FailedReconciliations",
-    1,
-    "A wallet does not add up, or could not be reconciled. Find ledger.inconsistent or wallet.reconciliation_failed " +
-      "in the log of ReconcileWallets, which names the organisation, and let `npm run operator -- audit` show its " +
-      "ledger. What does not add up is reported once, and what lies behind it goes on.",
-  );
-}
-
-/** Says that Lambda has ended a chain of calls that it took for a loop. */
-function addLoopAlarm(worker: GatewayFunction, alarmTopic: Topic): void {
-  worker.lambda
-    .metric("RecursiveInvocationsDropped", {
+/** The alarms of a worker that queues feed. */
+function addFedAlarms({
+  worker,
+  name,
+  alarms,
+  stage,
+  queuesForItself,
+}: {
+  readonly worker: GatewayFunction;
+  readonly name: string;
+  readonly alarms: Alarms;
+  readonly stage: Stage;
+  readonly queuesForItself: boolean;
+}): void {
+  const subject = kebabCase(name);
+  alarms.add({
+    kind: "worker-errors",
+    subject,
+    means: `${pascalCase(name)} has crashed or run out of time for a quarter of an hour: all jobs of such a batch are late.`,
+    firstStep: "Find what ended it; its jobs come again by themselves for six hours.",
+    command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
+    metric: worker.lambda.metricErrors({ period: alarmPeriod }),
+    threshold: 1,
+    stretches: 3,
+  });
+  // Lambda counts nothing where its loop detection is off.
+  if (queuesForItself) return;
+  alarms.add({
+    kind: "loop-ended",
+    subject,
+    means: `Lambda took jobs of ${pascalCase(name)} for a loop and dropped them: what they were for stays undone.`,
+    firstStep: "Say queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
+    command: `npm run operator -- dead-letters list --stage ${stage.name}`,
+    metric: worker.lambda.metric("RecursiveInvocationsDropped", {
       statistic: Stats.SUM,
-      period: Duration.minutes(alarmPeriodMinutes),
-    })
-    .createAlarm(worker, "LoopAlarm", {
-      alarmDescription:
-        "Lambda took jobs of this function for a loop and dropped them: what they were for stays undone. " +
-        "Say queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
-      threshold: 0,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    })
-    .addAlarmAction(new SnsAction(alarmTopic));
+      period: alarmPeriod,
+    }),
+    threshold: 1,
+  });
 }
 
 function addSchedule(
   worker: GatewayFunction,
+  name: string,
   { everyMinutes, shards, alarm }: Schedule,
-  alarmTopic: Topic,
+  alarms: Alarms,
 ): void {
   const inputs = Array.from({ length: shards ?? 1 }, (_, shard) =>
     shards === undefined ? {} : { event: RuleTargetInput.fromObject({ shard } satisfies ShardOfWork) },
@@ -140,14 +136,30 @@ function addSchedule(
     reason:
       "A call that failed is made up for by the next one, and the alarm on its errors says that it failed.",
   });
-  worker.lambda
-    .metricErrors({ period: Duration.minutes(alarmPeriodMinutes) })
-    .createAlarm(worker, "ErrorsAlarm", {
-      alarmDescription: `${alarm} Find the error in the function's log and mend the cause; it catches up by itself.`,
-      threshold: 1,
-      // What runs more often has to fail in two stretches, what runs seldom only once.
-      evaluationPeriods: everyMinutes < alarmPeriodMinutes ? alarmAfterMinutes / alarmPeriodMinutes : 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    })
-    .addAlarmAction(new SnsAction(alarmTopic));
+  const subject = kebabCase(name);
+  const isFrequent = everyMinutes < alarmPeriod.toMinutes();
+  alarms.add({
+    kind: "schedule-failed",
+    subject,
+    means: alarm,
+    firstStep: `Find the error of ${pascalCase(name)} and mend the cause; it catches up by itself.`,
+    command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
+    metric: worker.lambda.metricErrors({ period: alarmPeriod }),
+    threshold: 1,
+    // What runs more often has to fail in two stretches, what runs seldom only once.
+    stretches: isFrequent ? 2 : 1,
+  });
+  alarms.add({
+    kind: "schedule-missed",
+    subject,
+    means: `${pascalCase(name)} was not called although it was time. ${alarm}`,
+    firstStep: "See that its rule is enabled, and whether Lambda has room for the call.",
+    command: `aws events list-rules --name-prefix ${alarms.stack.stackName}-${pascalCase(name)}`,
+    metric: worker.lambda.metricInvocations({
+      period: isFrequent ? alarmPeriod : Duration.minutes(everyMinutes),
+    }),
+    threshold: 1,
+    isMinimum: true,
+    stretches: 2,
+  });
 }

@@ -1,13 +1,14 @@
 import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
-import { ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
-import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
 import type { Feed } from "../workers.ts";
+import type { Alarms } from "./alarms.ts";
+import { tailOf } from "./commands.ts";
 import type { GatewayFunction } from "./gateway-function.ts";
+import { kebabCase } from "./names.ts";
 import { outputNames } from "./stack-outputs.ts";
 
 /** How long a job is tried before it is parked: longer than an outage that ends by itself. */
@@ -16,20 +17,26 @@ const patienceSeconds = 6 * 60 * 60;
 export interface JobQueueProps {
   /** How long the function behind the queue may work on a batch. */
   readonly workerTimeoutSeconds: number;
-  /** What it means for customers when a job ends up in the dead-letter queue, and what to do. */
-  readonly alarmDescription: string;
-  readonly alarmTopic: Topic;
+  /** The name of that function in the log. */
+  readonly workerName: string;
+  readonly feed: Feed;
+  readonly alarms: Alarms;
+  /** As the operator's commands take it. */
+  readonly stageName: string;
 }
 
 /**
- * A queue with a dead-letter queue and the alarm that says when something is in it. Its id is the queue's name,
- * capitalised: the stack's outputs with the URLs of both are named after it.
+ * A queue with a dead-letter queue, and the alarms that say when something is in it and when jobs wait too long. Its id
+ * is the queue's name, capitalised: the stack's outputs with the URLs of both are named after it.
  */
 export class JobQueue extends Construct {
   readonly queue: Queue;
+  readonly ageOfOldestJob: Metric;
+  readonly parkedJobs: Metric;
 
   constructor(scope: Construct, id: string, props: JobQueueProps) {
     super(scope, id);
+    const { workerName, feed, alarms, stageName } = props;
     const deadLetters = new Queue(this, "DeadLetters", {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
@@ -49,22 +56,34 @@ export class JobQueue extends Construct {
         maxReceiveCount: Math.ceil(patienceSeconds / visibilityTimeoutSeconds),
       },
     });
-    deadLetters
-      .metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) })
-      .createAlarm(this, "DeadLettersAlarm", {
-        alarmDescription: props.alarmDescription,
-        threshold: 0,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-        evaluationPeriods: 1,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      })
-      .addAlarmAction(new SnsAction(props.alarmTopic));
+    const subject = kebabCase(id.charAt(0).toLowerCase() + id.slice(1));
+    this.parkedJobs = deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) });
+    this.ageOfOldestJob = this.queue.metricApproximateAgeOfOldestMessage();
+    const firstStep = `Find the job.failed log lines of ${workerName}, mend the cause, then redrive the queue.`;
+    alarms.add({
+      kind: "dead-letters",
+      subject,
+      means: feed.alarm,
+      firstStep,
+      command: `npm run operator -- dead-letters list --stage ${stageName}`,
+      metric: this.parkedJobs,
+      threshold: 1,
+    });
+    alarms.add({
+      kind: "queue-age",
+      subject,
+      means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: what it is for is late.`,
+      firstStep: `See whether jobs of ${workerName} fail, or come faster than its concurrency works them off.`,
+      command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
+      metric: this.ageOfOldestJob,
+      threshold: feed.maxAgeMinutes * 60,
+    });
     new CfnOutput(this, "QueueUrl", { value: this.queue.queueUrl }).overrideLogicalId(
       outputNames.queueUrl(id),
     );
     new CfnOutput(this, "DeadLettersUrl", {
       value: deadLetters.queueUrl,
-      description: props.alarmDescription,
+      description: `${feed.alarm} ${firstStep}`,
     }).overrideLogicalId(outputNames.deadLettersUrl(id));
   }
 

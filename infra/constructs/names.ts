@@ -1,3 +1,16 @@
+/**
+ * The log groups of a stage. They have names of their own so that an alarm and the runbook can say which to look into.
+ * They go with their stack, and only what would have the stack's name could have theirs. API Gateway adds to one policy
+ * of the account for each group that it writes to, but for those in this folder.
+ */
+export function logGroupNames(stackName: string): Readonly<Record<"access" | "api" | "workers", string>> {
+  return {
+    access: `/aws/vendedlogs/${stackName}/access`,
+    api: `/${stackName}/api`,
+    workers: `/${stackName}/workers`,
+  };
+}
+
 /** The name of a row as the id of a construct: `sendSms` is `SendSms`. */
 export function pascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);

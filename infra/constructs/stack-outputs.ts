@@ -13,6 +13,8 @@ export const outputNames = {
   tableName: "TableName",
   /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
   messageRetentionDays: "MessageRetentionDays",
+  /** Of the API's functions, of the workers, and of the requests as API Gateway saw them. */
+  logGroups: { api: "ApiLogGroup", workers: "WorkerLogGroup", access: "AccessLogGroup" },
   queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,
   /** Its description says what it means for customers when a job is in there. */
   deadLettersUrl: (queue: string): string => `${capitalized(queue)}DeadLettersUrl`,

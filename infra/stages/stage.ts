@@ -34,84 +34,88 @@ const arn = (service: string, example: string): z.ZodString =>
 export const cloudFrontRegion = "us-east-1";
 
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
-export const StageSettings = z
-  .strictObject({
-    account: z
-      .string()
-      .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
-      .optional(),
-    region: z
-      .string()
-      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
-      .optional(),
-    carrier: z.enum(["aws", "sandbox"]),
-    keepData: z.boolean(),
-    topUpEnabled: z.boolean().default(false),
-    webhookTargets: z.enum(["any", "public"]).default("public"),
-    docsEnabled: z.boolean().default(true),
-    corsOrigins: z
-      .array(
-        z
-          .string()
-          .regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
-      )
-      .default([]),
-    throttle: Throttle.extend({
-      operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
-    }).default({
-      rateLimit: 1_000,
-      burstLimit: 1_000,
-      operations: {},
-    }),
-    domain: z
-      .strictObject({
-        name: z.hostname("must be a host name such as sms.example.com"),
-        certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
-        /** Of Route 53; without it the operator makes the DNS record. */
-        hostedZoneId: z
-          .string()
-          .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
-          .optional(),
-      })
-      .optional(),
-    firewall: z
-      .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
-      .optional(),
-    alarmEmails: z.array(Email).default([]),
-    monthlyBudgetUsd: z.number().positive().optional(),
-    monthlyCarrierSpendUsd: z.number().positive().optional(),
-    logRetentionDays: z.literal(logRetentionDays).default(90),
-    /** A day is counted for the last time a month after it, which needs all of its messages. */
-    messageRetentionDays: z.int().min(45).max(3_650).optional(),
-    workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
-    reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
-    gradualDeployment: z.boolean().default(false),
-    adoptTable: z
-      .string()
-      .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
-      .optional(),
-    encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
-    backups: z
-      .strictObject({
-        retentionDays: z.int().min(1).max(36_500),
-        /** A vault in another account or region that each backup is copied to. */
-        copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
-      })
-      .optional(),
-    tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
-  })
-  .superRefine(({ region, domain, firewall }, context) => {
-    const problem = (field: string[], message: string): void =>
-      context.addIssue({ code: "custom", path: field, message });
-    if (firewall !== undefined && region === undefined) {
-      problem(["region"], "must be said where there is a firewall, which is in another one");
-    }
-    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
-    if (domain === undefined || regionOfCertificate === undefined) return;
-    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
-      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
-    }
-  });
+export const StageSettings = z.strictObject({
+  account: z
+    .string()
+    .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
+    .optional(),
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
+    .optional(),
+  carrier: z.enum(["aws", "sandbox"]),
+  keepData: z.boolean(),
+  topUpEnabled: z.boolean().default(false),
+  webhookTargets: z.enum(["any", "public"]).default("public"),
+  docsEnabled: z.boolean().default(true),
+  corsOrigins: z
+    .array(
+      z.string().regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
+    )
+    .default([]),
+  throttle: Throttle.extend({
+    operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
+  }).default({
+    rateLimit: 1_000,
+    burstLimit: 1_000,
+    operations: {},
+  }),
+  domain: z
+    .strictObject({
+      name: z.hostname("must be a host name such as sms.example.com"),
+      certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
+      /** Of Route 53; without it the operator makes the DNS record. */
+      hostedZoneId: z
+        .string()
+        .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
+        .optional(),
+    })
+    .optional(),
+  firewall: z
+    .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
+    .optional(),
+  /** AWS takes so many for the warnings of a budget. */
+  alarmEmails: z.array(Email).max(10).default([]),
+  monthlyBudgetUsd: z.number().positive().optional(),
+  monthlyCarrierSpendUsd: z.number().positive().optional(),
+  logRetentionDays: z.literal(logRetentionDays).default(90),
+  /** A day is counted for the last time a month after it, which needs all of its messages. */
+  messageRetentionDays: z.int().min(45).max(3_650).optional(),
+  workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
+  reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
+  gradualDeployment: z.boolean().default(false),
+  adoptTable: z
+    .string()
+    .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
+    .optional(),
+  encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
+  backups: z
+    .strictObject({
+      retentionDays: z.int().min(1).max(36_500),
+      /** A vault in another account or region that each backup is copied to. */
+      copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
+    })
+    .optional(),
+  tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
+});
+
+/** What holds between several settings. */
+const ConsistentSettings = StageSettings.superRefine((settings, context) => {
+  const { region, domain, firewall, monthlyBudgetUsd, alarmEmails } = settings;
+  const problem = (field: string[], message: string): void =>
+    context.addIssue({ code: "custom", path: field, message });
+  if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
+    problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
+  }
+  if (firewall !== undefined && region === undefined) {
+    problem(["region"], "must be said where there is a firewall, which is in another one");
+  }
+  const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
+  if (domain === undefined || regionOfCertificate === undefined) return;
+  if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
+    problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
+  }
+});
 
 /** A stage: what its file says, under the file's name. */
 export interface Stage extends z.infer<typeof StageSettings> {
@@ -140,7 +144,7 @@ export function stageNamed(name: string): Stage {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(name)) {
     throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, with a letter in front"]);
   }
-  const settings = StageSettings.safeParse(readJson(file, wrong));
+  const settings = ConsistentSettings.safeParse(readJson(file, wrong));
   if (!settings.success) {
     throw wrong(
       settings.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`),

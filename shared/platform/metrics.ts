@@ -24,7 +24,9 @@ export type MetricName =
   /** What the reconciler found and made good. */
   | "RefundedMicros"
   | "RequeuedMessages"
-  | "SealedDebits";
+  | "SealedDebits"
+  /** Records that have another shape than any that this release knows. */
+  | "UnreadableRecords";
 
 const counted = new Map<MetricName, number>();
 

@@ -51,6 +51,7 @@ it.each([
   [{ ...least, account: "12345" }, "account: must be the twelve digits of an AWS account"],
   [{ ...least, region: "Ireland" }, "region: must be a region such as eu-west-1"],
   [{ ...least, alarmEmails: ["a@example.com", "somebody"] }, "alarmEmails.1: must be an email address"],
+  [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: warns those in alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
   [{ ...least, messageRetentionDays: 7 }, "messageRetentionDays: "],

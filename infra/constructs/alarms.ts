@@ -1,0 +1,110 @@
+import { Duration } from "aws-cdk-lib";
+import {
+  Alarm,
+  ComparisonOperator,
+  Metric,
+  Stats,
+  TreatMissingData,
+  type IAlarm,
+  type IMetric,
+} from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import type { Construct } from "constructs";
+
+import { metricsNamespace, type MetricName } from "../../shared/platform/metrics.ts";
+import type { Stage } from "../stages/stage.ts";
+
+/** How long CloudWatch lets the description of an alarm be. */
+const maxDescriptionLength = 1_024;
+
+/** The stretches that most alarms count in. */
+export const alarmPeriod = Duration.minutes(5);
+
+/** A metric that is counted from the access log, and by no function. */
+export const throttledRequests = "ThrottledRequests";
+
+export interface AlarmProps {
+  /** The name of its entry in `infra/RUNBOOK.md`. */
+  readonly kind: string;
+  /** Which of them, where there are several of the kind. */
+  readonly subject?: string;
+  /** What it means for customers. */
+  readonly means: string;
+  readonly firstStep: string;
+  /** What to type first. */
+  readonly command: string;
+  readonly metric: IMetric;
+  /** It rings when the metric has come to this. */
+  readonly threshold: number;
+  /** Whether it rings below the threshold instead, and where there is no data. */
+  readonly isMinimum?: true;
+  /** How many stretches of the metric's period are looked at, 1 where nothing is said. */
+  readonly stretches?: number;
+  /** In how many of them it has to be so, all where nothing is said. */
+  readonly inStretches?: number;
+  /** What is made of stretches without data: nothing is wrong, where nothing is said. */
+  readonly missingData?: TreatMissingData;
+}
+
+/**
+ * The topic that a stage's alarms go to, with those who read it. All alarms are made by its `add`: each is named after
+ * its stage and its entry in the runbook, says what to do, and says when it is over.
+ */
+export class Alarms extends Topic {
+  readonly all: IAlarm[] = [];
+
+  constructor(scope: Construct, id: string, { alarmEmails }: Stage) {
+    super(scope, id);
+    for (const email of alarmEmails) this.addSubscription(new EmailSubscription(email));
+  }
+
+  /**
+   * Adds an alarm. Its name is its own, for the mail that it sends has it as the subject. An alarm goes with its stack,
+   * so that none is left behind with the name, and a name that changes is another resource.
+   * @throws Error when its text is too long for CloudWatch
+   */
+  add(props: AlarmProps): void {
+    const { kind, subject, means, firstStep, command, isMinimum, stretches = 1, inStretches } = props;
+    const id = subject === undefined ? kind : `${kind}-${subject}`;
+    const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
+    if (alarmDescription.length > maxDescriptionLength)
+      throw new Error(`the text of the alarm ${id} is too long`);
+    const alarm = new Alarm(this, id, {
+      alarmName: `${this.stack.stackName}-${id}`,
+      alarmDescription,
+      metric: props.metric,
+      threshold: props.threshold,
+      comparisonOperator:
+        isMinimum === true
+          ? ComparisonOperator.LESS_THAN_THRESHOLD
+          : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: stretches,
+      datapointsToAlarm: inStretches ?? stretches,
+      treatMissingData:
+        props.missingData ??
+        (isMinimum === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING),
+    });
+    const action = new SnsAction(this);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+    this.all.push(alarm);
+  }
+}
+
+/** What the gateway itself counts, summed up over a stretch of time. */
+export function countedMetric(
+  stage: Stage,
+  metricName: MetricName | typeof throttledRequests,
+  period = alarmPeriod,
+): Metric {
+  const dimensionsMap = { stage: stage.name };
+  return new Metric({
+    namespace: metricsNamespace,
+    metricName,
+    dimensionsMap,
+    statistic: Stats.SUM,
+    period,
+  });
+}
