@@ -4,29 +4,31 @@ import { config } from "./config.ts";
 export const metricsNamespace = "SmsGateway";
 
 /** What functions count. Alarms and the dashboard read it, and each name has its price a month in each stage. */
-export type MetricName =
-  /** What the carrier said of a message that was handed to it. Each hand-off counts all five, four of them as 0. */
-  | "CarrierAccepted"
-  | "CarrierInvalidDestinations"
-  | "CarrierPutOff"
-  | "CarrierRefused"
-  | "CarrierUnknown"
-  /** Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are. */
-  | "CarrierNotReached"
-  /** Jobs that threw, and come again. */
-  | "FailedJobs"
-  /** Log-ins with a wrong password or an unknown email. */
-  | "FailedLogins"
-  /** Wallets that could not be reconciled. */
-  | "FailedReconciliations"
-  /** Places where a ledger does not add up. */
-  | "InconsistentLedgers"
-  /** What the reconciler found and made good. */
-  | "RefundedMicros"
-  | "RequeuedMessages"
-  | "SealedDebits"
-  /** Records that have another shape than any that this release knows. */
-  | "UnreadableRecords";
+export const metricNames = [
+  // What the carrier said of a message that was handed to it. Each hand-off counts all five, four of them as 0.
+  "CarrierAccepted",
+  "CarrierInvalidDestinations",
+  "CarrierPutOff",
+  "CarrierRefused",
+  "CarrierUnknown",
+  // Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are.
+  "CarrierNotReached",
+  // Jobs that threw, and come again.
+  "FailedJobs",
+  // Log-ins with a wrong password or an unknown email.
+  "FailedLogins",
+  // Wallets that could not be reconciled.
+  "FailedReconciliations",
+  // Places where a ledger does not add up.
+  "InconsistentLedgers",
+  // What the reconciler found and made good.
+  "RefundedMicros",
+  "RequeuedMessages",
+  "SealedDebits",
+  // Records that have another shape than any that this release knows.
+  "UnreadableRecords",
+] as const;
+export type MetricName = (typeof metricNames)[number];
 
 const counted = new Map<MetricName, number>();
 

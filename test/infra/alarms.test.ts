@@ -1,0 +1,217 @@
+import { glob, readFile } from "node:fs/promises";
+
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { metricNames } from "../../shared/platform/metrics.ts";
+import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
+
+function synthesize(stage: Stage): Template {
+  const app = new App({ analyticsReporting: false, outdir: `.build/test-alarms-${stage.name}.out` });
+  return Template.fromStack(new GatewayStack(app, `sms-gateway-${stage.name}`, stage));
+}
+
+const emails = ["night@example.com", "day@example.com"];
+
+/** With everything that brings an alarm, so that the runbook has an entry for each. */
+let prod: Template;
+let dev: Template;
+let alarms: AlarmInTemplate[];
+let runbook: string;
+/** The entries of the runbook by their headings. */
+let entries: Map<string, string>;
+
+beforeAll(async () => {
+  const budgets = { alarmEmails: emails, monthlyBudgetUsd: 500, monthlyCarrierSpendUsd: 1_000 };
+  prod = synthesize({ ...stageNamed("prod"), ...budgets });
+  dev = synthesize(stageNamed("dev"));
+  alarms = alarmsOf(prod);
+  runbook = await readFile("infra/RUNBOOK.md", "utf8");
+  const [, section = ""] = /\n## Alarms\n(.*?)\n## /s.exec(runbook) ?? [];
+  entries = new Map(
+    section
+      .split("\n### ")
+      .slice(1)
+      .map((entry) => [entry.slice(0, entry.indexOf("\n")), entry]),
+  );
+});
+
+function kindOf({ AlarmDescription }: AlarmInTemplate): string {
+  return / More: infra\/RUNBOOK\.md#([a-z-]+)$/.exec(AlarmDescription)?.[1] ?? "";
+}
+
+it("gives each alarm an entry in the runbook, and each entry an alarm", () => {
+  const kinds = new Set(alarms.map(kindOf));
+  expect([...entries.keys()].toSorted()).toEqual([...kinds].toSorted());
+});
+
+it("says in each alarm what it means, the first step and the command, and in its entry the same command", () => {
+  for (const alarm of alarms) {
+    const kind = kindOf(alarm);
+    const texts = /^(?<means>.+) First: (?<firstStep>.+) Run: (?<command>.+) More: /.exec(
+      alarm.AlarmDescription,
+    );
+    expect(texts?.groups?.["means"]?.length, alarm.AlarmName).toBeGreaterThan(40);
+    expect(texts?.groups?.["firstStep"]?.length, alarm.AlarmName).toBeGreaterThan(20);
+    const commands = alarms
+      .filter((each) => kindOf(each) === kind)
+      .map((each) => / Run: (.+) More: /.exec(each.AlarmDescription)?.[1] ?? "none");
+    const entry = entries.get(kind) ?? "";
+    expect(
+      commands.some((command) => entry.includes(`\n${command}\n`)),
+      `${kind}: ${commands[0]}`,
+    ).toBe(true);
+    expect(entry).toContain("**Means:** ");
+    expect(entry).toContain("**Then:** ");
+  }
+});
+
+it("names each alarm after its stage and its entry, sends it to the topic, and says when it is over", () => {
+  const [topicId = ""] = Object.keys(prod.findResources("AWS::SNS::Topic"));
+  for (const alarm of alarms) {
+    expect(alarm.AlarmName.startsWith(`sms-gateway-prod-${kindOf(alarm)}`), alarm.AlarmName).toBe(true);
+    expect(alarm.AlarmActions).toEqual([{ Ref: topicId }]);
+    expect(alarm.OKActions).toEqual([{ Ref: topicId }]);
+    expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
+  }
+  expect(new Set(alarms.map(({ AlarmName }) => AlarmName)).size).toBe(alarms.length);
+});
+
+it("makes all alarms in one place", async () => {
+  const makers: string[] = [];
+  for await (const file of glob("infra/**/*.ts")) {
+    const source = await readFile(file, "utf8");
+    if (/new (Cfn)?Alarm\(|\.createAlarm\(/.test(source)) makers.push(file);
+  }
+  expect(makers).toEqual(["infra/constructs/alarms.ts"]);
+});
+
+it("sends alarms to the addresses of the stage, and has the same alarms where there are none", () => {
+  const endpoints = Object.values(prod.findResources("AWS::SNS::Subscription")).map(
+    ({ Properties }) =>
+      z.object({ Protocol: z.literal("email"), Endpoint: z.string() }).parse(Properties).Endpoint,
+  );
+  expect(endpoints.toSorted()).toEqual(emails.toSorted());
+  expect(dev.findResources("AWS::SNS::Subscription")).toEqual({});
+  const inDev = alarmsOf(dev).map(({ AlarmName }) => AlarmName.replace("-dev-", "-prod-"));
+  // What AWS lets one spend on SMS is of no matter to a carrier that sends nothing.
+  const inProd = alarms.map(({ AlarmName }) => AlarmName);
+  expect(inProd.filter((name) => !inDev.includes(name))).toEqual(["sms-gateway-prod-carrier-spend"]);
+  expect(inDev.filter((name) => !inProd.includes(name))).toEqual([]);
+});
+
+it("rings at four fifths of what the carrier may cost", () => {
+  expect(alarms.find((alarm) => kindOf(alarm) === "carrier-spend")).toMatchObject({ Threshold: 800 });
+});
+
+it("takes a schedule without calls for one that did not run", () => {
+  const missed = alarms.filter((alarm) => kindOf(alarm) === "schedule-missed");
+  expect(missed).toHaveLength(Object.keys(prod.findResources("AWS::Events::Rule")).length);
+  for (const alarm of missed) {
+    expect(alarm).toMatchObject({ ComparisonOperator: "LessThanThreshold", TreatMissingData: "breaching" });
+  }
+});
+
+it("watches each queue for jobs that wait and for jobs that are parked", () => {
+  const queues = Object.keys(prod.findResources("AWS::SQS::Queue"));
+  const watched = alarms.flatMap(metricsOfAlarm).flatMap(({ dimensions }) => {
+    const name = dimensions["QueueName"];
+    return name === undefined
+      ? []
+      : [z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }).parse(name)];
+  });
+  expect(watched.map(({ "Fn::GetAtt": [id] }) => id).toSorted()).toEqual(queues.toSorted());
+});
+
+it("warns of a budget by mail", () => {
+  const [budget, ...others] = Object.values(prod.findResources("AWS::Budgets::Budget"));
+  expect(others).toEqual([]);
+  const subscribers = expect.arrayContaining(
+    emails.map((Address) => ({ Address, SubscriptionType: "EMAIL" })),
+  );
+  expect(budget).toMatchObject({
+    Properties: {
+      Budget: { BudgetLimit: { Amount: 500 }, CostFilters: { TagKeyValue: ["user:stage$prod"] } },
+      NotificationsWithSubscribers: [
+        { Notification: { NotificationType: "ACTUAL", Threshold: 80 }, Subscribers: subscribers },
+        { Notification: { NotificationType: "FORECASTED", Threshold: 100 }, Subscribers: subscribers },
+      ],
+    },
+  });
+  expect(dev.findResources("AWS::Budgets::Budget")).toEqual({});
+});
+
+it("traces every function", () => {
+  for (const each of Object.values(prod.findResources("AWS::Lambda::Function"))) {
+    expect(each).toHaveProperty("Properties.TracingConfig.Mode", "Active");
+  }
+});
+
+it("shows all alarms, queues and metrics of ours on one page", () => {
+  const [dashboard, ...others] = Object.values(prod.findResources("AWS::CloudWatch::Dashboard"));
+  expect(others).toEqual([]);
+  const body = JSON.stringify(dashboard);
+  for (const id of Object.keys(prod.findResources("AWS::CloudWatch::Alarm"))) expect(body).toContain(id);
+  for (const id of Object.keys(prod.findResources("AWS::SQS::Queue"))) expect(body).toContain(id);
+  for (const name of metricNames) expect(body).toContain(name);
+});
+
+it("says in its outputs where the logs and the dashboard are, and in the runbook what they are called", () => {
+  const outputs = Object.keys(prod.findOutputs("*"));
+  expect(outputs).toEqual(expect.arrayContaining([...Object.values(outputNames.logGroups), "DashboardName"]));
+  for (const { Properties } of Object.values(prod.findResources("AWS::Logs::LogGroup"))) {
+    expect(runbook).toContain(`\`${z.object({ LogGroupName: z.string() }).parse(Properties).LogGroupName}\``);
+  }
+});
+
+it("looks in the logs only for what is written there", async () => {
+  let code = "";
+  for await (const file of glob("shared/**/*.ts")) code += await readFile(file, "utf8");
+  const text = runbook + alarms.map(({ AlarmDescription }) => AlarmDescription).join("\n");
+  const events = new Set([...text.matchAll(/\$\.event = "([^"]+)"/g)].map(([, event = ""]) => event));
+  expect(events.size).toBeGreaterThan(5);
+  for (const event of events) expect(code, event).toContain(`"${event}"`);
+  // The fields of the access log, and those of the functions' own.
+  const { AccessLogSettings } = AccessLogStage.parse(
+    Object.values(prod.findResources("AWS::ApiGatewayV2::Stage"))[0],
+  ).Properties;
+  const fields = new Set([...text.matchAll(/\$\.([A-Za-z]+)/g)].map(([, field = ""]) => field));
+  for (const field of fields) {
+    const isWritten = AccessLogSettings.Format.includes(`"${field}":`) || code.includes(field);
+    expect(isWritten, field).toBe(true);
+  }
+});
+
+const AccessLogStage = z.object({
+  Properties: z.object({ AccessLogSettings: z.object({ Format: z.string() }) }),
+});
+
+it("reckons in the runbook what watching costs", () => {
+  const watched = alarms.flatMap(metricsOfAlarm);
+  // One is counted from the access log.
+  const own = metricNames.length + 1;
+  expect(rowOf("metrics that alarms look at")).toEqual([
+    String(watched.length),
+    "$0.10",
+    (watched.length * 0.1).toFixed(2),
+  ]);
+  expect(rowOf("metrics of our own, while data comes")).toEqual([
+    String(own),
+    "$0.30",
+    (own * 0.3).toFixed(2),
+  ]);
+});
+
+/** The cells of a row of the runbook's table, without the first. */
+function rowOf(what: string): string[] {
+  const line = runbook.split("\n").find((each) => each.startsWith(`| ${what} `)) ?? "";
+  return line
+    .split("|")
+    .slice(2, -1)
+    .map((cell) => cell.trim());
+}

@@ -1,0 +1,275 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { PinpointSMSVoiceV2Client } from "@aws-sdk/client-pinpoint-sms-voice-v2";
+import { Template } from "aws-cdk-lib/assertions";
+import { mockClient } from "aws-sdk-client-mock";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { awsCarrier } from "../../shared/carriers/aws.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { debitWallet } from "../../shared/wallet/charge.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
+import { call, Customer } from "../support/api.ts";
+import { Faults, isBy, loseRequest } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+/*
+ * An alarm on a metric that nobody writes never rings. Each thing that is counted is made to happen here, and what the
+ * functions then write is held against what the alarms of the same stack look at.
+ */
+
+const faults = new Faults();
+const log: string[] = [];
+let gateway: LocalGateway;
+let template: Template;
+
+beforeAll(async () => {
+  const { assemblyFolder, stackName } = inject("assembly");
+  template = Template.fromString(
+    await readFile(path.join(assemblyFolder, `${stackName}.template.json`), "utf8"),
+  );
+  gateway = await startOwnGateway(faults, (line) => log.push(line));
+});
+afterAll(async () => gateway.stop());
+afterEach(() => {
+  faults.clear();
+  vi.restoreAllMocks();
+});
+
+const MetricsLine = z.looseObject({
+  _aws: z.strictObject({
+    Timestamp: z.int(),
+    CloudWatchMetrics: z.array(
+      z.strictObject({
+        Namespace: z.string(),
+        Dimensions: z.array(z.array(z.string())),
+        Metrics: z.array(z.strictObject({ Name: z.string(), Unit: z.string() })),
+      }),
+    ),
+  }),
+});
+
+/** The metrics that CloudWatch makes of lines in the embedded metric format, with their values. */
+function metricsIn(lines: readonly string[]): (MetricIdentity & { readonly value: unknown })[] {
+  return lines.flatMap((line) => {
+    if (!line.startsWith('{"_aws"')) return [];
+    const { _aws, ...members } = MetricsLine.parse(JSON.parse(line));
+    return _aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
+      Dimensions.flatMap((names) =>
+        Metrics.map(({ Name }) => ({
+          namespace: Namespace,
+          name: Name,
+          dimensions: Object.fromEntries(names.map((name) => [name, members[name]])),
+          value: members[Name],
+        })),
+      ),
+    );
+  });
+}
+
+async function customerWithMoney(): Promise<Customer> {
+  return Customer.register({ balance: 1, baseUrl: gateway.url });
+}
+
+async function send(to: string): Promise<void> {
+  await (await customerWithMoney()).send({ to });
+}
+
+/** Lets the carrier say nothing to the next messages. */
+async function silenceCarrier(): Promise<void> {
+  const isByCarrier = isBy("SendMessage");
+  faults.next((request) => isByCarrier(request) && request.body.includes("SANDBOX#"), loseRequest, 100);
+  await send("15005550000");
+}
+
+async function reconcile(): Promise<void> {
+  gateway.advanceClock(graceMs + 60_000);
+  await runSchedule(gateway, "ReconcileWallets");
+}
+
+/** A debit whose function died before it recorded what was paid for. */
+async function loseDebit(): Promise<void> {
+  const { organizationId } = await customerWithMoney();
+  await debitWallet({ organizationId, charges: [{ amountMicros: 7_900 }], at: new Date() });
+  await reconcile();
+}
+
+const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
+  CarrierAccepted: async () => send("15005550000"),
+  CarrierInvalidDestinations: async () => send("15005550001"),
+  CarrierPutOff: async () => send("15005550003"),
+  CarrierRefused: async () => send("15005550006"),
+  CarrierUnknown: silenceCarrier,
+  CarrierNotReached: async () => {
+    // The sandbox is always reached, so that this is not seen in a function.
+    mockClient(PinpointSMSVoiceV2Client).rejects(
+      Object.assign(new Error("no credentials"), { name: "CredentialsProviderError" }),
+    );
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    const sms = { reference: "msg_1", to: "15005550000", from: "ACME", text: "hello" } as const;
+    await awsCarrier.send({ ...sms, encoding: "GSM-7", isPromotional: false });
+    writeMetrics();
+  },
+  FailedJobs: silenceCarrier,
+  FailedLogins: async () => {
+    const { email } = await customerWithMoney();
+    await call("/v1/auth/login", { baseUrl: gateway.url, json: { email, password: "not the password" } });
+  },
+  FailedReconciliations: async () => {
+    await send("15005550000");
+    faults.next(isBy("ReconcileWallets", "dynamodb:GetItem"), loseRequest, 1_000);
+    await reconcile();
+  },
+  InconsistentLedgers: async () => {
+    const customer = await customerWithMoney();
+    await customer.send();
+    await updateItem(z.object({}), {
+      key: keys.ledgerEntry(customer.organizationId, 2),
+      update: "SET amountMicros = :wrong",
+      values: { ":wrong": 5 },
+    });
+    await reconcile();
+  },
+  RefundedMicros: loseDebit,
+  RequeuedMessages: async () => {
+    const { organizationId } = await customerWithMoney();
+    // Its job goes to a queue of this file's, which no function of the gateway is fed from.
+    const text = { message: "hello", senderId: "ACME", language: "English" } as const;
+    await acceptMessage(organizationId, { ...text, to: "15005550000" });
+    await reconcile();
+  },
+  SealedDebits: loseDebit,
+};
+
+describe("when it happens, the metric is written that the alarms look at", () => {
+  it.each(metricNames)("%s", async (name) => {
+    log.length = 0;
+    await causes[name]();
+    const written = await vi.waitFor(
+      () => {
+        const found = metricsIn(log).find((each) => each.name === name && Number(each.value) > 0);
+        if (found === undefined) throw new Error(`${name} has not been written`);
+        return found;
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+    const { value, ...identity } = written;
+    expect(Number.isInteger(value)).toBe(true);
+    const watched = alarmsOf(template)
+      .flatMap(metricsOfAlarm)
+      .filter((each) => each.name === name);
+    // Numbers that do not exist are a customer's matter: they are on the dashboard and ring nothing.
+    expect(watched.length > 0).toBe(name !== "CarrierInvalidDestinations");
+    for (const each of watched) expect(each).toEqual(identity);
+    expect(identity.dimensions).toEqual({ stage: "local" });
+  });
+});
+
+it("no alarm looks at a metric of ours that is not written", () => {
+  const ours = alarmsOf(template)
+    .flatMap(metricsOfAlarm)
+    .filter(({ namespace }) => !namespace.startsWith("AWS/"))
+    .map(({ name }) => name)
+    .filter((name) => !metricNames.some((each) => each === name));
+  // It is counted from the access log.
+  expect(ours).toEqual(["ThrottledRequests"]);
+});
+
+it("every hand-off counts all that the carrier can say, so that shares can be reckoned", async () => {
+  log.length = 0;
+  await causes.CarrierAccepted();
+  const lines = await vi.waitFor(() => {
+    const found = log.filter((line) => line.includes('"CarrierAccepted"'));
+    expect(found.length).toBeGreaterThan(0);
+    return found;
+  });
+  for (const line of lines) {
+    const counted = metricsIn([line]).filter(({ name }) => name.startsWith("Carrier"));
+    expect(counted.map(({ name }) => name).toSorted()).toEqual([
+      "CarrierAccepted",
+      "CarrierInvalidDestinations",
+      "CarrierPutOff",
+      "CarrierRefused",
+      "CarrierUnknown",
+    ]);
+    expect(counted.reduce((sum, { value }) => sum + Number(value), 0)).toBeGreaterThan(0);
+  }
+});
+
+describe("the access log", () => {
+  const Stage = z.object({ Properties: z.object({ AccessLogSettings: z.object({ Format: z.string() }) }) });
+  const Filter = z.object({
+    Properties: z.object({
+      FilterPattern: z.string(),
+      MetricTransformations: z.tuple([
+        z.object({
+          MetricNamespace: z.string(),
+          MetricName: z.string(),
+          MetricValue: z.literal("1"),
+          Dimensions: z.array(z.object({ Key: z.string(), Value: z.string() })),
+        }),
+      ]),
+    }),
+  });
+
+  function format(): string {
+    const [stage] = Object.values(template.findResources("AWS::ApiGatewayV2::Stage"));
+    return Stage.parse(stage).Properties.AccessLogSettings.Format;
+  }
+
+  /** A line as API Gateway writes it: what it does not know is a hyphen. */
+  function line(values: Readonly<Record<string, string>>): Record<string, unknown> {
+    const known: Readonly<Record<string, string>> = { responseLatency: "12", ...values };
+    const text = format().replaceAll(/\$context\.([A-Za-z.]+)/g, (_, name: string) => known[name] ?? "-");
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  }
+
+  /** Whether a line matches a pattern: comparisons of strings, all of which have to hold. */
+  function matches(pattern: string, of: Record<string, unknown>): boolean {
+    const [, conditions = ""] = /^\{ (.+) \}$/.exec(pattern) ?? [];
+    return conditions.split(" && ").every((condition) => {
+      const [, field = "", operator = "", value = ""] =
+        /^\(\$\.(\w+) (=|!=) "([^"]*)"\)$/.exec(condition) ?? [];
+      if (operator === "") throw new Error(`not understood: ${condition}`);
+      return (of[field] === value) === (operator === "=");
+    });
+  }
+
+  it("counts the requests that API Gateway throttles for their alarm, and no others", () => {
+    const filters = Object.values(template.findResources("AWS::Logs::MetricFilter"));
+    expect(filters).toHaveLength(1);
+    const { FilterPattern, MetricTransformations } = Filter.parse(filters[0]).Properties;
+    expect(matches(FilterPattern, line({ status: "429" }))).toBe(true);
+    expect(matches(FilterPattern, line({ status: "429", "integration.status": "429" }))).toBe(false);
+    expect(matches(FilterPattern, line({ status: "200", "integration.status": "200" }))).toBe(false);
+    expect(matches(FilterPattern, line({ status: "503" }))).toBe(false);
+    const [{ MetricNamespace, MetricName, Dimensions }] = MetricTransformations;
+    const throttled = line({ status: "429" });
+    expect(
+      alarmsOf(template)
+        .flatMap(metricsOfAlarm)
+        .filter(({ name }) => name === MetricName),
+    ).toEqual([
+      {
+        namespace: MetricNamespace,
+        name: MetricName,
+        dimensions: Object.fromEntries(
+          Dimensions.map(({ Key, Value }) => [Key, throttled[Value.replace("$.", "")]]),
+        ),
+      },
+    ]);
+  });
+
+  it("has the time as a number, and nothing of headers and bodies", () => {
+    expect(line({ status: "200" })).toMatchObject({ stage: "local", status: "200", latencyMs: 12 });
+    expect(format()).not.toMatch(/authoriz|header|body|userAgent|path/i);
+  });
+});

@@ -1,0 +1,45 @@
+import type { Template } from "aws-cdk-lib/assertions";
+import * as z from "zod";
+
+const Dimensions = z
+  .array(z.object({ Name: z.string(), Value: z.unknown() }))
+  .default([])
+  .transform((list) => Object.fromEntries(list.map(({ Name, Value }) => [Name, Value])));
+
+const MetricInTemplate = z.object({ Namespace: z.string(), MetricName: z.string(), Dimensions });
+
+const AlarmInTemplate = z.looseObject({
+  AlarmName: z.string(),
+  AlarmDescription: z.string(),
+  AlarmActions: z.array(z.unknown()),
+  OKActions: z.array(z.unknown()),
+  Threshold: z.number(),
+  Metrics: z.array(z.object({ MetricStat: z.object({ Metric: MetricInTemplate }).optional() })).optional(),
+});
+export type AlarmInTemplate = z.infer<typeof AlarmInTemplate>;
+
+/** What tells one metric from another to CloudWatch. */
+export interface MetricIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, unknown>>;
+}
+
+/** The alarms of a stack. */
+export function alarmsOf(template: Template): AlarmInTemplate[] {
+  return Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) =>
+    AlarmInTemplate.parse(Properties),
+  );
+}
+
+/** The metrics that an alarm looks at: one, or all those that are reckoned with. */
+export function metricsOfAlarm(alarm: AlarmInTemplate): MetricIdentity[] {
+  const metrics = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? [
+    MetricInTemplate.parse(alarm),
+  ];
+  return metrics.map(({ Namespace, MetricName, Dimensions: dimensions }) => ({
+    namespace: Namespace,
+    name: MetricName,
+    dimensions,
+  }));
+}
