@@ -180,7 +180,9 @@ export function tableErrors(table: Backend["table"]): IMetric {
 /** DynamoDB says nothing of what did not happen, and a sum with nothing would be nothing. */
 function sumOf(label: string, usingMetrics: Record<string, IMetric>): MathExpression {
   return new MathExpression({
-    expression: "SUM(FILL(METRICS(), 0))",
+    expression: Object.keys(usingMetrics)
+      .map((id) => `FILL(${id}, 0)`)
+      .join(" + "),
     usingMetrics,
     label,
     period: alarmPeriod,
