@@ -179,10 +179,9 @@ export function tableErrors(table: Backend["table"]): IMetric {
 
 /** DynamoDB says nothing of what did not happen, and a sum with nothing would be nothing. */
 function sumOf(label: string, usingMetrics: Record<string, IMetric>): MathExpression {
+  const filled = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
   return new MathExpression({
-    expression: Object.keys(usingMetrics)
-      .map((id) => `FILL(${id}, 0)`)
-      .join(" + "),
+    expression: `SUM([${filled.join(", ")}])`,
     usingMetrics,
     label,
     period: alarmPeriod,
@@ -264,7 +263,8 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     command: tailOf(alarms, "workers", '{ $.event = "message.failed" }'),
     metric: new MathExpression({
       // A few failures are no share of anything.
-      expression: "IF(refused + unknown >= 5, 100 * (refused + unknown) / (accepted + refused + unknown), 0)",
+      expression:
+        "IF((refused + unknown) >= 5, 100 * (refused + unknown) / (accepted + refused + unknown), 0)",
       usingMetrics: outcomes(quarterOfAnHour),
       period: quarterOfAnHour,
     }),
