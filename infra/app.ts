@@ -1,6 +1,7 @@
 import { Annotations, App } from "aws-cdk-lib";
 
 import { concurrencyLimit, fitToAccount, type FittedStage } from "./account.ts";
+import { checkAdoptedTable } from "./adopted-table.ts";
 import { bundleFunctions } from "./bundle.ts";
 import { GatewayStack } from "./gateway-stack.ts";
 import { stageNamed } from "./stages/stage.ts";

@@ -221,6 +221,15 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     metric: countedMetric(stage, "InconsistentLedgers"),
     threshold: 1,
   });
+  alarms.add({
+    kind: "unreadable-records",
+    means:
+      "A record in the table has a shape that this release does not know: lists leave it out, to get it alone is a 500.",
+    firstStep: "Find its key in the log, and deploy the release that wrote it, or mend the item.",
+    command: tailOf(alarms, "api", '{ $.event = "record.unreadable" }'),
+    metric: countedMetric(stage, "UnreadableRecords"),
+    threshold: 1,
+  });
   const addFinding = (
     kind: string,
     metricName: MetricName,

@@ -12,7 +12,7 @@ import { awsCarrier } from "../../shared/carriers/aws.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
+import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { debitWallet } from "../../shared/wallet/charge.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
@@ -147,6 +147,13 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     await reconcile();
   },
   SealedDebits: loseDebit,
+  UnreadableRecords: async () => {
+    const customer = await customerWithMoney();
+    await putItem({
+      put: { ...keys.template(customer.organizationId, "tpl_1"), entity: "from another time" },
+    });
+    await customer.call("/v1/templates");
+  },
 };
 
 describe("when it happens, the metric is written that the alarms look at", () => {
