@@ -86,7 +86,11 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
-    graph("Table and log-ins", [tableThrottles(table), tableErrors(table), ...counted("FailedLogins")]),
+    graph("Table, log-ins and records", [
+      tableThrottles(table),
+      tableErrors(table),
+      ...counted("FailedLogins", "UnreadableRecords"),
+    ]),
   );
   new CfnOutput(scope, "DashboardName", { value: dashboard.dashboardName });
 }

@@ -5,6 +5,7 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { everyRow } from "../../shared/client.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import type { MetricName } from "../../shared/platform/metrics.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -170,9 +171,9 @@ it("nothing is passed over where money is looked after: the wallet is reported a
   lines.length = 0;
   gateway.advanceClock(graceMs + 60_000);
   await runSchedule(gateway, "ReconcileWallets");
-  const failed = (): unknown[] =>
-    lines.map((line) => Line.parse(JSON.parse(line))).filter((line) => line["FailedReconciliations"] === 1);
-  await vi.waitFor(() => expect(failed()).toHaveLength(1), patience);
+  const counted = (metric: MetricName): unknown[] =>
+    lines.map((line) => Line.parse(JSON.parse(line))).filter((line) => line[metric] === 1);
+  await vi.waitFor(() => expect(counted("InconsistentLedgers")).toHaveLength(1), patience);
 
   await putUnreadable(keys.ledgerEntry(payer.organizationId, 2));
   const key = `LEDGER#${payer.organizationId} 0000000000000002`;
@@ -183,6 +184,6 @@ it("nothing is passed over where money is looked after: the wallet is reported a
   lines.length = 0;
   gateway.advanceClock(graceMs + 60_000);
   await runSchedule(gateway, "ReconcileWallets");
-  await vi.waitFor(() => expect(failed()).toHaveLength(1), patience);
+  await vi.waitFor(() => expect(counted("FailedReconciliations")).toHaveLength(1), patience);
   expect(lines.join("\n")).toContain("wallet.reconciliation_failed");
 });
