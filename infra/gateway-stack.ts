@@ -24,7 +24,6 @@ export class GatewayStack extends Stack {
     super(app, id, {
       env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
       terminationProtection: keepData,
-      crossRegionReferences: stage.firewall !== undefined,
       tags: { ...tags, stage: stage.name },
     });
     const alarms = new Alarms(this, "Alarms", stage);
@@ -56,7 +55,8 @@ export class GatewayStack extends Stack {
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {
-    const { webAclArn } = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
+    const firewallStack = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
+    this.addDependency(firewallStack);
     const originKey = new Secret(this, "OriginKey", {
       description: "Shows the API that a request came through CloudFront",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -66,6 +66,6 @@ export class GatewayStack extends Stack {
       reason:
         "It guards no data, only the way past the firewall, and CloudFront would have to change it at the same moment.",
     });
-    return { webAclArn, originKey };
+    return { webAclArn: firewallStack.webAclArn, originKey };
   }
 }

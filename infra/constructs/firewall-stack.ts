@@ -1,4 +1,4 @@
-import { Stack, type App } from "aws-cdk-lib";
+import { CfnOutput, Fn, Stack, type App } from "aws-cdk-lib";
 import { CfnWebACL } from "aws-cdk-lib/aws-wafv2";
 
 import { cloudFrontRegion, type Stage } from "../stages/stage.ts";
@@ -16,12 +16,12 @@ const tooManyRequests = { error: { code: "RATE_LIMITED", message: "Too many requ
  * software that is not behind it. The API checks each part of a request against its schema.
  */
 export class FirewallStack extends Stack {
+  /** For another stack to take, which may be in another region. */
   readonly webAclArn: string;
 
   constructor(app: App, id: string, stage: Stage, settings: NonNullable<Stage["firewall"]>) {
     super(app, id, {
       env: { ...(stage.account === undefined ? {} : { account: stage.account }), region: cloudFrontRegion },
-      crossRegionReferences: true,
       tags: { ...stage.tags, stage: stage.name },
     });
     const webAcl = new CfnWebACL(this, "WebAcl", {
@@ -64,7 +64,8 @@ export class FirewallStack extends Stack {
         },
       ],
     });
-    this.webAclArn = webAcl.attrArn;
+    const output = new CfnOutput(this, "WebAclArn", { value: webAcl.attrArn });
+    this.webAclArn = Fn.getStackOutput(this.stackName, output.node.id, cloudFrontRegion);
   }
 }
 

@@ -107,9 +107,6 @@ const ConsistentSettings = StageSettings.superRefine((settings, context) => {
   if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
     problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
   }
-  if (firewall !== undefined && region === undefined) {
-    problem(["region"], "must be said where there is a firewall, which is in another one");
-  }
   const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
   if (domain === undefined || regionOfCertificate === undefined) return;
   if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {

@@ -60,7 +60,6 @@ it.each([
   [{ ...least, reservedConcurrency: { sendSmss: 10 } }, "reservedConcurrency"],
   [{ ...least, throttle: { rateLimit: 0, burstLimit: 1 } }, "throttle.rateLimit: "],
   [{ ...least, domain: { name: "sms.example.com" } }, "domain.certificateArn: "],
-  [{ ...least, firewall }, "region: must be said where there is a firewall"],
   [{ ...least, region: "eu-north-1", domain }, "domain.certificateArn: must be a certificate in eu-north-1"],
   [
     { ...least, region: "eu-west-1", domain, firewall },
