@@ -56,7 +56,7 @@ export class GatewayStack extends Stack {
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {
     const firewallStack = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
-    this.addDependency(firewallStack);
+    this.addStackDependency(firewallStack);
     const originKey = new Secret(this, "OriginKey", {
       description: "Shows the API that a request came through CloudFront",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },

@@ -1,4 +1,4 @@
-import { Aws, Duration, Fn, RemovalPolicy } from "aws-cdk-lib";
+import { Aws, Duration, Fn, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
@@ -39,5 +39,10 @@ export class Backups extends Construct {
       ],
     });
     plan.addSelection("Table", { resources: [BackupResource.fromArn(table.tableArn)] });
+    const policy = "service-role/AWSBackupServiceRolePolicyForBackup";
+    Validations.of(plan).acknowledge({
+      id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`,
+      reason: "AWS keeps up what AWS Backup needs, and only AWS Backup may take the role.",
+    });
   }
 }
