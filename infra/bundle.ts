@@ -23,10 +23,7 @@ const requireBanner =
  * the reference page loads beside the function that serves it, compressed.
  */
 export async function bundleFunctions(): Promise<void> {
-  const names: string[] = [];
-  for await (const file of glob("*/*.ts", { cwd: path.join(projectRoot, "functions") })) {
-    names.push(file.replace(/\.ts$/, ""));
-  }
+  const handlers = await sources("functions/*/*.ts");
   const options: BuildOptions = {
     absWorkingDir: projectRoot,
     outExtension: { ".js": ".mjs" },
@@ -41,9 +38,14 @@ export async function bundleFunctions(): Promise<void> {
   await rm(bundlesFolder, { recursive: true, force: true });
   // Nearly all that a bundle consists of is in others too. What they share is read and shaken once for all, as parts;
   // from these the bundles are made in half the time, and with a third of the memory, of making each from the sources.
+  // Each shared file is a part of its own, with all that it exports. Made of what handlers happen to use, the parts, and
+  // with them the short names in every bundle, would change as soon as a single handler came to use more.
   await build({
     ...options,
-    entryPoints: names.map((name) => ({ in: `functions/${name}.ts`, out: name })),
+    entryPoints: [...(await sources("shared/**/*.ts")), ...handlers].map((name) => ({
+      in: `${name}.ts`,
+      out: name,
+    })),
     outdir: partsFolder,
     splitting: true,
     // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
@@ -54,8 +56,11 @@ export async function bundleFunctions(): Promise<void> {
   });
   await build({
     ...options,
-    entryPoints: names.map((name) => ({ in: path.join(partsFolder, `${name}.mjs`), out: `${name}/index` })),
-    outdir: bundlesFolder,
+    entryPoints: handlers.map((name) => ({
+      in: path.join(partsFolder, `${name}.mjs`),
+      out: `${name}/index`,
+    })),
+    outdir: path.dirname(bundlesFolder),
     minify: true,
     banner: { js: requireBanner },
   });
@@ -66,6 +71,15 @@ export async function bundleFunctions(): Promise<void> {
       gzipSync(content, { level: 9 }),
     );
   }
+}
+
+/** The source files of a pattern without their ending, in an order that every machine gives them. */
+async function sources(pattern: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const file of glob(pattern, { cwd: projectRoot })) {
+    names.push(file.replace(/\.ts$/, "").replaceAll(path.sep, "/"));
+  }
+  return names.toSorted();
 }
 
 /** The folder with the bundle of `functions/<name>.ts`. */

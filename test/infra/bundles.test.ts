@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { kebabCase } from "../../infra/constructs/names.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { operations } from "../../shared/routes.ts";
+
+/*
+ * Copies of the sources, in which a test may change a line, bundled as in any other folder. They stand below the
+ * project, so that they find its packages.
+ */
+
+/** The file of each bundle with its hash. */
+type Bundles = ReadonlyMap<string, string>;
+
+let folder: string;
+let unchanged: Bundles;
+beforeAll(async () => {
+  await mkdir(path.join(projectRoot, ".build"), { recursive: true });
+  folder = await mkdtemp(path.join(projectRoot, ".build/copies-"));
+  unchanged = await bundlesOfCopy("unchanged");
+});
+afterAll(async () => rm(folder, { recursive: true }));
+
+/** The bundles of a copy in which one file is changed. */
+async function bundlesOfCopy(
+  name: string,
+  file = "README.md",
+  change: (source: string) => string = (source) => source,
+): Promise<Bundles> {
+  const copy = path.join(folder, name);
+  for (const part of ["functions", "infra", "shared", "package.json", "tsconfig.json", "README.md"]) {
+    await cp(path.join(projectRoot, part), path.join(copy, part), { recursive: true });
+  }
+  const source = await readFile(path.join(copy, file), "utf8");
+  await writeFile(path.join(copy, file), change(source));
+  const script = 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())';
+  await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
+  const bundles = new Map<string, string>();
+  const cwd = path.join(copy, ".build/functions");
+  for await (const bundle of glob("*/*/*.*", { cwd })) {
+    const content = await readFile(path.join(cwd, bundle));
+    expect(content.includes(folder), `${bundle} names the folder that it was made in`).toBe(false);
+    bundles.set(bundle, createHash("sha256").update(content).digest("hex"));
+  }
+  expect(bundles.size).toBeGreaterThan(operations().length);
+  return bundles;
+}
+
+/** The functions whose bundles are others than without the change. */
+function changedFunctions(bundles: Bundles): string[] {
+  expect([...bundles.keys()].toSorted()).toEqual([...unchanged.keys()].toSorted());
+  const changed = [...bundles].filter(([file, hash]) => unchanged.get(file) !== hash);
+  return changed.map(([file]) => path.dirname(file).replaceAll(path.sep, "/")).toSorted();
+}
+
+it("makes the same bundles of the same sources in any folder", async () => {
+  expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
+});
+
+it("changes with a word about one route the functions of its tag, the document and the fallback alone", async () => {
+  const bundles = await bundlesOfCopy("word", "shared/routes/wallet.ts", (source) =>
+    source.replace("The balance", "The present balance"),
+  );
+  const ofTag = operations()
+    .filter(([, { tag }]) => tag === "wallet")
+    .map(([operation]) => `wallet/${kebabCase(operation)}`);
+  expect(ofTag).toHaveLength(3);
+  // These two carry the whole table.
+  expect(changedFunctions(bundles)).toEqual([...ofTag, "docs/get-open-api", "fallback/not-found"].toSorted());
+});
+
+it("changes with a line of one handler its function alone, also when it comes to use more of what is shared", async () => {
+  const bundles = await bundlesOfCopy(
+    "line",
+    "functions/wallet/get-wallet.ts",
+    (source) =>
+      `import { deleteItem } from "../../shared/platform/table/table.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
+  );
+  expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
+});
