@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, Validations, type App } from "aws-cdk-lib";
+import { CfnOutput, RemovalPolicy, Stack, Validations, type App } from "aws-cdk-lib";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
 import { Alarms } from "./constructs/alarms.ts";
@@ -10,6 +10,7 @@ import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
 import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
+import { GradualDeployments } from "./constructs/gradual-deployments.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
 import type { Stage } from "./stages/stage.ts";
@@ -20,7 +21,7 @@ import type { Stage } from "./stages/stage.ts";
  */
 export class GatewayStack extends Stack {
   constructor(app: App, id: string, stage: Stage) {
-    const { account, region, keepData, tags } = stage;
+    const { account, region, keepData, gradualDeployment, tags } = stage;
     super(app, id, {
       env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
       terminationProtection: keepData,
@@ -30,6 +31,9 @@ export class GatewayStack extends Stack {
     const sessionKey = new Secret(this, "SessionKey", {
       description: "Signs the session tokens of customers",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      // No stack takes it over as it does a table: with a new key customers log in once more, which they do each hour.
+      // It is kept so that no mistake ends their sessions for good: its value can be put into the new secret.
+      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     Validations.of(sessionKey).acknowledge({
       id: "AwsSolutions-SMG4",
@@ -39,7 +43,8 @@ export class GatewayStack extends Stack {
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
-    const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey };
+    const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
+    const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey, deployments };
     const api = new GatewayApi(this, "Api", backend);
     addWorkers(this, backend, alarms);
     addStageAlarms({ stage, api, table, alarms });

@@ -9,6 +9,7 @@ import {
   type IMetric,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
@@ -46,6 +47,8 @@ export interface AlarmProps {
   readonly inStretches?: number;
   /** What is made of stretches without data: nothing is wrong, where nothing is said. */
   readonly missingData?: TreatMissingData;
+  /** Whether it tells nobody, because something else looks at it. */
+  readonly isSilent?: true;
 }
 
 /**
@@ -56,7 +59,16 @@ export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
 
   constructor(scope: Construct, id: string, { alarmEmails }: Stage) {
-    super(scope, id);
+    super(scope, id, { enforceSSL: true });
+    // A policy of its own takes the place of the one that lets the account's alarms publish: without this they are mute.
+    this.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+        actions: ["sns:Publish"],
+        resources: [this.topicArn],
+        conditions: { StringEquals: { "aws:SourceAccount": this.stack.account } },
+      }),
+    );
     for (const email of alarmEmails) this.addSubscription(new EmailSubscription(email));
   }
 
@@ -65,7 +77,7 @@ export class Alarms extends Topic {
    * so that none is left behind with the name, and a name that changes is another resource.
    * @throws Error when its text is too long for CloudWatch
    */
-  add(props: AlarmProps): void {
+  add(props: AlarmProps): Alarm {
     const { kind, subject, means, firstStep, command, isMinimum, stretches = 1, inStretches } = props;
     const id = subject === undefined ? kind : `${kind}-${subject}`;
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
@@ -86,10 +98,12 @@ export class Alarms extends Topic {
         props.missingData ??
         (isMinimum === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING),
     });
+    if (props.isSilent === true) return alarm;
     const action = new SnsAction(this);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
     this.all.push(alarm);
+    return alarm;
   }
 }
 

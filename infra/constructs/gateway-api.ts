@@ -25,7 +25,7 @@ import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 import { OriginCheck } from "./origin-check.ts";
 
-/** A policy holds 6,144 characters; the ARN of a function has up to 114. */
+/** A policy holds 6,144 characters; the ARN of a function has up to 114, that of its alias 5 more. */
 const functionsPerPolicy = 45;
 
 /** What is kept of each request: nothing of its body and its headers. The address is there for those who misuse it. */
@@ -95,11 +95,13 @@ export class GatewayApi extends HttpApi {
         // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
         memoryMegabytes: 1_024,
         logs,
+        // Where money moves, a fault costs most.
+        gradual: access.table?.WALLET?.includes("UpdateItem") === true,
       });
       const integration = new CfnIntegration(handler, "Integration", {
         apiId: this.apiId,
         integrationType: "AWS_PROXY",
-        integrationUri: handler.lambda.functionArn,
+        integrationUri: handler.target.functionArn,
         payloadFormatVersion: "2.0",
         credentialsArn: caller.roleArn,
       });
@@ -134,7 +136,7 @@ export class GatewayApi extends HttpApi {
             actions: ["lambda:InvokeFunction"],
             resources: functions
               .slice(start, start + functionsPerPolicy)
-              .map(({ lambda }) => lambda.functionArn),
+              .map(({ target }) => target.functionArn),
           }),
         ],
       });

@@ -2,7 +2,15 @@ import { existsSync } from "node:fs";
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function, RecursiveLoop, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  Code,
+  Function,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+  type IFunction,
+} from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -14,6 +22,7 @@ import { familiesBeside, familiesOf, tableActions, type Access } from "../access
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
+import type { GradualDeployments } from "./gradual-deployments.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { logGroupNames } from "./names.ts";
 import { outputNames } from "./stack-outputs.ts";
@@ -26,6 +35,8 @@ export interface Backend {
   readonly sessionKey: Secret;
   /** What CloudFront shows to the API, where a stage has a firewall. */
   readonly originKey: Secret | undefined;
+  /** Where the stage wants new code to come in gradually. */
+  readonly deployments: GradualDeployments | undefined;
 }
 
 export interface GatewayFunctionProps {
@@ -41,6 +52,8 @@ export interface GatewayFunctionProps {
   readonly logs: LogGroup;
   /** Whether Lambda lets it run in a chain of calls of its own, however long. */
   readonly queuesForItself?: boolean;
+  /** Whether new code of it comes in gradually, in a stage that wants that. */
+  readonly gradual?: boolean;
 }
 
 /** A log group that several functions share; the names of its streams begin with the function's. */
@@ -63,6 +76,8 @@ export function logGroup(
 /** A Lambda function with a role of its own that allows what its `access` says and no more. */
 export class GatewayFunction extends Construct {
   readonly lambda: Function;
+  /** What callers call: the function, or where new code comes in gradually, its alias. */
+  readonly target: IFunction;
   readonly #policy = new PolicyDocument();
 
   constructor(scope: Construct, id: string, backend: Backend, props: GatewayFunctionProps) {
@@ -101,6 +116,8 @@ export class GatewayFunction extends Construct {
         "Requests and queues wait for the answer and hear of a failure by themselves, the queues with dead letters of " +
         "their own. What a schedule calls goes on at the next call where this one ended, and its alarm says that it failed.",
     });
+    const deployments = props.gradual === true ? backend.deployments : undefined;
+    this.target = deployments?.aliasOf(this.lambda, props.name) ?? this.lambda;
   }
 
   /** Adds to what the function's role allows. */

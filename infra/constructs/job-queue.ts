@@ -31,17 +31,18 @@ export interface JobQueueProps {
  */
 export class JobQueue extends Construct {
   readonly queue: Queue;
+  readonly deadLetters: Queue;
   readonly ageOfOldestJob: Metric;
   readonly parkedJobs: Metric;
 
   constructor(scope: Construct, id: string, props: JobQueueProps) {
     super(scope, id);
     const { workerName, feed, alarms, stageName } = props;
-    const deadLetters = new Queue(this, "DeadLetters", {
+    this.deadLetters = new Queue(this, "DeadLetters", {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
     });
-    Validations.of(deadLetters).acknowledge({
+    Validations.of(this.deadLetters).acknowledge({
       id: "Serverless-SQSRedrivePolicy",
       reason: "It holds the dead letters of another queue. Behind it is the operator.",
     });
@@ -52,12 +53,14 @@ export class JobQueue extends Construct {
       retentionPeriod: Duration.days(4),
       encryption: QueueEncryption.SQS_MANAGED,
       deadLetterQueue: {
-        queue: deadLetters,
+        queue: this.deadLetters,
         maxReceiveCount: Math.ceil(patienceSeconds / visibilityTimeoutSeconds),
       },
     });
     const subject = kebabCase(id.charAt(0).toLowerCase() + id.slice(1));
-    this.parkedJobs = deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) });
+    this.parkedJobs = this.deadLetters.metricApproximateNumberOfMessagesVisible({
+      period: Duration.minutes(1),
+    });
     this.ageOfOldestJob = this.queue.metricApproximateAgeOfOldestMessage();
     const firstStep = `Find the job.failed log lines of ${workerName}, mend the cause, then redrive the queue.`;
     alarms.add({
@@ -82,7 +85,7 @@ export class JobQueue extends Construct {
       outputNames.queueUrl(id),
     );
     new CfnOutput(this, "DeadLettersUrl", {
-      value: deadLetters.queueUrl,
+      value: this.deadLetters.queueUrl,
       description: `${feed.alarm} ${firstStep}`,
     }).overrideLogicalId(outputNames.deadLettersUrl(id));
   }
@@ -91,7 +94,7 @@ export class JobQueue extends Construct {
   feed(worker: GatewayFunction, { maxConcurrency, batchSize = 10 }: Feed): void {
     worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
     const feed = new EventSourceMapping(this, "Feed", {
-      target: worker.lambda,
+      target: worker.target,
       eventSourceArn: this.queue.queueArn,
       batchSize,
       reportBatchItemFailures: true,

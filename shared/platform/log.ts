@@ -1,4 +1,5 @@
 import { now } from "./clock.ts";
+import { countFault } from "./metrics.ts";
 
 /**
  * All that a log line may carry. The list is closed on purpose: a body, a message text, a full phone number,
@@ -52,5 +53,9 @@ function describeError(error: unknown): Record<string, unknown> {
 export const log = {
   info: (event: string, fields: LogFields = {}): void => write("info", event, fields),
   warn: (event: string, fields: LogFields = {}): void => write("warn", event, fields),
-  error: (event: string, fields: LogFields = {}): void => write("error", event, fields),
+  /** What is never normal. It also speaks against the version of the function that writes it. */
+  error: (event: string, fields: LogFields = {}): void => {
+    write("error", event, fields);
+    countFault();
+  },
 };

@@ -42,25 +42,42 @@ export function countMetrics(counts: { readonly [Name in MetricName]?: number })
 }
 
 /**
- * Writes what was counted since the last time as metrics of the stage, in CloudWatch's embedded metric format: one JSON
- * line on standard output, which CloudWatch turns into metrics by itself. Where nothing was counted nothing is written.
+ * Writes what was counted since the last time as metrics of the stage. Where nothing was counted nothing is written.
  */
 export function writeMetrics(): void {
   if (counted.size === 0) return;
+  const counts = Object.fromEntries(counted);
+  counted.clear();
+  write(counts, { stage: config.stage() });
+}
+
+/** Counts what went wrong in one version of a function, for the deployment that takes a bad one back. */
+export const faultsMetric = "Faults";
+
+/** Writes that something went wrong, where the function that runs is a version that came in gradually. */
+export function countFault(): void {
+  // Lambda sets both.
+  const name = process.env["AWS_LAMBDA_FUNCTION_NAME"];
+  const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"];
+  if (name === undefined || version === undefined || version === "$LATEST") return;
+  write({ [faultsMetric]: 1 }, { FunctionName: name, ExecutedVersion: version });
+}
+
+/** One JSON line on standard output, in CloudWatch's embedded metric format: it makes metrics of it by itself. */
+function write(counts: Readonly<Record<string, number>>, dimensions: Readonly<Record<string, string>>): void {
   const line = {
     _aws: {
       Timestamp: now().getTime(),
       CloudWatchMetrics: [
         {
           Namespace: metricsNamespace,
-          Dimensions: [["stage"]],
-          Metrics: [...counted.keys()].map((Name) => ({ Name, Unit: "Count" })),
+          Dimensions: [Object.keys(dimensions)],
+          Metrics: Object.keys(counts).map((Name) => ({ Name, Unit: "Count" })),
         },
       ],
     },
-    stage: config.stage(),
-    ...Object.fromEntries(counted),
+    ...dimensions,
+    ...counts,
   };
-  counted.clear();
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

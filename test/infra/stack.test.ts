@@ -19,7 +19,13 @@ import type { Route } from "../../shared/routes/route.ts";
 
 function synthesize(stage: string): Template {
   const stack = new GatewayStack(
-    new App({ analyticsReporting: false, outdir: `.build/test-${stage}.out` }),
+    new App({
+      analyticsReporting: false,
+      treeMetadata: false,
+      // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
+      builtinCloudFormationValidation: false,
+      outdir: `.build/test-${stage}.out`,
+    }),
     `test-${stage}`,
     stageNamed(stage),
   );
@@ -106,7 +112,8 @@ it("stays far enough below CloudFormation's 500 resources, with at most four for
   const resources = Object.keys(z.record(z.string(), z.unknown()).parse(prod.toJSON()["Resources"]));
   process.stdout.write(`The stack has ${resources.length} of CloudFormation's 500 resources.\n`);
   expect(resources.length).toBeLessThanOrEqual(400);
-  const ofApi = resources.filter((id) => id.startsWith("Api"));
+  // Where new code comes in gradually a function has more, whether it is the API's or a worker's.
+  const ofApi = resources.filter((id) => id.startsWith("Api") && !/CurrentVersion|Aliaslive/.test(id));
   for (const operation of Object.keys(routes)) {
     const id = `Api${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
     const ofEndpoint = ofApi.filter((each) =>
@@ -121,12 +128,21 @@ it("stays far enough below CloudFormation's 500 resources, with at most four for
 
 it("lets the API call each of its functions, and nothing else", () => {
   const policies = Object.values(prod.findResources("AWS::IAM::ManagedPolicy"));
-  const called = policies.flatMap((policy) => {
-    const { Statement } = CallerPolicy.parse(policy).Properties.PolicyDocument;
-    return Statement.flatMap(({ Resource }) => Resource.map(({ "Fn::GetAtt": [id] }) => id));
-  });
+  // A function whose new code comes in gradually is called by its alias.
+  const aliases = Object.entries(prod.findResources("AWS::Lambda::Alias")).map(
+    ([id, alias]) => [id, AliasResource.parse(alias).Properties.FunctionName.Ref] as const,
+  );
+  const functionOf = new Map(aliases);
+  const called = policies
+    .flatMap((policy) => CallerPolicy.parse(policy).Properties.PolicyDocument.Statement)
+    .flatMap(({ Resource }) => Resource)
+    .map((callee) => ("Ref" in callee ? functionOf.get(callee.Ref) : callee["Fn::GetAtt"][0]));
   const ofApi = Object.keys(prod.findResources("AWS::Lambda::Function")).filter((id) => id.startsWith("Api"));
   expect(called.toSorted()).toEqual(ofApi.toSorted());
+});
+
+const AliasResource = z.object({
+  Properties: z.object({ FunctionName: z.object({ Ref: z.string() }) }),
 });
 
 const CallerPolicy = z.object({
@@ -135,7 +151,11 @@ const CallerPolicy = z.object({
       Statement: z.array(
         z.object({
           Action: z.literal("lambda:InvokeFunction"),
-          Resource: z.array(z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) })),
+          Resource: z.array(
+            z
+              .object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) })
+              .or(z.object({ Ref: z.string() })),
+          ),
         }),
       ),
     }),

@@ -11,8 +11,8 @@ const MetricInTemplate = z.object({ Namespace: z.string(), MetricName: z.string(
 const AlarmInTemplate = z.looseObject({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
-  AlarmActions: z.array(z.unknown()),
-  OKActions: z.array(z.unknown()),
+  AlarmActions: z.array(z.unknown()).default([]),
+  OKActions: z.array(z.unknown()).default([]),
   Threshold: z.number(),
   Metrics: z.array(z.object({ MetricStat: z.object({ Metric: MetricInTemplate }).optional() })).optional(),
 });

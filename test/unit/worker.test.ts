@@ -4,7 +4,10 @@ import * as z from "zod";
 
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 function batchOf(...bodies: readonly string[]): SQSEvent {
   const records = bodies.map((body, index): Partial<SQSRecord> => ({
@@ -41,6 +44,17 @@ it("reports the jobs that failed, whatever was wrong with them, and counts them 
   // The metrics of a batch are one line.
   expect(written.filter((line) => line.includes('"_aws"'))).toHaveLength(1);
   expect(written.filter((line) => line.includes('"FailedJobs":3'))).toHaveLength(1);
+});
+
+it("holds a failed job against the version of the function, where that came in gradually", async () => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-message");
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
+  const written: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  await worker(z.string(), async () => undefined)(batchOf('"good"', "no JSON"), context);
+  const faults = written.filter((line) => line.includes('"Faults":1'));
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toContain('"FunctionName":"send-message","ExecutedVersion":"7"');
 });
 
 it("hands over what came of the jobs that did not fail, all at once", async () => {

@@ -4,7 +4,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda"
 import type * as z from "zod";
 
 import { log } from "../log.ts";
-import { countMetrics, writeMetrics } from "../metrics.ts";
+import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
@@ -36,4 +36,5 @@ function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void 
   const attempt = Number(attributes.ApproximateReceiveCount);
   log.warn("job.failed", { queueMessageId: messageId, attempt, error });
   countMetrics({ FailedJobs: 1 });
+  countFault();
 }

@@ -1,0 +1,108 @@
+import { Duration } from "aws-cdk-lib";
+import { MathExpression, Metric, Stats, type Alarm } from "aws-cdk-lib/aws-cloudwatch";
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Function, IFunction, IVersion } from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+
+import { faultsMetric, metricsNamespace } from "../../shared/platform/metrics.ts";
+import { workers } from "../workers.ts";
+import type { Alarms } from "./alarms.ts";
+import { tailOf } from "./commands.ts";
+import { kebabCase, pascalCase } from "./names.ts";
+
+/** The alias that callers call; CodeDeploy moves it from version to version. */
+const aliasName = "live";
+
+/** At how many failed calls of a hundred within a minute a new version is taken back. */
+const toleratedPercent = 5;
+
+/**
+ * Lets new code of functions in gradually: with each change a function gets a version, and its alias hands a tenth of
+ * the calls to the new one for five minutes. When too many of them fail, all calls go to the old version again and
+ * CloudFormation takes the whole update back.
+ */
+export class GradualDeployments extends Construct {
+  readonly #application: LambdaApplication;
+  readonly #role: Role;
+  readonly #alarms: Alarms;
+
+  constructor(scope: Construct, id: string, alarms: Alarms) {
+    super(scope, id);
+    this.#alarms = alarms;
+    this.#application = new LambdaApplication(this, "Application");
+    // Each group gives it AWS's own policy for this, since no page says what CodeDeploy calls beside moving an alias.
+    this.#role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
+  }
+
+  /**
+   * Lets new code of a function in gradually.
+   * @param name the function's row
+   * @returns what is to be called in its place
+   */
+  aliasOf(lambda: Function, name: string): IFunction {
+    const scope = new Construct(this, pascalCase(name));
+    // The version before goes once the new one has all calls: to go back further is to deploy the code of then.
+    const alias = lambda.addAlias(aliasName);
+    new LambdaDeploymentGroup(scope, "Group", {
+      application: this.#application,
+      role: this.#role,
+      alias,
+      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      alarms: addAlarms(this.#alarms, alias.version, name),
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+    });
+    // It is one, but for a property that it has as undefined and not as absent.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return alias as IFunction;
+  }
+}
+
+/**
+ * Adds what CodeDeploy looks at while it lets a version in. It is about that version alone, so that what is wrong with
+ * the old one keeps no remedy out, and it tells nobody else: whoever deploys sees the deployment fail.
+ */
+function addAlarms(alarms: Alarms, version: IVersion, name: string): Alarm[] {
+  const { functionName } = version.lambda;
+  const period = Duration.minutes(1);
+  const ofVersion = { FunctionName: functionName, ExecutedVersion: version.version };
+  const ofLambda = (metricName: string): Metric =>
+    new Metric({
+      namespace: "AWS/Lambda",
+      metricName,
+      dimensionsMap: { ...ofVersion, Resource: `${functionName}:${aliasName}` },
+      statistic: Stats.SUM,
+      period,
+    });
+  const add = (kind: string, failed: Metric, means: string): Alarm =>
+    alarms.add({
+      kind,
+      subject: kebabCase(name),
+      isSilent: true,
+      means: `${means} CodeDeploy gives its calls back to the version before.`,
+      firstStep: `Find what the new version of ${pascalCase(name)} meets, mend it and deploy again.`,
+      command: tailOf(alarms, name in workers ? "workers" : "api", '{ $.level = "error" }'),
+      metric: new MathExpression({
+        expression: "100 * failed / calls",
+        usingMetrics: { failed, calls: ofLambda("Invocations") },
+        label: "Failed calls in percent",
+        period,
+      }),
+      threshold: toleratedPercent,
+    });
+  return [
+    add("version-errors", ofLambda("Errors"), "Calls of a new version crash or run out of time."),
+    // A function answers for most of what goes wrong in it, which is no error to Lambda.
+    add(
+      "version-faults",
+      new Metric({
+        namespace: metricsNamespace,
+        metricName: faultsMetric,
+        dimensionsMap: ofVersion,
+        statistic: Stats.SUM,
+        period,
+      }),
+      "A new version logs errors, or its jobs fail.",
+    ),
+  ];
+}

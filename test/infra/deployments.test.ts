@@ -1,0 +1,248 @@
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { pascalCase } from "../../infra/constructs/names.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { workers } from "../../infra/workers.ts";
+import { log } from "../../shared/platform/log.ts";
+
+function synthesize(stage: string, folder: string): Template {
+  const app = new App({
+    analyticsReporting: false,
+    treeMetadata: false,
+    // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
+    builtinCloudFormationValidation: false,
+    outdir: `.build/test-deployments-${folder}.out`,
+  });
+  return Template.fromStack(new GatewayStack(app, `test-${stage}`, stageNamed(stage)));
+}
+
+let prod: Template;
+let dev: Template;
+beforeAll(() => {
+  prod = synthesize("prod", "prod");
+  dev = synthesize("dev", "dev");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const Ref = z.object({ Ref: z.string() });
+const Attribute = (name: string) =>
+  z
+    .object({ "Fn::GetAtt": z.tuple([z.string(), z.literal(name)]) })
+    .transform((value) => value["Fn::GetAtt"][0]);
+
+const AliasResource = z.object({
+  Properties: z.object({ Name: z.string(), FunctionName: Ref, FunctionVersion: Attribute("Version") }),
+  UpdatePolicy: z.object({ CodeDeployLambdaAliasUpdate: z.object({ DeploymentGroupName: Ref }) }),
+});
+
+/** The aliases of prod: their ids, and those of their functions, versions and deployment groups. */
+function aliases(): { id: string; functionId: string; versionId: string; groupId: string }[] {
+  return Object.entries(prod.findResources("AWS::Lambda::Alias")).map(([id, resource]) => {
+    const { Properties, UpdatePolicy } = AliasResource.parse(resource);
+    expect(Properties.Name).toBe("live");
+    return {
+      id,
+      functionId: Properties.FunctionName.Ref,
+      versionId: Properties.FunctionVersion,
+      groupId: UpdatePolicy.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
+    };
+  });
+}
+
+it("lets new code of whatever moves money, and of each worker, in gradually", () => {
+  const ofApi = ["ApiCancelSms", "ApiSendSms", "ApiSendTemplate", "ApiTopUpWallet"];
+  const names = aliases().map(({ functionId }) => functionId.replace(/Function[0-9A-F]{8}$/, ""));
+  expect(names.toSorted()).toEqual([...ofApi, ...Object.keys(workers).map(pascalCase)].toSorted());
+});
+
+/** The places where a function is named to be called. */
+const callers: Readonly<Record<string, string>> = {
+  "AWS::ApiGatewayV2::Integration": "IntegrationUri",
+  "AWS::Lambda::EventSourceMapping": "FunctionName",
+  "AWS::Events::Rule": "Targets",
+  "AWS::Lambda::Permission": "FunctionName",
+  "AWS::IAM::ManagedPolicy": "PolicyDocument",
+};
+
+/** The ids of all resources that a part of the template refers to. */
+function references(part: unknown): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part).flatMap(([key, value]) => {
+    if (key === "Ref") return [String(value)];
+    return key === "Fn::GetAtt" ? [String(value[0])] : references(value);
+  });
+}
+
+it("has every caller of such a function go through its alias", () => {
+  const called = Object.entries(callers).flatMap(([type, property]) => {
+    const resources = Object.values(prod.findResources(type));
+    expect(resources.length, type).toBeGreaterThan(0);
+    return resources.flatMap((each) => references(Object(each)["Properties"][property]));
+  });
+  for (const { id, functionId } of aliases()) {
+    expect(called).not.toContain(functionId);
+    expect(called).toContain(id);
+  }
+  // That a failed call of the clock is not repeated is said of the alias, since that is what the clock calls.
+  const ids = aliases().map(({ id }) => id);
+  for (const config of Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"))) {
+    expect(ids).toContain(references(Object(config)["Properties"]["Qualifier"])[0]);
+  }
+});
+
+it("gives a new version a tenth of the calls, and takes it back when an alarm of its own rings", () => {
+  const groups = prod.findResources("AWS::CodeDeploy::DeploymentGroup");
+  const alarms = prod.findResources("AWS::CloudWatch::Alarm");
+  for (const { id, versionId, groupId } of aliases()) {
+    expect(groups[groupId], id).toMatchObject({
+      Properties: {
+        DeploymentConfigName: "CodeDeployDefault.LambdaCanary10Percent5Minutes",
+        AutoRollbackConfiguration: {
+          Enabled: true,
+          Events: ["DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_REQUEST", "DEPLOYMENT_STOP_ON_ALARM"],
+        },
+        AlarmConfiguration: { Enabled: true },
+      },
+    });
+    const watching = Group.parse(groups[groupId]).Properties.AlarmConfiguration.Alarms;
+    expect(watching).toHaveLength(2);
+    for (const { Name } of watching) {
+      const metrics = metricsOf(alarms[Name.Ref]);
+      expect(metrics.length).toBeGreaterThan(0);
+      for (const { Dimensions } of metrics) {
+        const version = Dimensions.find((dimension) => dimension.Name === "ExecutedVersion");
+        expect(version?.Value).toEqual({ "Fn::GetAtt": [versionId, "Version"] });
+      }
+    }
+  }
+});
+
+const Group = z.object({
+  Properties: z.object({ AlarmConfiguration: z.object({ Alarms: z.array(z.object({ Name: Ref })) }) }),
+});
+
+const Metric = z.object({
+  Namespace: z.string(),
+  MetricName: z.string(),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
+});
+
+/** The metrics that an alarm computes its value from. */
+function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
+  const Alarm = z.object({
+    Properties: z.object({
+      Metrics: z.array(z.object({ MetricStat: z.object({ Metric }).optional() })),
+    }),
+  });
+  return Alarm.parse(alarm).Properties.Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
+}
+
+it("watches what a version writes when something goes wrong in it", () => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-sms");
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  log.error("request.crashed");
+  const written: unknown = JSON.parse(String(write.mock.calls[1]?.[0]));
+  write.mockRestore();
+  expect(written).toMatchObject({ FunctionName: "send-sms", ExecutedVersion: "7" });
+  const Line = z.object({
+    _aws: z.object({
+      CloudWatchMetrics: z.tuple([
+        z.object({
+          Namespace: z.string(),
+          Dimensions: z.tuple([z.array(z.string())]),
+          Metrics: z.tuple([z.object({ Name: z.string() })]),
+        }),
+      ]),
+    }),
+  });
+  const { _aws: embedded } = Line.parse(written);
+  const [{ Namespace, Dimensions, Metrics }] = embedded.CloudWatchMetrics;
+  const watched = Object.values(prod.findResources("AWS::CloudWatch::Alarm"))
+    .filter((alarm) => "Metrics" in Object(alarm)["Properties"])
+    .flatMap(metricsOf)
+    .filter((metric) => metric.Namespace === Namespace && metric.MetricName === Metrics[0].Name);
+  expect(watched).toHaveLength(aliases().length);
+  for (const metric of watched) {
+    expect(metric.Dimensions.map(({ Name }) => Name).toSorted()).toEqual(Dimensions[0].toSorted());
+  }
+});
+
+it("counts no fault of what is called without a version, as on a laptop and in dev", () => {
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  log.error("request.crashed");
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-sms");
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST");
+  log.error("request.crashed");
+  const lines = write.mock.calls.map(([line]) => String(line));
+  write.mockRestore();
+  expect(lines).toHaveLength(2);
+  for (const line of lines) expect(line).toContain('"event":"request.crashed"');
+});
+
+it("has none of it in dev", () => {
+  for (const type of ["AWS::Lambda::Alias", "AWS::Lambda::Version", "AWS::CodeDeploy::Application"]) {
+    expect(Object.keys(prod.findResources(type)), type).not.toEqual([]);
+    expect(dev.findResources(type), type).toEqual({});
+  }
+  expect(dev.findResources("AWS::CodeDeploy::DeploymentGroup")).toEqual({});
+});
+
+const Policy = z.object({
+  Properties: z.object({ PolicyDocument: z.object({ Statement: z.array(z.unknown()) }) }),
+});
+const withoutTls = { Bool: { "aws:SecureTransport": "false" } };
+
+it("refuses whatever comes to a queue without TLS", () => {
+  const [policy, ...others] = Object.values(prod.findResources("AWS::SQS::QueuePolicy"));
+  expect(others).toEqual([]);
+  const queues = Object.keys(prod.findResources("AWS::SQS::Queue"));
+  const ofPolicy = z.object({ Properties: z.object({ Queues: z.array(Ref) }) }).parse(policy)
+    .Properties.Queues;
+  expect(ofPolicy.map(({ Ref: id }) => id).toSorted()).toEqual(queues.toSorted());
+  expect(Policy.parse(policy).Properties.PolicyDocument.Statement).toEqual([
+    { Effect: "Deny", Principal: "*", Action: "sqs:*", Resource: "*", Condition: withoutTls },
+  ]);
+});
+
+it("lets the account's alarms publish to their topic, and nobody without TLS", () => {
+  const topics = Object.keys(prod.findResources("AWS::SNS::Topic"));
+  expect(topics).toHaveLength(1);
+  const [policy, ...others] = Object.values(prod.findResources("AWS::SNS::TopicPolicy"));
+  expect(others).toEqual([]);
+  expect(policy).toHaveProperty("Properties.Topics", [{ Ref: topics[0] }]);
+  const statements = Policy.parse(policy).Properties.PolicyDocument.Statement;
+  expect(statements).toContainEqual(
+    expect.objectContaining({
+      Effect: "Allow",
+      Principal: { Service: "cloudwatch.amazonaws.com" },
+      Action: "sns:Publish",
+      Resource: { Ref: topics[0] },
+      Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+    }),
+  );
+  expect(statements).toContainEqual(
+    expect.objectContaining({
+      Effect: "Deny",
+      Principal: "*",
+      Action: "sns:Publish",
+      Resource: { Ref: topics[0] },
+      Condition: withoutTls,
+    }),
+  );
+});
+
+it("keeps the session key of a stage that keeps its data, also where an update would take another in its place", () => {
+  const key = (template: Template): unknown =>
+    Object.values(template.findResources("AWS::SecretsManager::Secret"))[0];
+  expect(key(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+  expect(key(dev)).toMatchObject({ DeletionPolicy: "Delete" });
+});
+
+it("makes the same template of the same tree each time", () => {
+  expect(synthesize("prod", "prod-again").toJSON()).toEqual(prod.toJSON());
+});
