@@ -19,10 +19,11 @@ import type { Stage } from "./stages/stage.ts";
  * @throws Error that names all that is wrong
  */
 export async function checkAdoptedTable(
-  { name, adoptTable, encryptionKeyArn, region }: Stage,
-  client = new DynamoDBClient(region === undefined ? {} : { region }),
+  { name, adoptTable, encryptionKeyArn }: Stage,
+  region: string | undefined,
 ): Promise<void> {
   if (adoptTable === undefined) return;
+  const client = new DynamoDBClient(region === undefined ? {} : { region });
   const problems = await problemsOf(adoptTable, encryptionKeyArn, client);
   if (problems.length === 0) return;
   const heading = `Stage ${name} cannot adopt the table ${adoptTable} yet:`;

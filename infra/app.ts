@@ -25,7 +25,7 @@ if (account !== undefined && stage.account !== undefined && account !== stage.ac
 const region = stage.region ?? process.env["CDK_DEFAULT_REGION"];
 const fitted: FittedStage =
   account === undefined ? { stage } : fitToAccount(stage, await concurrencyLimit(region));
-if (account !== undefined) await checkAdoptedTable(stage);
+if (account !== undefined) await checkAdoptedTable(stage, region);
 
 await bundleFunctions();
 const stack = new GatewayStack(app, `sms-gateway-${stage.name}`, fitted.stage);

@@ -25,8 +25,8 @@ type Stored = z.infer<typeof Stored>;
 
 /** What is exported of an item: no keys of the table, no secrets and what proves one, and no marks of work under way. */
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
-  const open = Object.entries(fields).filter(([name]) => !/secret|hash|token|password/i.test(name));
-  return Object.fromEntries(open);
+  const shown = Object.entries(fields).filter(([name]) => !/secret|hash|token|password/i.test(name));
+  return Object.fromEntries(shown);
 }
 
 /** `organizations export` */

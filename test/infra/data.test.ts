@@ -187,8 +187,8 @@ function answer(
 const adopting = stage({ adoptTable: "left-behind" });
 
 it("finds nothing wrong with a table that a stack of this gateway has left behind", async () => {
-  await expect(checkAdoptedTable(adopting)).resolves.toBeUndefined();
-  await expect(checkAdoptedTable(stage({}))).resolves.toBeUndefined();
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).resolves.toBeUndefined();
+  await expect(checkAdoptedTable(stage({}), "eu-west-1")).resolves.toBeUndefined();
   expect(dynamodb.commandCalls(DescribeTableCommand)).toHaveLength(1);
 });
 
@@ -196,11 +196,11 @@ it("says that the table to adopt is not there, or is another kind of table", asy
   dynamodb
     .on(DescribeTableCommand)
     .rejects(new ResourceNotFoundException({ message: "not found", $metadata: {} }));
-  await expect(checkAdoptedTable(adopting)).rejects.toThrow(
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
     "Stage blue cannot adopt the table left-behind yet:\n  there is no table of this name in this account and region",
   );
   answer({ ...adopted, KeySchema: [{ AttributeName: "id", KeyType: "HASH" }] });
-  await expect(checkAdoptedTable(adopting)).rejects.toThrow(
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
     "its keys are not pk and sk, both strings: it is not the table of a gateway",
   );
 });
@@ -208,7 +208,7 @@ it("says that the table to adopt is not there, or is another kind of table", asy
 it("names with its command each thing that a restored table lacks", async () => {
   const { GlobalSecondaryIndexes: _index, ...withoutIndex } = adopted;
   answer({ ...withoutIndex, DeletionProtectionEnabled: false }, "DISABLED", "DISABLED");
-  const refused = checkAdoptedTable(adopting);
+  const refused = checkAdoptedTable(adopting, "eu-west-1");
   for (const command of [
     'update-table --table-name left-behind --attribute-definitions .*"IndexName":"agenda"',
     "update-table --table-name left-behind --deletion-protection-enabled",
@@ -222,10 +222,10 @@ it("names with its command each thing that a restored table lacks", async () => 
 it("does not let functions be deployed that could not read what another key encrypts", async () => {
   const KMSMasterKeyArn = encryptionKeyArn;
   answer({ ...adopted, SSEDescription: { KMSMasterKeyArn } });
-  await expect(checkAdoptedTable(adopting)).rejects.toThrow(
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
     `it is encrypted with ${encryptionKeyArn}, the stage's encryptionKeyArn is not set`,
   );
   await expect(
-    checkAdoptedTable(stage({ adoptTable: "left-behind", encryptionKeyArn })),
+    checkAdoptedTable(stage({ adoptTable: "left-behind", encryptionKeyArn }), "eu-west-1"),
   ).resolves.toBeUndefined();
 });

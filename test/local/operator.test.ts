@@ -310,11 +310,19 @@ it("everything of an organisation is written down, without secrets, to the outpu
     .map((line) => z.looseObject({ entity: z.string().optional() }).parse(JSON.parse(line)));
   expect(written).toMatchObject({ code: 0, out: `${rows.length} items in ${file}\n` });
   const countOf = (entity?: string): number => rows.filter((row) => row.entity === entity).length;
-  const kinds = {
-    ...{ user: 1, organization: 1, apiKey: 1, webhook: 1, kyc: 1, senderId: 1, wallet: 1 },
-    ...{ ledgerEntry: 5, message: 4, contact: 1, template: 1, campaign: 1, webhookDelivery: 1 },
-  };
-  for (const [entity, count] of Object.entries(kinds)) expect(countOf(entity), entity).toBe(count);
+  const single = [
+    "user",
+    "organization",
+    "apiKey",
+    "webhook",
+    "kyc",
+    "senderId",
+    "wallet",
+    "contact",
+    "template",
+  ];
+  for (const entity of [...single, "campaign", "webhookDelivery"]) expect(countOf(entity), entity).toBe(1);
+  expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);
   expect(countOf("messageCounts")).toBeGreaterThan(0);
   expect(rows).toContainEqual({ note: "from another time" });
   expect(content).not.toMatch(/\$2[aby]\$|whsec_|secret|hash|"pk"/i);

@@ -117,7 +117,7 @@ export async function readWantedPage<Item>(
 }
 
 /** One page of a list that is short enough to be read whole. */
-export function pageOf<Row>(all: readonly Row[], query: PageQuery): Page<Row> {
+export function pageOf<Shown>(all: readonly Shown[], query: PageQuery): Page<Shown> {
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);
   const end = start + query.limit;
   return {
