@@ -80,6 +80,11 @@ export class GatewayApi extends HttpApi {
         format: AccessLogFormat.custom(accessLogFormat(backend.stage)),
       },
     });
+    Validations.of(this.apiStage).acknowledge({
+      id: "Serverless-APIGWStructuredLogging",
+      reason:
+        "A line is JSON once its values are filled in; before that the latency, which is a number, is none.",
+    });
     const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
     const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
