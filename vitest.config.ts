@@ -9,6 +9,12 @@ const sharedGateway = {
   setupFiles: ["test/support/environment.ts"],
 };
 
+/** Leads the tests of the endpoints to the deployed stage that the environment names instead. */
+const deployedStage = {
+  globalSetup: ["test/support/deployed-stage.ts"],
+  setupFiles: ["test/support/deployed-environment.ts"],
+};
+
 // The default export is what vitest reads.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
@@ -40,14 +46,23 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,chaos,conventions,model,sam,unit}/**"],
-          ...sharedGateway,
+          exclude: ["test/{browser,chaos,conventions,deploy,model,sam,unit}/**"],
+          ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },
+      // Deployed to an emulator of AWS, with all tests of the endpoints. It needs Python, and takes minutes too.
+      {
+        test: {
+          name: "deploy",
+          include: ["test/{deploy,endpoints}/**/*.test.ts"],
+          globalSetup: ["test/deploy/global-setup.ts"],
+          setupFiles: ["test/deploy/localhost-names.ts", "test/support/deployed-environment.ts"],
+        },
+      },
       { test: { name: "browser", include: ["test/browser/**/*.test.ts"], ...sharedGateway } },
     ],
   },

@@ -51,7 +51,7 @@ export class GatewayStack extends Stack {
     addDashboard(this, { stage, api, table, queues, alarms });
     addBudget(this, stage);
     const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
-    new CfnOutput(this, "ApiUrl", { value: edge.url });
+    new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });

@@ -8,8 +8,9 @@ export const StackOutput = z.object({
 });
 export type StackOutput = z.infer<typeof StackOutput>;
 
-/** The names of the outputs that the operator's commands find a stage's table and queues by. */
+/** The names of the outputs that the operator's commands find a stage's API, table and queues by. */
 export const outputNames = {
+  apiUrl: "ApiUrl",
   tableName: "TableName",
   /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
   messageRetentionDays: "MessageRetentionDays",

@@ -95,6 +95,12 @@ it("nothing but tests imports tests", () => {
   expect(breaches(/^(functions|infra|shared)\//, (imported) => !imported.startsWith("test/"))).toEqual([]);
 });
 
+it("the tests of the endpoints run on any stage: they start no gateway, and put nothing in the way of one", () => {
+  const isOfLaptop =
+    /^infra\/(gateway-stack|local\/)|^test\/support\/(faults|functions|idle-senders|own-|queues)/;
+  expect(breaches(/^test\/endpoints\//, (imported) => !isOfLaptop.test(imported))).toEqual([]);
+});
+
 it("the rooms of what is shared depend on each other without a cycle", () => {
   const dependencies = new Map<string, Set<string>>();
   for (const { name, imports } of files.filter((file) => /^shared\/[^/]+\//.test(file.name))) {

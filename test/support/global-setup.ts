@@ -15,7 +15,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts one gateway for the whole run; with `BASE_URL` the endpoint tests call the one that is there. */
+/** Starts one gateway for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const assembly = await synthesizeLocalStack();
   const gateway = await startLocalGateway({
@@ -25,7 +25,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       if (process.env["GATEWAY_LOG"] !== undefined) process.stdout.write(`${line}\n`);
     },
   });
-  project.provide("baseUrl", process.env["BASE_URL"] ?? gateway.url);
+  project.provide("baseUrl", gateway.url);
   project.provide("assembly", assembly);
   project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
   project.provide("sqsEndpoint", gateway.sqsEndpoint);

@@ -1,0 +1,117 @@
+"""Runs MiniStack with what it does otherwise than AWS put right, one mend at a time. It takes the settings of the
+`ministack` program: GATEWAY_PORT, AUTH and the like. The mends reach into the version that requirements.txt names."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+from ministack import app
+from ministack.core import iam_actions, lambda_runtime
+from ministack.services import apigateway, lambda_svc
+from ministack.services.cloudformation import provisioners
+
+
+# Whoever started it holds the other end of its input, and may be killed.
+def end_with_starter():
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+threading.Thread(target=end_with_starter, daemon=True).start()
+
+# It answers /health for itself, also where an API has such a path.
+app._HEALTH_PATHS = ("/_ministack/health",)
+
+# It serves plain HTTP on the loopback address, while policies as that of the bucket of `cdk bootstrap` refuse whatever
+# does not come over TLS.
+serve = app.app
+
+
+async def serve_as_over_tls(scope, receive, send):
+    if scope["type"] == "http":
+        scope = {**scope, "headers": [*scope["headers"], (b"x-forwarded-proto", b"https")]}
+    await serve(scope, receive, send)
+
+
+app.app = serve_as_over_tls
+
+# It answers OPTIONS for an API that has no CORS settings, where AWS leaves it to the routes. A method in lower case is
+# none that it knows.
+execute = apigateway.handle_execute
+
+
+async def execute_options(api_id, stage, path, method, *rest, **named):
+    api = next((api for (_, _, name), api in apigateway._apis.all_items() if name == api_id), {})
+    is_ours = method == "OPTIONS" and not api.get("corsConfiguration")
+    return await execute(api_id, stage, path, method.lower() if is_ours else method, *rest, **named)
+
+
+apigateway.handle_execute = execute_options
+
+# Each call beyond those under way starts a process of its own, as it starts a machine in AWS. Two cores cannot start a
+# hundred of them within the time that a function has, so a call waits for one of a few.
+lambda_runtime._LOCAL_MAX_WORKERS = 4
+acquire_worker = lambda_runtime.acquire_worker
+
+
+def wait_for_worker(*call, **named):
+    while True:
+        worker, reason = acquire_worker(*call, **named)
+        if reason != "func_cap":
+            return worker, reason
+        time.sleep(0.01)
+
+
+lambda_svc.acquire_worker = wait_for_worker
+
+# A batch is allowed by the action of the single message; there is no sqs:SendMessageBatch in AWS.
+name_action = iam_actions.extract_iam_action
+
+
+def name_action_as_aws(*request):
+    action = name_action(*request)
+    return action.removesuffix("Batch") if action and action.startswith("sqs:") else action
+
+
+iam_actions.extract_iam_action = name_action_as_aws
+
+# It does not know the condition key dynamodb:LeadingKeys. The keys of all items of a request are judged together, the
+# strictest way to read AWS's documentation.
+name_context = iam_actions.dynamodb_service_context
+
+
+def leading_keys(request):
+    values = request.get("ExpressionAttributeValues", {})
+    parts = [part for item in request.get("TransactItems", []) for part in item.values()] or [request]
+    keys = [part.get("Key", part.get("Item", {})).get("pk") for part in parts] + [values.get(":pk")]
+    return [key["S"] for key in keys if key]
+
+
+def name_context_with_keys(body):
+    keys = leading_keys(json.loads(body or b"{}"))
+    return {**name_context(body), **({"dynamodb:LeadingKeys": keys} if keys else {})}
+
+
+iam_actions.dynamodb_service_context = name_context_with_keys
+
+# Ref gives the name of a secret, where AWS gives its ARN.
+secrets = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+create_secret, update_secret, delete_secret = secrets["create"], secrets["update"], secrets["delete"]
+
+
+def name_of(arn):
+    return arn.split(":secret:")[-1].rsplit("-", 1)[0]
+
+
+def with_arn(handled):
+    return handled[1]["Arn"], handled[1]
+
+
+secrets["create"] = lambda *call: with_arn(create_secret(*call))
+secrets["update"] = lambda arn, *call, **named: with_arn(update_secret(name_of(arn), *call, **named))
+secrets["delete"] = lambda arn, props: delete_secret(name_of(arn), props)
+
+app.main()

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { freePort, waitForPort } from "../../infra/local/loopback.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { mustRun } from "./program.ts";
+
+/** What a run leaves behind, to be looked at. */
+export const workFolder = path.join(projectRoot, ".build/deploy");
+
+const startTimeoutMs = 60_000;
+
+export interface Emulator {
+  /** The environment variables that lead the AWS SDK and the CDK to it, as the root user of its account. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts MiniStack, an AWS on this machine that runs functions as processes, and enforces permissions. What it does
+ * otherwise than AWS is put right in `emulator.py`, where each mend has its reason.
+ */
+export async function startEmulator(): Promise<Emulator> {
+  const python = await installEmulator();
+  const port = await freePort();
+  // Outside of the project, whose package.json would have what starts functions taken for an ES module.
+  const temporaryFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-emulator-"));
+  const log = await open(path.join(workFolder, "emulator.log"), "w");
+  const child = spawn(python, [path.join(projectRoot, "test/deploy/emulator.py")], {
+    env: {
+      PATH: process.env["PATH"],
+      AUTH: "true",
+      BIND_HOST: "127.0.0.1",
+      GATEWAY_PORT: String(port),
+      LOG_LEVEL: "WARNING",
+      LAMBDA_EXECUTOR: "local",
+      // As accounts have that are not new. What becomes of those that have less is in the tests of `infra/account.ts`.
+      LAMBDA_ACCOUNT_CONCURRENCY: "1000",
+      // Calls that wait for a process keep a thread, and those that have one ask for more.
+      MINISTACK_WORKER_THREADS: "512",
+      TMPDIR: temporaryFolder,
+    },
+    // It ends when its input does, which happens whatever becomes of this process.
+    stdio: ["pipe", log.fd, log.fd],
+  });
+  const ended = once(child, "exit");
+  await log.close();
+  await waitForPort(port, startTimeoutMs);
+  const endpoint = `http://127.0.0.1:${port}`;
+  return {
+    environment: {
+      AWS_ENDPOINT_URL: endpoint,
+      // The CDK asks for S3 by a bucket's name in the host otherwise.
+      AWS_ENDPOINT_URL_S3: endpoint,
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_REGION: "us-east-1",
+    },
+    stop: async () => {
+      child.stdin?.end();
+      await ended;
+      await rm(temporaryFolder, { recursive: true });
+    },
+  };
+}
+
+/** @returns the Python that has MiniStack */
+async function installEmulator(): Promise<string> {
+  await mkdir(workFolder, { recursive: true });
+  const requirements = path.join(projectRoot, "test/deploy/requirements.txt");
+  const python = path.join(workFolder, "venv/bin/python");
+  await mustRun("python3", ["-m", "venv", path.join(workFolder, "venv")]);
+  await mustRun(python, ["-m", "pip", "install", "--quiet", "-r", requirements]);
+  return python;
+}

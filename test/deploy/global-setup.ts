@@ -1,0 +1,40 @@
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import type { TestProject } from "vitest/node";
+
+import { projectRoot } from "../../infra/project-root.ts";
+import { provideStage } from "../support/deployed-stage.ts";
+import { startEmulator, workFolder } from "./emulator.ts";
+import { deploy, mustRunCdk } from "./stages.ts";
+
+/** Rules under which all tests of the endpoints can do what they do on a laptop, on a stage that is deployed. */
+const openStage = {
+  carrier: "sandbox",
+  keepData: false,
+  topUpEnabled: true,
+  webhookTargets: "any",
+  logRetentionDays: 7,
+};
+
+/** Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const emulator = await startEmulator();
+  try {
+    // Whatever account the person who runs this works with, it is not the one that is meant here.
+    for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) delete process.env[name];
+    const stagesFolder = path.join(workFolder, "stages");
+    Object.assign(process.env, emulator.environment, { STAGES_FOLDER: stagesFolder });
+    await rm(stagesFolder, { recursive: true, force: true });
+    await mkdir(stagesFolder, { recursive: true });
+    await cp(path.join(projectRoot, "infra/stages"), stagesFolder, { recursive: true });
+    await writeFile(path.join(stagesFolder, "open.json"), JSON.stringify(openStage));
+    await mustRunCdk(["bootstrap"]);
+    await deploy("open");
+    await provideStage(project, "open");
+  } catch (error) {
+    await emulator.stop();
+    throw error;
+  }
+  return async () => emulator.stop();
+}

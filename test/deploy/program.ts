@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+
+import { projectRoot } from "../../infra/project-root.ts";
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Surroundings {
+  /** The folder that it runs in, the project's where none is named. */
+  readonly folder?: string;
+  /** What its environment has besides this process's. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program as a person would who is not at a terminal, and waits for its end. */
+export async function run(
+  program: string,
+  args: readonly string[],
+  { folder = projectRoot, environment = {} }: Surroundings = {},
+): Promise<Ended> {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close");
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code]: (number | null)[] = await ended;
+  return { code: code ?? 1, out, err };
+}
+
+/**
+ * The same for a program that must succeed.
+ * @throws Error with all that it said
+ */
+export async function mustRun(
+  program: string,
+  args: readonly string[],
+  surroundings: Surroundings = {},
+): Promise<Ended> {
+  const ended = await run(program, args, surroundings);
+  if (ended.code === 0) return ended;
+  throw new Error(`${program} ${args.join(" ")} failed:\n${ended.out}\n${ended.err}`);
+}

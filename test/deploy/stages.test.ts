@@ -1,0 +1,274 @@
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  UpdateTerminationProtectionCommand,
+} from "@aws-sdk/client-cloudformation";
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { connect } from "../../infra/operator/context.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { createClient, type Client } from "../../shared/client.ts";
+import { Customer, errorOf } from "../support/api.ts";
+import { mustRun, run, type Ended } from "./program.ts";
+import { checkOutRelease } from "./release.ts";
+import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
+
+/*
+ * The life of stages, in the order of the tests: `dev`, whose data may go, was deployed from the last release and is
+ * upgraded; `prod` keeps its data, and has the real carrier, which the emulator does not know.
+ */
+
+// A deployment takes half a minute where two cores do all that an AWS does.
+const deploymentTimeoutMs = 240_000;
+
+const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;
+
+/** Runs a command of the operator, which must succeed. */
+async function operator(stage: string, ...args: readonly string[]): Promise<Ended> {
+  return mustRun(process.execPath, ["infra/operator/main.ts", ...args, "--stage", stage]);
+}
+
+/** The objects that a command of the operator prints. */
+async function rowsOf<Row>(
+  schema: z.ZodType<Row>,
+  stage: string,
+  ...args: readonly string[]
+): Promise<Row[]> {
+  const { out } = await operator(stage, ...args, "--json");
+  return out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => schema.parse(JSON.parse(line)));
+}
+
+async function outputOf(stage: string, name: string): Promise<string> {
+  return (await connect(stageNamed(stage)))(name).value;
+}
+
+async function smoke(stage: string): Promise<Ended> {
+  const options = { environment: { NODE_OPTIONS: `--import ${localhostNames}` } };
+  return run(process.execPath, ["infra/operator/smoke.ts", "--stage", stage], options);
+}
+
+/** Waits until something is so. */
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await isSo())) throw new Error(`it has not come about that ${what}`);
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+}
+
+/** Waits until a message is sent, or failed. */
+async function ending(client: Client, id: string, status: "failed" | "sent"): Promise<void> {
+  await until(`${id} is ${status}`, async () => (await client.getSms({ params: { id } })).status === status);
+}
+
+const message = { message: "hello", senderId: "ACME" };
+const Organizations = z.object({ organizationId: z.string(), findings: z.array(z.string()) });
+
+describe("an upgrade from the last release", () => {
+  let customer: Client;
+  let before: Awaited<ReturnType<typeof everythingOf>>;
+  let scheduledId: string;
+  const account = { email: "upgraded@example.com", password: "correct horse" };
+
+  /** What customers see of theirs. */
+  async function everythingOf(client: Client): Promise<object> {
+    const lists = await Promise.all([
+      client.getMe(),
+      client.getWallet(),
+      client.listTransactions(),
+      client.listSms(),
+      client.listApiKeys(),
+      client.listWebhooks(),
+      client.listContacts(),
+      client.listTemplates(),
+      client.listCampaigns(),
+      client.listSenderIds(),
+      client.getKyc(),
+    ]);
+    return lists;
+  }
+
+  beforeAll(async () => {
+    await deploy("dev", await checkOutRelease());
+    const baseUrl = await outputOf("dev", outputNames.apiUrl);
+    const { token } = await createClient({ baseUrl }).register({ body: account });
+    const session = createClient({ baseUrl, credential: token });
+    await session.topUpWallet({ body: { amount: 10 } });
+    const { secret } = await session.createApiKey({ body: { name: "before" } });
+    customer = createClient({ baseUrl, credential: secret });
+    // Nothing is called there: no message is to fail once it is registered.
+    const failed = await customer.sendSms({ body: { ...message, to: "15005550001" } });
+    await ending(customer, failed.id, "failed");
+    await customer.createWebhook({ body: { url: "https://example.com/sms", events: ["message.failed"] } });
+    const sent = await customer.sendSms({ body: { ...message, to: "15005550000" } });
+    await ending(customer, sent.id, "sent");
+    const scheduledAt = new Date(Date.now() + 24 * 60 * 60 * 1_000).toISOString();
+    ({ id: scheduledId } = await customer.sendSms({ body: { ...message, to: "15005550000", scheduledAt } }));
+    await customer.createContact({ body: { phoneNumber: "15006000001" } });
+    const template = await customer.createTemplate({ body: { name: "code", body: "Your code is {{code}}" } });
+    await customer.createCampaign({
+      body: { name: "draft", senderId: "ACME", templateId: template.id, audience: { all: true } },
+    });
+    await customer.createSenderId({ body: { senderId: "ACME" } });
+    await customer.submitKyc({ body: { businessName: "Acme" } });
+    await until(
+      "the price of the failed message is back",
+      async () => Math.abs((await customer.getWallet()).balance - (10 - 2 * 0.0079)) < 1e-9,
+    );
+    before = await everythingOf(customer);
+    await deploy("dev");
+  }, 2 * deploymentTimeoutMs);
+
+  it("keeps everything that customers have", async () => {
+    expect(await everythingOf(customer)).toEqual(before);
+  });
+
+  it("lets them log in, and send", async () => {
+    const baseUrl = await outputOf("dev", outputNames.apiUrl);
+    const { token } = await createClient({ baseUrl }).login({ body: account });
+    const session = createClient({ baseUrl, credential: token });
+    const { id } = await session.sendSms({ body: { ...message, to: "15005550000" } });
+    await ending(session, id, "sent");
+    expect((await session.listSms()).rows[0]).toMatchObject({ id, status: "sent" });
+  });
+
+  it("is finished by the operator's agenda, after which wallets are in order", async () => {
+    expect((await operator("dev", "agenda")).out).toContain("1 wallets looked at");
+    const [audit] = await rowsOf(Organizations, "dev", "audit", account.email);
+    expect(audit?.findings).toEqual([]);
+  });
+
+  it("lets what waited be cancelled, and gives its price back", async () => {
+    const { balance } = await customer.getWallet();
+    await customer.cancelSms({ params: { id: scheduledId } });
+    expect((await customer.getWallet()).balance).toBeCloseTo(balance + 0.0079, 6);
+  });
+
+  it("leaves no difference between the stack and the sources", async () => {
+    expect(await runCdk(["diff", "--fail", "--app", assemblyOf("dev")])).toMatchObject({ code: 0 });
+  });
+
+  it("passes the smoke test", async () => {
+    expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
+  });
+});
+
+describe("the operator's commands", () => {
+  it("credit, debit and show a customer of a stage, once for a reference", async () => {
+    const customer = await Customer.register();
+    const credit = [
+      "wallet",
+      "credit",
+      customer.email,
+      "250",
+      "--reason",
+      "Invoice 117",
+      "--reference",
+      "117",
+    ];
+    await operator("open", ...credit);
+    expect((await operator("open", ...credit)).out).toContain("This was done before");
+    await operator("open", "wallet", "debit", customer.email, "12.5", "--reason", "Mistake");
+    expect(await customer.balance()).toBe(237.5);
+    const show = await operator("open", "organizations", "show", customer.email);
+    expect(show.out).toContain("237.500000 USD, open");
+    expect(show.out).toContain("Invoice 117");
+    const [audit] = await rowsOf(Organizations, "open", "audit", customer.email);
+    expect(audit).toEqual({ organizationId: customer.organizationId, findings: [] });
+  });
+
+  it("close a wallet and open it again", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    await operator("open", "wallet", "close", customer.email, "--reason", "Fraud");
+    expect(errorOf(await customer.trySend())).toEqual({ status: 400, code: "WALLET_MISSING" });
+    await operator("open", "wallet", "reopen", customer.email);
+    expect(await customer.trySend()).toMatchObject({ status: 202 });
+  });
+
+  it("decide on what customers submit", async () => {
+    const customer = await Customer.register();
+    const { id } = await customer.client.createSenderId({ body: { senderId: "ACME" } });
+    const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
+    const Ids = z.object({ id: z.string() });
+    expect(await rowsOf(Ids, "open", "sender-ids", "list")).toContainEqual({ id });
+    expect(await rowsOf(Ids, "open", "kyc", "list")).toContainEqual({ id: kyc.id });
+    await operator("open", "sender-ids", "approve", customer.email, id);
+    await operator("open", "kyc", "reject", customer.email, kyc.id, "--reason", "Not known");
+    expect((await customer.client.listSenderIds()).rows).toMatchObject([{ id, status: "approved" }]);
+    expect(await customer.client.getKyc()).toMatchObject({
+      status: "rejected",
+      rejectionReason: "Not known",
+    });
+  });
+
+  it("list what is parked, and redrive it", async () => {
+    const Parked = z.object({ queue: z.string(), parked: z.number(), meaning: z.string().min(1) });
+    const queues = await rowsOf(Parked, "open", "dead-letters", "list");
+    expect(queues.map(({ queue }) => queue)).toContain("refunds");
+    const { out } = await operator("open", "dead-letters", "redrive", "refunds");
+    expect(out).toContain("0 jobs moved to refunds");
+  });
+
+  it("pass the smoke test, with a call of a webhook", async () => {
+    const { code, out } = await smoke("open");
+    expect({ code, out }).toMatchObject({ code: 0 });
+    expect(out).toContain("called with a right signature");
+  });
+});
+
+describe("a stage that keeps its data", () => {
+  const account = { email: "kept@example.com", password: "correct horse" };
+  let tableName: string;
+
+  beforeAll(async () => {
+    await deploy("prod");
+    tableName = await outputOf("prod", outputNames.tableName);
+    await createClient({ baseUrl: await outputOf("prod", outputNames.apiUrl) }).register({ body: account });
+    const credit = ["wallet", "credit", account.email, "20", "--reason", "Paid", "--yes"];
+    await operator("prod", ...credit);
+  }, deploymentTimeoutMs);
+
+  it("passes the smoke test, but for the hand-off to its real carrier", async () => {
+    const { code, out, err } = await smoke("prod");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("not tried, for the carrier of stage prod is real");
+  });
+
+  it("is not destroyed while it is protected, and its table never", async () => {
+    const destroy = ["destroy", "--force", "--app", assemblyOf("prod")];
+    const refused = await runCdk(destroy);
+    expect(refused.code).not.toBe(0);
+    expect(refused.out + refused.err).toMatch(/protection/i);
+    const StackName = "sms-gateway-prod";
+    await new CloudFormationClient().send(
+      new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
+    );
+    await mustRunCdk(destroy);
+    await expect(new CloudFormationClient().send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
+      "does not exist",
+    );
+    const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName: tableName }));
+    expect(Table).toMatchObject({ TableStatus: "ACTIVE", DeletionProtectionEnabled: true });
+  });
+});
+
+describe("a stage that keeps nothing", () => {
+  it("is gone with its table when it is destroyed", async () => {
+    const TableName = await outputOf("dev", outputNames.tableName);
+    await mustRunCdk(["destroy", "--force", "--app", assemblyOf("dev")]);
+    await expect(new DynamoDBClient().send(new DescribeTableCommand({ TableName }))).rejects.toMatchObject({
+      name: "ResourceNotFoundException",
+    });
+  });
+});

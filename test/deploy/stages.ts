@@ -1,0 +1,36 @@
+import path from "node:path";
+
+import { projectRoot } from "../../infra/project-root.ts";
+import { workFolder } from "./emulator.ts";
+import { run, type Ended } from "./program.ts";
+
+const program = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
+
+/** Runs a command of the CDK as one does who is not at a terminal. */
+export async function runCdk(args: readonly string[], folder = projectRoot): Promise<Ended> {
+  return run(process.execPath, [program, "--no-notices", "--no-color", ...args], { folder });
+}
+
+/**
+ * The same for a command that must succeed.
+ * @throws Error with all that it said
+ */
+export async function mustRunCdk(args: readonly string[], folder = projectRoot): Promise<Ended> {
+  const ended = await runCdk(args, folder);
+  if (ended.code === 0) return ended;
+  throw new Error(`cdk ${args.join(" ")} failed:\n${ended.out}\n${ended.err}`);
+}
+
+/**
+ * Where a stage's templates and bundles are once it has been deployed: what comes later for it need not be synthesized
+ * again.
+ */
+export function assemblyOf(stage: string): string {
+  return path.join(workFolder, "assemblies", stage);
+}
+
+/** Deploys a stage as the README says, from this checkout or from one in another folder. */
+export async function deploy(stage: string, folder = projectRoot): Promise<void> {
+  const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
+  await mustRunCdk(["deploy", ...options], folder);
+}

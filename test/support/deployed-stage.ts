@@ -1,0 +1,30 @@
+import type { TestProject } from "vitest/node";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { connect } from "../../infra/operator/context.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+/** What the tests of the endpoints know of a stage that is deployed. */
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The environment variables with which a test's own code comes to the stage's account and table. */
+    stageEnvironment: Readonly<Record<string, string>>;
+  }
+}
+
+/** Leads the tests to the stage that `STAGE` names, in the account that the AWS credentials are of. */
+export async function setup(project: TestProject): Promise<void> {
+  await provideStage(project, process.env["STAGE"] ?? "");
+}
+
+/** Leads the tests of a project to a stage: its API, its table, and the account of this process. */
+export async function provideStage(project: TestProject, name: string): Promise<void> {
+  const stackOutput = await connect(stageNamed(name));
+  const passedOn = Object.entries(process.env).filter(
+    ([variable]) =>
+      variable.startsWith("AWS_") || variable === "STAGES_FOLDER" || variable === environmentNames.tableName,
+  );
+  project.provide("baseUrl", stackOutput(outputNames.apiUrl).value.replace(/\/$/, ""));
+  project.provide("stageEnvironment", Object.fromEntries(passedOn.map(([key, value = ""]) => [key, value])));
+}
