@@ -17,6 +17,9 @@ const openStage = {
   logRetentionDays: 7,
 };
 
+/** The same, but for data that must not go: what the tests upgrade, destroy and deploy again. */
+const keptStage = { ...openStage, keepData: true };
+
 /** Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const emulator = await startEmulator();
@@ -29,6 +32,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await mkdir(stagesFolder, { recursive: true });
     await cp(path.join(projectRoot, "infra/stages"), stagesFolder, { recursive: true });
     await writeFile(path.join(stagesFolder, "open.json"), JSON.stringify(openStage));
+    await writeFile(path.join(stagesFolder, "kept.json"), JSON.stringify(keptStage));
     await mustRunCdk(["bootstrap"]);
     await deploy("open");
     await provideStage(project, "open");

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
@@ -10,6 +10,9 @@ import { mustRun, run } from "./program.ts";
  * changelog lists behind it.
  */
 export const releasedCommit = "cf0facbab96e3fd81066d33778a1afbc99c83844";
+
+/** The stage that an operator of that version has, who wrote it into `infra/stages.ts`. */
+const stage = '{ ...local, name: "kept", keepData: true }';
 
 /**
  * Lays the sources of the released version out beside this one's, with the packages of today.
@@ -25,6 +28,9 @@ export async function checkOutRelease(): Promise<string> {
   const parts = ["functions", "infra", "shared", "cdk.json", "package.json"];
   await mustRun("git", ["archive", "--output", archive, releasedCommit, ...parts]);
   await mustRun("tar", ["-xf", archive, "-C", folder]);
+  await replace(folder, "infra/stages.ts", "[local, dev, prod]", `[local, dev, prod, ${stage}]`);
+  // Its policies take it that each write of a transaction is judged by its own key; the emulator pools all of them.
+  await replace(folder, "infra/constructs/gateway-function.ts", "ForAllValues", "ForAnyValue");
   await symlink(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
   return folder;
 }
@@ -40,4 +46,11 @@ async function fetchRelease(): Promise<void> {
     `The released commit ${releasedCommit} is not in this clone and could not be fetched from origin: ` +
       "the upgrade cannot be tried. Clone with the whole history (fetch-depth: 0).",
   );
+}
+
+async function replace(folder: string, name: string, text: string, replacement: string): Promise<void> {
+  const file = path.join(folder, name);
+  const source = await readFile(file, "utf8");
+  if (!source.includes(text)) throw new Error(`${name} of ${releasedCommit} has no ${text}`);
+  await writeFile(file, source.replace(text, replacement));
 }

@@ -21,8 +21,9 @@ import { checkOutRelease } from "./release.ts";
 import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 
 /*
- * The life of stages, in the order of the tests: `dev`, whose data may go, was deployed from the last release and is
- * upgraded; `prod` keeps its data, and has the real carrier, which the emulator does not know.
+ * The life of stages, in the order of the tests. `kept` is one that an operator has: it keeps its data, was deployed from
+ * the last release and is upgraded, destroyed and deployed again. `dev` and `prod` are as this repository has them; the
+ * carrier of `prod` is real, and the emulator does not know it.
  */
 
 // A deployment takes half a minute where two cores do all that an AWS does.
@@ -50,6 +51,13 @@ async function rowsOf<Row>(
 
 async function outputOf(stage: string, name: string): Promise<string> {
   return (await connect(stageNamed(stage)))(name).value;
+}
+
+const destroy = ["destroy", "--force", "--app"];
+
+async function statusOf(TableName: string): Promise<string | undefined> {
+  const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName }));
+  return Table?.TableStatus;
 }
 
 async function smoke(stage: string): Promise<Ended> {
@@ -100,8 +108,8 @@ describe("an upgrade from the last release", () => {
   }
 
   beforeAll(async () => {
-    await deploy("dev", await checkOutRelease());
-    const baseUrl = await outputOf("dev", outputNames.apiUrl);
+    await deploy("kept", await checkOutRelease());
+    const baseUrl = await outputOf("kept", outputNames.apiUrl);
     const { token } = await createClient({ baseUrl }).register({ body: account });
     const session = createClient({ baseUrl, credential: token });
     await session.topUpWallet({ body: { amount: 10 } });
@@ -127,7 +135,7 @@ describe("an upgrade from the last release", () => {
       async () => Math.abs((await customer.getWallet()).balance - (10 - 2 * 0.0079)) < 1e-9,
     );
     before = await everythingOf(customer);
-    await deploy("dev");
+    await deploy("kept");
   }, 2 * deploymentTimeoutMs);
 
   it("keeps everything that customers have", async () => {
@@ -135,7 +143,7 @@ describe("an upgrade from the last release", () => {
   });
 
   it("lets them log in, and send", async () => {
-    const baseUrl = await outputOf("dev", outputNames.apiUrl);
+    const baseUrl = await outputOf("kept", outputNames.apiUrl);
     const { token } = await createClient({ baseUrl }).login({ body: account });
     const session = createClient({ baseUrl, credential: token });
     const { id } = await session.sendSms({ body: { ...message, to: "15005550000" } });
@@ -144,8 +152,8 @@ describe("an upgrade from the last release", () => {
   });
 
   it("is finished by the operator's agenda, after which wallets are in order", async () => {
-    expect((await operator("dev", "agenda")).out).toContain("1 wallets looked at");
-    const [audit] = await rowsOf(Organizations, "dev", "audit", account.email);
+    expect((await operator("kept", "agenda")).out).toContain("1 wallets looked at");
+    const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
     expect(audit?.findings).toEqual([]);
   });
 
@@ -156,11 +164,11 @@ describe("an upgrade from the last release", () => {
   });
 
   it("leaves no difference between the stack and the sources", async () => {
-    expect(await runCdk(["diff", "--fail", "--app", assemblyOf("dev")])).toMatchObject({ code: 0 });
+    expect(await runCdk(["diff", "--fail", "--app", assemblyOf("kept")])).toMatchObject({ code: 0 });
   });
 
   it("passes the smoke test", async () => {
-    expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
+    expect(await smoke("kept")).toMatchObject({ code: 0, err: "" });
   });
 });
 
@@ -227,48 +235,48 @@ describe("the operator's commands", () => {
   });
 });
 
-describe("a stage that keeps its data", () => {
-  const account = { email: "kept@example.com", password: "correct horse" };
-  let tableName: string;
-
+describe("the stages of this repository", () => {
   beforeAll(async () => {
+    await deploy("dev");
     await deploy("prod");
-    tableName = await outputOf("prod", outputNames.tableName);
-    await createClient({ baseUrl: await outputOf("prod", outputNames.apiUrl) }).register({ body: account });
-    const credit = ["wallet", "credit", account.email, "20", "--reason", "Paid", "--yes"];
-    await operator("prod", ...credit);
-  }, deploymentTimeoutMs);
+  }, 2 * deploymentTimeoutMs);
 
-  it("passes the smoke test, but for the hand-off to its real carrier", async () => {
+  it("pass the smoke test, but for what a real carrier would do", async () => {
+    expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
     const { code, out, err } = await smoke("prod");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("not tried, for the carrier of stage prod is real");
   });
 
-  it("is not destroyed while it is protected, and its table never", async () => {
-    const destroy = ["destroy", "--force", "--app", assemblyOf("prod")];
-    const refused = await runCdk(destroy);
-    expect(refused.code).not.toBe(0);
-    expect(refused.out + refused.err).toMatch(/protection/i);
-    const StackName = "sms-gateway-prod";
-    await new CloudFormationClient().send(
-      new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
-    );
-    await mustRunCdk(destroy);
-    await expect(new CloudFormationClient().send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
-      "does not exist",
-    );
-    const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName: tableName }));
-    expect(Table).toMatchObject({ TableStatus: "ACTIVE", DeletionProtectionEnabled: true });
+  it("ask before they change what customers have, where data is kept", async () => {
+    const email = "nobody@example.com";
+    const credit = ["wallet", "credit", email, "20", "--reason", "Paid"];
+    await expect(operator("prod", ...credit)).rejects.toThrow("add --yes");
+    await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organisation ${email}`);
+  });
+
+  it("are gone with their tables when they are destroyed, where nothing is kept", async () => {
+    const tableName = await outputOf("dev", outputNames.tableName);
+    await mustRunCdk([...destroy, assemblyOf("dev")]);
+    await expect(statusOf(tableName)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 });
 
-describe("a stage that keeps nothing", () => {
-  it("is gone with its table when it is destroyed", async () => {
-    const TableName = await outputOf("dev", outputNames.tableName);
-    await mustRunCdk(["destroy", "--force", "--app", assemblyOf("dev")]);
-    await expect(new DynamoDBClient().send(new DescribeTableCommand({ TableName }))).rejects.toMatchObject({
-      name: "ResourceNotFoundException",
-    });
+describe("a stage that keeps its data", () => {
+  it("is not destroyed while it is protected, and its table never", async () => {
+    const tableName = await outputOf("kept", outputNames.tableName);
+    const refused = await runCdk([...destroy, assemblyOf("kept")]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.out + refused.err).toMatch(/protection/i);
+    const StackName = "sms-gateway-kept";
+    const cloudFormation = new CloudFormationClient();
+    await cloudFormation.send(
+      new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
+    );
+    await mustRunCdk([...destroy, assemblyOf("kept")]);
+    await expect(cloudFormation.send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
+      "does not exist",
+    );
+    expect(await statusOf(tableName)).toBe("ACTIVE");
   });
 });
