@@ -53,7 +53,7 @@ async function outputOf(stage: string, name: string): Promise<string> {
   return (await connect(stageNamed(stage)))(name).value;
 }
 
-const destroy = ["destroy", "--force", "--app"];
+const destroy = ["destroy", "--all", "--force", "--app"];
 
 async function statusOf(TableName: string): Promise<string | undefined> {
   const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName }));

@@ -32,5 +32,5 @@ export function assemblyOf(stage: string): string {
 /** Deploys a stage as the README says, from this checkout or from one in another folder. */
 export async function deploy(stage: string, folder = projectRoot): Promise<void> {
   const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
-  await mustRunCdk(["deploy", ...options], folder);
+  await mustRunCdk(["deploy", "--all", ...options], folder);
 }
