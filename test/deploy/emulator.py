@@ -1,10 +1,13 @@
 """Runs MiniStack with what it does otherwise than AWS put right, one mend at a time. It takes the settings of the
 `ministack` program: GATEWAY_PORT, AUTH and the like. The mends reach into the version that requirements.txt names."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -12,6 +15,12 @@ from ministack import app
 from ministack.core import iam_actions, lambda_runtime
 from ministack.services import apigateway, lambda_svc
 from ministack.services.cloudformation import provisioners
+
+
+# It unpacks functions into a folder of this run, outside of the project: the project's package.json would have what
+# starts them taken for an ES module.
+tempfile.tempdir = tempfile.mkdtemp(prefix="sms-gateway-emulator-")
+atexit.register(shutil.rmtree, tempfile.tempdir, True)
 
 
 # Whoever started it holds the other end of its input, and may be killed.

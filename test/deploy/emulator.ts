@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
 import { freePort, waitForPort } from "../../infra/local/loopback.ts";
@@ -26,8 +25,6 @@ export interface Emulator {
 export async function startEmulator(): Promise<Emulator> {
   const python = await installEmulator();
   const port = await freePort();
-  // Outside of the project, whose package.json would have what starts functions taken for an ES module.
-  const temporaryFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-emulator-"));
   const log = await open(path.join(workFolder, "emulator.log"), "w");
   const child = spawn(python, [path.join(projectRoot, "test/deploy/emulator.py")], {
     env: {
@@ -41,7 +38,6 @@ export async function startEmulator(): Promise<Emulator> {
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
       // Calls that wait for a process keep a thread, and those that have one ask for more.
       MINISTACK_WORKER_THREADS: "512",
-      TMPDIR: temporaryFolder,
     },
     // It ends when its input does, which happens whatever becomes of this process.
     stdio: ["pipe", log.fd, log.fd],
@@ -62,7 +58,6 @@ export async function startEmulator(): Promise<Emulator> {
     stop: async () => {
       child.stdin?.end();
       await ended;
-      await rm(temporaryFolder, { recursive: true });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -6,7 +7,7 @@ import {
   DescribeStacksCommand,
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
-import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -15,6 +16,7 @@ import { connect } from "../../infra/operator/context.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { createClient, type Client } from "../../shared/client.ts";
+import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { mustRun, run, type Ended } from "./program.ts";
 import { checkOutRelease } from "./release.ts";
@@ -83,29 +85,64 @@ async function ending(client: Client, id: string, status: "failed" | "sent"): Pr
 const message = { message: "hello", senderId: "ACME" };
 const Organizations = z.object({ organizationId: z.string(), findings: z.array(z.string()) });
 
+/** The customer of the stage `kept`. */
+const account = { email: "kept@example.com", password: "correct horse" };
+let apiKey: string;
+
+/** What customers see of theirs. */
+async function everythingOf(client: Client): Promise<object> {
+  return Promise.all([
+    client.getMe(),
+    client.getWallet(),
+    client.listTransactions(),
+    client.listSms(),
+    client.listApiKeys(),
+    client.listWebhooks(),
+    client.listContacts(),
+    client.listTemplates(),
+    client.listCampaigns(),
+    client.listSenderIds(),
+    client.getKyc(),
+  ]);
+}
+
+/**
+ * Does what the runbook says of a stage whose table is of the kind that release 0.2 made: the stage adopts it, and it gets
+ * the index that it did not have then.
+ */
+async function adoptTable(stage: string): Promise<void> {
+  const TableName = await outputOf(stage, outputNames.tableName);
+  const { name: IndexName, partitionKey, sortKey } = agendaIndex;
+  await new DynamoDBClient().send(
+    new UpdateTableCommand({
+      TableName,
+      AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
+        AttributeName,
+        AttributeType: "S",
+      })),
+      GlobalSecondaryIndexUpdates: [
+        {
+          Create: {
+            IndexName,
+            KeySchema: [
+              { AttributeName: partitionKey, KeyType: "HASH" },
+              { AttributeName: sortKey, KeyType: "RANGE" },
+            ],
+            Projection: { ProjectionType: "KEYS_ONLY" },
+          },
+        },
+      ],
+    }),
+  );
+  const file = path.join(process.env["STAGES_FOLDER"] ?? "", `${stage}.json`);
+  const settings: object = JSON.parse(await readFile(file, "utf8"));
+  await writeFile(file, JSON.stringify({ ...settings, adoptTable: TableName }));
+}
+
 describe("an upgrade from the last release", () => {
   let customer: Client;
-  let before: Awaited<ReturnType<typeof everythingOf>>;
+  let before: object;
   let scheduledId: string;
-  const account = { email: "upgraded@example.com", password: "correct horse" };
-
-  /** What customers see of theirs. */
-  async function everythingOf(client: Client): Promise<object> {
-    const lists = await Promise.all([
-      client.getMe(),
-      client.getWallet(),
-      client.listTransactions(),
-      client.listSms(),
-      client.listApiKeys(),
-      client.listWebhooks(),
-      client.listContacts(),
-      client.listTemplates(),
-      client.listCampaigns(),
-      client.listSenderIds(),
-      client.getKyc(),
-    ]);
-    return lists;
-  }
 
   beforeAll(async () => {
     await deploy("kept", await checkOutRelease());
@@ -113,8 +150,8 @@ describe("an upgrade from the last release", () => {
     const { token } = await createClient({ baseUrl }).register({ body: account });
     const session = createClient({ baseUrl, credential: token });
     await session.topUpWallet({ body: { amount: 10 } });
-    const { secret } = await session.createApiKey({ body: { name: "before" } });
-    customer = createClient({ baseUrl, credential: secret });
+    ({ secret: apiKey } = await session.createApiKey({ body: { name: "before" } }));
+    customer = createClient({ baseUrl, credential: apiKey });
     // Nothing is called there: no message is to fail once it is registered.
     const failed = await customer.sendSms({ body: { ...message, to: "15005550001" } });
     await ending(customer, failed.id, "failed");
@@ -135,6 +172,7 @@ describe("an upgrade from the last release", () => {
       async () => Math.abs((await customer.getWallet()).balance - (10 - 2 * 0.0079)) < 1e-9,
     );
     before = await everythingOf(customer);
+    await adoptTable("kept");
     await deploy("kept");
   }, 2 * deploymentTimeoutMs);
 
@@ -263,8 +301,12 @@ describe("the stages of this repository", () => {
 });
 
 describe("a stage that keeps its data", () => {
+  let atLast: object;
+
   it("is not destroyed while it is protected, and its table never", async () => {
     const tableName = await outputOf("kept", outputNames.tableName);
+    const baseUrl = await outputOf("kept", outputNames.apiUrl);
+    atLast = await everythingOf(createClient({ baseUrl, credential: apiKey }));
     const refused = await runCdk([...destroy, assemblyOf("kept")]);
     expect(refused.code).not.toBe(0);
     expect(refused.out + refused.err).toMatch(/protection/i);
@@ -279,4 +321,21 @@ describe("a stage that keeps its data", () => {
     );
     expect(await statusOf(tableName)).toBe("ACTIVE");
   });
+
+  it(
+    "comes back with its customers when it is deployed again",
+    async () => {
+      await deploy("kept");
+      const baseUrl = await outputOf("kept", outputNames.apiUrl);
+      const customer = createClient({ baseUrl, credential: apiKey });
+      expect(await everythingOf(customer)).toEqual(atLast);
+      const { user } = await createClient({ baseUrl }).login({ body: account });
+      expect(user.email).toBe(account.email);
+      const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });
+      await ending(customer, id, "sent");
+      const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
+      expect(audit?.findings).toEqual([]);
+    },
+    deploymentTimeoutMs,
+  );
 });
