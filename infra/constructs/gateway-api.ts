@@ -164,7 +164,7 @@ function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSett
   const settings = { ThrottlingRateLimit: limit.rateLimit, ThrottlingBurstLimit: limit.burstLimit };
   resource.routeSettings = { ...Object(resource.routeSettings), [route.routeKey]: settings };
   // API Gateway takes the limits of a route that is there already, and of no other.
-  resource.addDependency(route);
+  resource.addResourceDependency(route);
 }
 
 function routeKeyOf({ method, path }: Route): string {
