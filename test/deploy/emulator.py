@@ -13,7 +13,7 @@ import time
 
 from ministack import app
 from ministack.core import iam_actions, lambda_runtime
-from ministack.services import apigateway, lambda_svc
+from ministack.services import apigateway, dynamodb, lambda_svc, sts
 from ministack.services.cloudformation import provisioners
 
 
@@ -106,8 +106,21 @@ def name_context_with_keys(body):
 
 iam_actions.dynamodb_service_context = name_context_with_keys
 
+# Two functions that start at the same time may meet in the list of sessions, which lets one of them fail.
+session_lock = threading.Lock()
+register_session = sts.register_session
+
+
+def register_session_alone(*session):
+    with session_lock:
+        register_session(*session)
+
+
+sts.register_session = register_session_alone
+
 # Ref gives the name of a secret, where AWS gives its ARN.
-secrets = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+resources = provisioners._RESOURCE_HANDLERS
+secrets = resources["AWS::SecretsManager::Secret"]
 create_secret, update_secret, delete_secret = secrets["create"], secrets["update"], secrets["delete"]
 
 
@@ -134,5 +147,30 @@ def record_alarm_on_metric(name, alarm):
 
 
 provisioners._cw_metric_alarm_record = record_alarm_on_metric
+
+# Its CloudFormation passes over these settings of a table.
+tables = resources["AWS::DynamoDB::Table"]
+create_table = tables["create"]
+
+
+def create_whole_table(logical_id, table, stack):
+    created = create_table(logical_id, table, stack)
+    named = {**table, "TableName": created[0]}
+    if "TimeToLiveSpecification" in table:
+        dynamodb._update_ttl(named)
+    if "PointInTimeRecoverySpecification" in table:
+        dynamodb._update_continuous_backups(named)
+    return created
+
+
+tables["create"] = create_whole_table
+
+# It does not know what lets new code in gradually. Nothing calls that, so that it need not be more than a name.
+for kind in ("AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup"):
+    resources[kind] = {
+        "create": lambda logical_id, _, stack: (f"{stack}-{logical_id}", {}),
+        "update": lambda name, *_, **__: (name, {}),
+        "delete": lambda *_: None,
+    }
 
 app.main()
