@@ -158,7 +158,7 @@ describe("an event", () => {
     const key = keys.openCalls(broken.id);
     await putItem({ put: { ...key, entity: "openCalls", openCalls: "not a set" } });
     const event = eventJob(broken.organizationId);
-    await expect(dispatchWebhook(event)).rejects.toThrow("Invalid input");
+    await expect(dispatchWebhook(event)).rejects.toThrow("cannot be read");
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded" });
   });

@@ -318,11 +318,16 @@ describe("a message that was recorded", () => {
     expect(response.status).toBe(202);
     const { id } = dataOf(response, AcceptedMessage);
     expect((await customer.message(id)).status).toBe("queued");
-    faults.next(isBy("SendMessage"), loseRequest, 100);
+    const goOn = Promise.withResolvers<void>();
+    const wait: Fault = async (request, next) => {
+      await goOn.promise;
+      return next(request);
+    };
+    faults.next(isBy("SendMessage"), wait, 100);
     await reconcile();
     // The reconciler has seen that it is paid, and it stays though no sender should take it up for days.
     expect((await storedMessages())[0]).not.toHaveProperty("expiresAt");
-    faults.clear();
+    goOn.resolve();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
     await expectBooksInOrder(1);
   });
