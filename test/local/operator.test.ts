@@ -402,7 +402,7 @@ it("a KYC submission is listed, shown, rejected with a reason that the customer 
   const rejected = await operator(["kyc", "reject", email, first.id, "--reason", "No number"]);
   expect(rejected).toMatchObject({ code: 0, out: `${organizationId} is rejected\n` });
   expect((await customer.call("/v1/kyc")).body).toMatchObject({ data: { rejectionReason: "No number" } });
-  expect((await operator(["kyc", "list"])).out).toBe("0 pending\n");
+  expect((await operator(["kyc", "list"])).out).not.toContain(organizationId);
 
   const second = await submit({ registrationNumber: "7" });
   expect(await operator(["kyc", "approve", email, first.id])).toMatchObject({
