@@ -7,7 +7,20 @@ import {
   DescribeStacksCommand,
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
-import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  RestoreTableToPointInTimeCommand,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from "@aws-sdk/client-dynamodb";
+import {
+  LambdaClient,
+  paginateListEventSourceMappings,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -134,9 +147,26 @@ async function adoptTable(stage: string): Promise<void> {
       ],
     }),
   );
+  await changeStage(stage, { adoptTable: TableName });
+}
+
+/** Changes the file of a stage. */
+async function changeStage(stage: string, changed: object): Promise<void> {
   const file = path.join(process.env["STAGES_FOLDER"] ?? "", `${stage}.json`);
   const settings: object = JSON.parse(await readFile(file, "utf8"));
-  await writeFile(file, JSON.stringify({ ...settings, adoptTable: TableName }));
+  await writeFile(file, JSON.stringify({ ...settings, ...changed }));
+}
+
+/** Stops what sends, or lets it go on: the first and the last but one step of a restore in the runbook. */
+async function letSend(stage: string, Enabled: boolean): Promise<void> {
+  const lambda = new LambdaClient();
+  const senders = new RegExp(`:sms-gateway-${stage}-(SendMessage|RunCampaign)`);
+  for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client: lambda }, {})) {
+    for (const { UUID, FunctionArn = "" } of EventSourceMappings) {
+      if (senders.test(FunctionArn))
+        await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled }));
+    }
+  }
 }
 
 describe("an upgrade from the last release", () => {
@@ -335,6 +365,70 @@ describe("a stage that keeps its data", () => {
       await ending(customer, id, "sent");
       const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
       expect(audit?.findings).toEqual([]);
+    },
+    deploymentTimeoutMs,
+  );
+});
+
+describe("a restore to an earlier moment, as the runbook tells", () => {
+  const dynamodb = new DynamoDBClient();
+  const restored = "sms-gateway-kept-restored-1";
+  let customer: Client;
+  let TableName: string;
+
+  beforeAll(async () => {
+    TableName = await outputOf("kept", outputNames.tableName);
+    const baseUrl = await outputOf("kept", outputNames.apiUrl);
+    customer = createClient({ baseUrl, credential: apiKey });
+  });
+
+  it(
+    "is refused while the restored table lacks what a restore does not bring, and then has what there was",
+    async () => {
+      await letSend("kept", false);
+      const before = await everythingOf(customer);
+      await dynamodb.send(
+        new RestoreTableToPointInTimeCommand({
+          SourceTableName: TableName,
+          TargetTableName: restored,
+          UseLatestRestorableTime: true,
+        }),
+      );
+      await waitUntilTableExists({ client: dynamodb, maxWaitTime: 60 }, { TableName: restored });
+      await customer.createContact({ body: { phoneNumber: "15006000002" } });
+      await changeStage("kept", { adoptTable: restored });
+      const lacking = /deletion-protection-enabled[^]*update-time-to-live[^]*update-continuous-backups/;
+      await expect(deploy("kept")).rejects.toThrow(lacking);
+
+      await dynamodb.send(new UpdateTableCommand({ TableName: restored, DeletionProtectionEnabled: true }));
+      const TimeToLiveSpecification = { AttributeName: "expiresAt", Enabled: true };
+      await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: restored, TimeToLiveSpecification }));
+      const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+      await dynamodb.send(
+        new UpdateContinuousBackupsCommand({ TableName: restored, PointInTimeRecoverySpecification }),
+      );
+      await deploy("kept");
+      expect(await everythingOf(customer)).toEqual(before);
+      const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
+      expect(audit?.findings).toEqual([]);
+
+      const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });
+      expect((await customer.getSms({ params: { id } })).status).toBe("queued");
+      await letSend("kept", true);
+      await ending(customer, id, "sent");
+    },
+    2 * deploymentTimeoutMs,
+  );
+
+  it(
+    "is undone by naming the old table",
+    async () => {
+      const { rows: inRestored } = await customer.listContacts();
+      await changeStage("kept", { adoptTable: TableName });
+      await deploy("kept");
+      const { rows } = await customer.listContacts();
+      expect(rows.length).toBe(inRestored.length + 1);
+      expect(rows).toContainEqual(expect.objectContaining({ phoneNumber: "15006000002" }));
     },
     deploymentTimeoutMs,
   );
