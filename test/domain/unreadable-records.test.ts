@@ -80,7 +80,8 @@ const lists: readonly [path: () => string, key: () => Key][] = [
 it.each(lists.map(([path, key]) => [String(path).slice("() => ".length), path, key] as const))(
   "the list %s leaves out a record that cannot be read, and reports it once",
   async (_, pathOf, keyOf) => {
-    const list = async () => pageOf(await customer.call(pathOf()), z.looseObject({ id: z.string() })).rows;
+    const list = async () =>
+      pageOf(await customer.call(pathOf()), z.looseObject({ id: z.string() })).rows.map(({ id }) => id);
     const before = await list();
     expect(before.length).toBeGreaterThan(0);
     const key = keyOf();
