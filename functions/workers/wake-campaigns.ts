@@ -1,6 +1,4 @@
 import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
-import { log } from "../../shared/platform/log.ts";
+import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 
-export const handler = async (): Promise<void> => {
-  log.info("campaigns.woken", { count: await wakeDueCampaigns() });
-};
+export const handler = scheduled("campaigns.woken", wakeDueCampaigns);

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
-import { countMetrics, writeMetrics } from "../platform/metrics.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
 /** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
@@ -40,7 +40,6 @@ export async function reconcileWallets(shard: number): Promise<Total> {
       FailedReconciliations: failed,
       InconsistentLedgers: inconsistencies,
     });
-    writeMetrics();
   }
   return total;
 }

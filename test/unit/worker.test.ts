@@ -2,7 +2,9 @@ import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
+import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
+import { countMetrics } from "../../shared/platform/metrics.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -70,4 +72,22 @@ it("hands over what came of the jobs that did not fail, all at once", async () =
   );
   await handler(batchOf('{"name":"good"}', '{"name":"bad"}', '{"name":"also good"}'), context);
   expect(concluded).toEqual([["good", "also good"]]);
+});
+
+it("writes what a schedule's work has counted, also when it fails", async () => {
+  const written: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  await scheduled("things.done", async () => {
+    countMetrics({ UnreadableRecords: 1 });
+    return 3;
+  })({});
+  const failing = scheduled("things.done", async () => {
+    countMetrics({ UnreadableRecords: 2 });
+    throw new Error("it did not work");
+  });
+  await expect(failing({})).rejects.toThrow("it did not work");
+  expect(written).toHaveLength(3);
+  expect(written[0]).toContain('"event":"things.done","count":3');
+  expect(written[1]).toContain('"UnreadableRecords":1');
+  expect(written[2]).toContain('"UnreadableRecords":2');
 });
