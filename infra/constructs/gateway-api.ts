@@ -90,6 +90,7 @@ export class GatewayApi extends HttpApi {
     const { originKey } = backend;
     const originCheck =
       originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
+    const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
     const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
         name,
@@ -122,7 +123,7 @@ export class GatewayApi extends HttpApi {
           "The functions check the credentials: API keys are in the table, and a refusal has the words of the API. " +
           "Tests send every route that asks for credentials a request without them.",
       });
-      const limit = Object.entries(throttle.operations).find(([operation]) => operation === name)?.[1];
+      const limit = limits[name];
       if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
       return handler;
     };

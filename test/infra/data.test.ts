@@ -16,6 +16,7 @@ import { checkAdoptedTable } from "../../infra/adopted-table.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { StageSettings, type Stage } from "../../infra/stages/stage.ts";
+import { roleWith } from "../support/roles.ts";
 
 const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";
 const copyToVaultArn = "arn:aws:backup:eu-central-1:210987654321:backup-vault:copies";
@@ -48,28 +49,7 @@ it("takes an adopted table for its own, and can neither change nor delete it", (
   });
 });
 
-const Roles = z.record(
-  z.string(),
-  z.object({
-    Properties: z.object({
-      Policies: z
-        .array(
-          z.object({
-            PolicyDocument: z.object({
-              Statement: z.array(
-                z.object({
-                  Action: z.union([z.string(), z.array(z.string())]).transform((action) => [action].flat()),
-                  Resource: z.unknown(),
-                  Condition: z.unknown().optional(),
-                }),
-              ),
-            }),
-          }),
-        )
-        .default([]),
-    }),
-  }),
-);
+const Roles = z.record(z.string(), roleWith(z.unknown()));
 
 function statementsOfRoles(template: Template): z.infer<typeof Roles>[string]["Properties"]["Policies"] {
   return Object.values(Roles.parse(template.findResources("AWS::IAM::Role"))).flatMap(

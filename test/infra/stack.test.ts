@@ -16,6 +16,7 @@ import { workers, type Worker } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
+import { roleWith } from "../support/roles.ts";
 
 function synthesize(stage: string): Template {
   const stack = new GatewayStack(
@@ -52,32 +53,13 @@ const LeadingKeys = z
   .strictObject({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string())]) })
   .transform((keys) => ({ "dynamodb:LeadingKeys": [keys["dynamodb:LeadingKeys"]].flat() }));
 
-const Role = z.object({
-  Properties: z.object({
-    Policies: z
-      .array(
-        z.object({
-          PolicyDocument: z.object({
-            Statement: z.array(
-              z.object({
-                Action: z.union([z.string(), z.array(z.string())]).transform((action) => [action].flat()),
-                Resource: z.unknown(),
-                Condition: z
-                  .strictObject({
-                    "ForAllValues:StringLike": LeadingKeys,
-                    "ForAnyValue:StringLike": LeadingKeys.optional(),
-                    Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
-                  })
-                  .optional(),
-              }),
-            ),
-          }),
-        }),
-      )
-      // The role that the API calls functions with has its permissions in policies of their own.
-      .default([]),
+const Role = roleWith(
+  z.strictObject({
+    "ForAllValues:StringLike": LeadingKeys,
+    "ForAnyValue:StringLike": LeadingKeys.optional(),
+    Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
   }),
-});
+);
 
 type Statement = z.infer<
   typeof Role
