@@ -17,7 +17,8 @@ import { routes as webhooks } from "./routes/webhooks.ts";
 /**
  * All operations of the API, in the order of the document. A row's name is the operation's, and its handler is
  * `functions/<tag>/<operation-in-kebab-case>.ts`; the stack, the document, the client and the shared test cases come
- * from here. A handler takes the rows of its own tag, `routes/<tag>.ts`, so that its bundle carries no other.
+ * from here. A handler takes its row from `routes/<tag>.ts`. A row calls nothing, it names schemas of the contract: only
+ * so can a bundle leave it out, and the bundle of a handler carries its own row and no other.
  */
 export const routes = {
   ...health,

@@ -1,5 +1,5 @@
 import { getAccount } from "../../shared/accounts/account.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/auth.ts";
+import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.getMe, async ({ actor }) => getAccount(actor));

@@ -1,6 +1,6 @@
 import { listApiKeys } from "../../shared/accounts/api-keys.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/auth.ts";
+import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.listApiKeys, async ({ actor, query }) =>
   listApiKeys(actor.organizationId, query),

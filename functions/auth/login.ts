@@ -1,5 +1,5 @@
 import { login } from "../../shared/accounts/login.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { routes } from "../../shared/routes/auth.ts";
+import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = publicEndpoint(routes.login, async ({ body, sourceIp }) => login(body, sourceIp));

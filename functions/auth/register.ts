@@ -1,5 +1,5 @@
 import { register } from "../../shared/accounts/register.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { routes } from "../../shared/routes/auth.ts";
+import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = publicEndpoint(routes.register, async ({ body }) => register(body));

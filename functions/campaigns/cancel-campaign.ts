@@ -1,6 +1,6 @@
 import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/campaigns.ts";
+import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(routes.cancelCampaign, async ({ actor, params }) =>
   cancelCampaign(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/campaigns.ts";
+import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(routes.createCampaign, async ({ actor, body, attempt }) =>
   createCampaign(actor.organizationId, body, attempt),

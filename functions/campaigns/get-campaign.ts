@@ -1,6 +1,6 @@
 import { getCampaign } from "../../shared/campaigns/read.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/campaigns.ts";
+import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(routes.getCampaign, async ({ actor, params }) =>
   getCampaign(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/campaigns.ts";
+import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(routes.launchCampaign, async ({ actor, params }) =>
   launchCampaign(actor.organizationId, params.id),

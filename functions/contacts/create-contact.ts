@@ -1,6 +1,6 @@
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/contacts.ts";
+import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.createContact, async ({ actor, body }) =>
   createContact(actor.organizationId, body),

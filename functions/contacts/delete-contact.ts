@@ -1,6 +1,6 @@
 import { deleteContact } from "../../shared/contacts/contacts.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/contacts.ts";
+import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.deleteContact, async ({ actor, params }) =>
   deleteContact(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
 import { getContact } from "../../shared/contacts/contacts.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/contacts.ts";
+import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.getContact, async ({ actor, params }) =>
   getContact(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
 import { importContacts } from "../../shared/contacts/import.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/contacts.ts";
+import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.importContacts, async ({ actor, body }) =>
   importContacts(actor.organizationId, body),

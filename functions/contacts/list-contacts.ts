@@ -1,6 +1,6 @@
 import { listContacts } from "../../shared/contacts/contacts.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/contacts.ts";
+import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.listContacts, async ({ actor, query }) =>
   listContacts(actor.organizationId, query),

@@ -1,5 +1,5 @@
 import { docsPage } from "../../shared/docs/page.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { routes } from "../../shared/routes/docs.ts";
+import * as routes from "../../shared/routes/docs.ts";
 
 export const handler = publicEndpoint(routes.getDocs, async () => docsPage());

@@ -1,6 +1,6 @@
 import { apiVersion } from "../../shared/contract/health.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { routes } from "../../shared/routes/health.ts";
+import * as routes from "../../shared/routes/health.ts";
 
 export const handler = publicEndpoint(routes.getHealth, async () => ({
   status: "ok" as const,

@@ -1,6 +1,6 @@
 import { submitKyc } from "../../shared/kyc/kyc.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/kyc.ts";
+import * as routes from "../../shared/routes/kyc.ts";
 
 export const handler = endpoint(routes.submitKyc, async ({ actor, body }) =>
   submitKyc(actor.organizationId, body),

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/sender-ids.ts";
+import * as routes from "../../shared/routes/sender-ids.ts";
 import { setDefaultSenderId } from "../../shared/sender-ids/sender-ids.ts";
 
 export const handler = endpoint(routes.setDefaultSenderId, async ({ actor, params }) =>

@@ -1,6 +1,6 @@
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/sms.ts";
+import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.cancelSms, async ({ actor, params }) =>
   cancelMessage(actor.organizationId, params.id),

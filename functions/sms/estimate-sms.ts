@@ -1,6 +1,6 @@
 import { estimateMessage } from "../../shared/messages/estimate.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/sms.ts";
+import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.estimateSms, async ({ actor, body }) =>
   estimateMessage(actor.organizationId, body),

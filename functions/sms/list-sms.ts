@@ -1,6 +1,6 @@
 import { listMessages } from "../../shared/messages/read.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/sms.ts";
+import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.listSms, async ({ actor, query }) =>
   listMessages(actor.organizationId, query),

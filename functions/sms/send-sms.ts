@@ -1,6 +1,6 @@
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/sms.ts";
+import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.sendSms, async ({ actor, body, attempt }) =>
   acceptMessage(actor.organizationId, body, attempt),

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/templates.ts";
+import * as routes from "../../shared/routes/templates.ts";
 import { deleteTemplate } from "../../shared/templates/templates.ts";
 
 export const handler = endpoint(routes.deleteTemplate, async ({ actor, params }) =>

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/templates.ts";
+import * as routes from "../../shared/routes/templates.ts";
 import { sendTemplate } from "../../shared/templates/send.ts";
 
 export const handler = endpoint(routes.sendTemplate, async ({ actor, params, body, attempt }) =>

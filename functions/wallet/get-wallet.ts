@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/wallet.ts";
+import * as routes from "../../shared/routes/wallet.ts";
 import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
 
 export const handler = endpoint(routes.getWallet, async ({ actor }) =>

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/wallet.ts";
+import * as routes from "../../shared/routes/wallet.ts";
 import { listLedger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 

@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/wallet.ts";
+import * as routes from "../../shared/routes/wallet.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 
 export const handler = endpoint(routes.topUpWallet, async ({ actor, body, attempt }) =>

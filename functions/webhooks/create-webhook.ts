@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/webhooks.ts";
+import * as routes from "../../shared/routes/webhooks.ts";
 import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>

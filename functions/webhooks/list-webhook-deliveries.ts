@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/webhooks.ts";
+import * as routes from "../../shared/routes/webhooks.ts";
 import { listWebhookDeliveries } from "../../shared/webhooks/list-deliveries.ts";
 
 export const handler = endpoint(routes.listWebhookDeliveries, async ({ actor, params, query }) =>

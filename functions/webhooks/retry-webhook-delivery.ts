@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/webhooks.ts";
+import * as routes from "../../shared/routes/webhooks.ts";
 import { retryWebhookDelivery } from "../../shared/webhooks/calls-by-hand.ts";
 
 export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) =>

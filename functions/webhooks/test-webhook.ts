@@ -1,5 +1,5 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
-import { routes } from "../../shared/routes/webhooks.ts";
+import * as routes from "../../shared/routes/webhooks.ts";
 import { testWebhook } from "../../shared/webhooks/calls-by-hand.ts";
 
 export const handler = endpoint(routes.testWebhook, async ({ actor, params }) =>

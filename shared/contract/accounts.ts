@@ -66,8 +66,11 @@ export type Session = z.infer<typeof Session>;
 
 export const CreateApiKeyRequest = z
   .object({ name: text(100).optional().meta({ description: "What the key is for, in words of your own." }) })
-  .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] });
+  .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] })
+  .prefault({});
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
+
+export const ApiKeyParams = z.object({ id: idSchema("key") });
 
 export const ApiKey = z
   .object({

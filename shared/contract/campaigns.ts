@@ -109,6 +109,8 @@ const CampaignProgress = z
   })
   .meta({ id: "CampaignProgress" });
 
+export const CampaignParams = z.object({ id: idSchema("cmp") });
+
 export const Campaign = z
   .object({
     id: idSchema("cmp"),

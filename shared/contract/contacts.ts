@@ -79,6 +79,8 @@ export const UpdateContactRequest = z
   });
 export type UpdateContactRequest = z.infer<typeof UpdateContactRequest>;
 
+export const ContactParams = z.object({ id: idSchema("con") });
+
 export const Contact = z
   .object({
     id: idSchema("con"),

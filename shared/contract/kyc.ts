@@ -49,3 +49,6 @@ export const KycSubmission = z
   })
   .meta({ id: "KycSubmission" });
 export type KycSubmission = z.infer<typeof KycSubmission>;
+
+/** The submission of an organisation; null until there is one. */
+export const CurrentKyc = KycSubmission.nullable();

@@ -17,6 +17,8 @@ export const CreateSenderIdRequest = z
   });
 export type CreateSenderIdRequest = z.infer<typeof CreateSenderIdRequest>;
 
+export const SenderIdParams = z.object({ id: idSchema("sid") });
+
 export const SenderIdRequest = z
   .object({
     id: idSchema("sid"),

@@ -92,6 +92,8 @@ export const AcceptedMessage = z
   .meta({ id: "AcceptedMessage" });
 export type AcceptedMessage = z.infer<typeof AcceptedMessage>;
 
+export const MessageParams = z.object({ id: idSchema("msg") });
+
 export const Message = z
   .object({
     id: idSchema("msg"),

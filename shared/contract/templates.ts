@@ -22,6 +22,8 @@ export const UpdateTemplateRequest = z.object({ name: Name.optional(), body: Bod
 });
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>;
 
+export const TemplateParams = z.object({ id: idSchema("tpl") });
+
 export const Template = z
   .object({
     id: idSchema("tpl"),

@@ -13,7 +13,8 @@ export const TopUpRequest = z
       .default(10)
       .meta({ description: "In USD, with at most 2 decimals." }),
   })
-  .meta({ id: "TopUpRequest", examples: [{ amount: 5 }] });
+  .meta({ id: "TopUpRequest", examples: [{ amount: 5 }] })
+  .prefault({});
 export type TopUpRequest = z.infer<typeof TopUpRequest>;
 
 export const Wallet = z

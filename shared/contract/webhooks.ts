@@ -40,6 +40,8 @@ export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).meta({
 });
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
+export const WebhookParams = z.object({ id: idSchema("whk") });
+
 export const Webhook = z
   .object({
     id: idSchema("whk"),
@@ -135,6 +137,8 @@ export const WebhookDelivery = z
   })
   .meta({ id: "WebhookDelivery" });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const DeliveryParams = WebhookParams.extend({ deliveryId: idSchema("dlv") });
 
 export const DeliveriesQuery = PageQuery.safeExtend({ state: DeliveryState.optional() });
 export type DeliveriesQuery = z.infer<typeof DeliveriesQuery>;

@@ -1,82 +1,86 @@
-import * as z from "zod";
-
 import {
   Account,
   ApiKey,
+  ApiKeyParams,
   CreateApiKeyRequest,
   CreatedApiKey,
   LoginRequest,
   RegisterRequest,
   Session,
 } from "../contract/accounts.ts";
-import { PageQuery, idSchema } from "../contract/primitives.ts";
+import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  register: {
-    method: "POST",
-    path: "/v1/auth/register",
-    tag: "auth",
-    summary: "Create a user, an organisation and its wallet",
-    auth: "none",
-    body: RegisterRequest,
-    status: 201,
-    data: Session,
-    errors: ["EMAIL_TAKEN"],
-  },
-  login: {
-    method: "POST",
-    path: "/v1/auth/login",
-    tag: "auth",
-    summary: "Exchange email and password for a session token",
-    auth: "none",
-    body: LoginRequest,
-    status: 200,
-    data: Session,
-    errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
-  },
-  getMe: {
-    method: "GET",
-    path: "/v1/auth/me",
-    tag: "auth",
-    summary: "The user and organisation of the credential",
-    auth: "bearer",
-    status: 200,
-    data: Account,
-    errors: [],
-  },
-  listApiKeys: {
-    method: "GET",
-    path: "/v1/auth/api-keys",
-    tag: "auth",
-    summary: "List API keys, without their secrets",
-    auth: "bearer",
-    query: PageQuery,
-    status: 200,
-    data: ApiKey,
-    paged: true,
-    errors: [],
-  },
-  createApiKey: {
-    method: "POST",
-    path: "/v1/auth/api-keys",
-    tag: "auth",
-    summary: "Create an API key; its secret is in this response and never again",
-    auth: "bearer",
-    body: CreateApiKeyRequest.prefault({}),
-    status: 201,
-    data: CreatedApiKey,
-    errors: ["CONFLICT"],
-  },
-  disableApiKey: {
-    method: "POST",
-    path: "/v1/auth/api-keys/{id}/disable",
-    tag: "auth",
-    summary: "Revoke an API key, from the next request on",
-    auth: "bearer",
-    params: z.object({ id: idSchema("key") }),
-    status: 200,
-    data: ApiKey,
-    errors: [],
-  },
-} as const satisfies Record<string, Route>;
+export const register = {
+  method: "POST",
+  path: "/v1/auth/register",
+  tag: "auth",
+  summary: "Create a user, an organisation and its wallet",
+  auth: "none",
+  body: RegisterRequest,
+  status: 201,
+  data: Session,
+  errors: ["EMAIL_TAKEN"],
+} as const satisfies Route;
+
+export const login = {
+  method: "POST",
+  path: "/v1/auth/login",
+  tag: "auth",
+  summary: "Exchange email and password for a session token",
+  auth: "none",
+  body: LoginRequest,
+  status: 200,
+  data: Session,
+  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
+} as const satisfies Route;
+
+export const getMe = {
+  method: "GET",
+  path: "/v1/auth/me",
+  tag: "auth",
+  summary: "The user and organisation of the credential",
+  auth: "bearer",
+  status: 200,
+  data: Account,
+  errors: [],
+} as const satisfies Route;
+
+export const listApiKeys = {
+  method: "GET",
+  path: "/v1/auth/api-keys",
+  tag: "auth",
+  summary: "List API keys, without their secrets",
+  auth: "bearer",
+  query: PageQuery,
+  status: 200,
+  data: ApiKey,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const createApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys",
+  tag: "auth",
+  summary: "Create an API key; its secret is in this response and never again",
+  auth: "bearer",
+  body: CreateApiKeyRequest,
+  status: 201,
+  data: CreatedApiKey,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const disableApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys/{id}/disable",
+  tag: "auth",
+  summary: "Revoke an API key, from the next request on",
+  auth: "bearer",
+  params: ApiKeyParams,
+  status: 200,
+  data: ApiKey,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { register, login, getMe, listApiKeys, createApiKey, disableApiKey };

@@ -1,84 +1,95 @@
-import * as z from "zod";
-
 import {
   Contact,
+  ContactParams,
   CreateContactRequest,
   DeletedContact,
   ImportContactsRequest,
   ImportedContacts,
   UpdateContactRequest,
 } from "../contract/contacts.ts";
-import { PageQuery, idSchema } from "../contract/primitives.ts";
+import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
+export const listContacts = {
+  method: "GET",
+  path: "/v1/contacts",
+  tag: "contacts",
+  summary: "List contacts, newest first",
+  auth: "bearer",
+  query: PageQuery,
+  status: 200,
+  data: Contact,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const createContact = {
+  method: "POST",
+  path: "/v1/contacts",
+  tag: "contacts",
+  summary: "Add a contact; a phone number belongs to one contact of an organisation",
+  auth: "bearer",
+  body: CreateContactRequest,
+  status: 201,
+  data: Contact,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const importContacts = {
+  method: "POST",
+  path: "/v1/contacts/import",
+  tag: "contacts",
+  summary: "Add up to 1,000 contacts; each row succeeds or fails by itself",
+  auth: "bearer",
+  body: ImportContactsRequest,
+  maxBodyKilobytes: 1_024,
+  status: 200,
+  data: ImportedContacts,
+  errors: [],
+} as const satisfies Route;
+
+export const getContact = {
+  method: "GET",
+  path: "/v1/contacts/{id}",
+  tag: "contacts",
+  summary: "One contact",
+  auth: "bearer",
+  params: ContactParams,
+  status: 200,
+  data: Contact,
+  errors: [],
+} as const satisfies Route;
+
+export const updateContact = {
+  method: "PATCH",
+  path: "/v1/contacts/{id}",
+  tag: "contacts",
+  summary: "Change the given fields of a contact; null clears an optional one",
+  auth: "bearer",
+  params: ContactParams,
+  body: UpdateContactRequest,
+  status: 200,
+  data: Contact,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const deleteContact = {
+  method: "DELETE",
+  path: "/v1/contacts/{id}",
+  tag: "contacts",
+  summary: "Remove a contact",
+  auth: "bearer",
+  params: ContactParams,
+  status: 200,
+  data: DeletedContact,
+  errors: [],
+} as const satisfies Route;
+
 export const routes = {
-  listContacts: {
-    method: "GET",
-    path: "/v1/contacts",
-    tag: "contacts",
-    summary: "List contacts, newest first",
-    auth: "bearer",
-    query: PageQuery,
-    status: 200,
-    data: Contact,
-    paged: true,
-    errors: [],
-  },
-  createContact: {
-    method: "POST",
-    path: "/v1/contacts",
-    tag: "contacts",
-    summary: "Add a contact; a phone number belongs to one contact of an organisation",
-    auth: "bearer",
-    body: CreateContactRequest,
-    status: 201,
-    data: Contact,
-    errors: ["CONFLICT"],
-  },
-  importContacts: {
-    method: "POST",
-    path: "/v1/contacts/import",
-    tag: "contacts",
-    summary: "Add up to 1,000 contacts; each row succeeds or fails by itself",
-    auth: "bearer",
-    body: ImportContactsRequest,
-    maxBodyKilobytes: 1_024,
-    status: 200,
-    data: ImportedContacts,
-    errors: [],
-  },
-  getContact: {
-    method: "GET",
-    path: "/v1/contacts/{id}",
-    tag: "contacts",
-    summary: "One contact",
-    auth: "bearer",
-    params: z.object({ id: idSchema("con") }),
-    status: 200,
-    data: Contact,
-    errors: [],
-  },
-  updateContact: {
-    method: "PATCH",
-    path: "/v1/contacts/{id}",
-    tag: "contacts",
-    summary: "Change the given fields of a contact; null clears an optional one",
-    auth: "bearer",
-    params: z.object({ id: idSchema("con") }),
-    body: UpdateContactRequest,
-    status: 200,
-    data: Contact,
-    errors: ["CONFLICT"],
-  },
-  deleteContact: {
-    method: "DELETE",
-    path: "/v1/contacts/{id}",
-    tag: "contacts",
-    summary: "Remove a contact",
-    auth: "bearer",
-    params: z.object({ id: idSchema("con") }),
-    status: 200,
-    data: DeletedContact,
-    errors: [],
-  },
-} as const satisfies Record<string, Route>;
+  listContacts,
+  createContact,
+  importContacts,
+  getContact,
+  updateContact,
+  deleteContact,
+};

@@ -1,15 +1,15 @@
 import { DashboardStats } from "../contract/dashboard.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  getDashboardStats: {
-    method: "GET",
-    path: "/v1/dashboard/stats",
-    tag: "dashboard",
-    summary: "The balance, and the messages of today and the last 30 days by their state",
-    auth: "bearer",
-    status: 200,
-    data: DashboardStats,
-    errors: ["WALLET_MISSING"],
-  },
-} as const satisfies Record<string, Route>;
+export const getDashboardStats = {
+  method: "GET",
+  path: "/v1/dashboard/stats",
+  tag: "dashboard",
+  summary: "The balance, and the messages of today and the last 30 days by their state",
+  auth: "bearer",
+  status: 200,
+  data: DashboardStats,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const routes = { getDashboardStats };

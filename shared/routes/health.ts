@@ -1,15 +1,15 @@
 import { Health } from "../contract/health.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  getHealth: {
-    method: "GET",
-    path: "/health",
-    tag: "health",
-    summary: "Whether the gateway answers",
-    auth: "none",
-    status: 200,
-    data: Health,
-    errors: [],
-  },
-} as const satisfies Record<string, Route>;
+export const getHealth = {
+  method: "GET",
+  path: "/health",
+  tag: "health",
+  summary: "Whether the gateway answers",
+  auth: "none",
+  status: 200,
+  data: Health,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { getHealth };

@@ -1,26 +1,27 @@
-import { KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
+import { CurrentKyc, KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  getKyc: {
-    method: "GET",
-    path: "/v1/kyc",
-    tag: "kyc",
-    summary: "The organisation's KYC submission, or null",
-    auth: "bearer",
-    status: 200,
-    data: KycSubmission.nullable(),
-    errors: [],
-  },
-  submitKyc: {
-    method: "POST",
-    path: "/v1/kyc",
-    tag: "kyc",
-    summary: "Submit the organisation's particulars, in place of what is pending or was rejected",
-    auth: "bearer",
-    body: SubmitKycRequest,
-    status: 201,
-    data: KycSubmission,
-    errors: ["CONFLICT"],
-  },
-} as const satisfies Record<string, Route>;
+export const getKyc = {
+  method: "GET",
+  path: "/v1/kyc",
+  tag: "kyc",
+  summary: "The organisation's KYC submission, or null",
+  auth: "bearer",
+  status: 200,
+  data: CurrentKyc,
+  errors: [],
+} as const satisfies Route;
+
+export const submitKyc = {
+  method: "POST",
+  path: "/v1/kyc",
+  tag: "kyc",
+  summary: "Submit the organisation's particulars, in place of what is pending or was rejected",
+  auth: "bearer",
+  body: SubmitKycRequest,
+  status: 201,
+  data: KycSubmission,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const routes = { getKyc, submitKyc };

@@ -1,65 +1,74 @@
-import * as z from "zod";
-
-import { PageQuery, idSchema } from "../contract/primitives.ts";
-import { AcceptedMessage, Estimate, EstimateSmsRequest, Message, SendSmsRequest } from "../contract/sms.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import {
+  AcceptedMessage,
+  Estimate,
+  EstimateSmsRequest,
+  Message,
+  MessageParams,
+  SendSmsRequest,
+} from "../contract/sms.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  sendSms: {
-    method: "POST",
-    path: "/v1/sms/send",
-    tag: "sms",
-    summary: "Accept a message, debit the wallet and queue it",
-    auth: "bearer",
-    body: SendSmsRequest,
-    status: 202,
-    data: AcceptedMessage,
-    idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
-  },
-  estimateSms: {
-    method: "POST",
-    path: "/v1/sms/estimate",
-    tag: "sms",
-    summary: "What a message would cost, and whether the balance covers it; nothing is debited",
-    auth: "bearer",
-    body: EstimateSmsRequest,
-    status: 200,
-    data: Estimate,
-    errors: ["WALLET_MISSING"],
-  },
-  listSms: {
-    method: "GET",
-    path: "/v1/sms",
-    tag: "sms",
-    summary: "List messages, newest first",
-    auth: "bearer",
-    query: PageQuery,
-    status: 200,
-    data: Message,
-    paged: true,
-    errors: [],
-  },
-  getSms: {
-    method: "GET",
-    path: "/v1/sms/{id}",
-    tag: "sms",
-    summary: "One message and its state",
-    auth: "bearer",
-    params: z.object({ id: idSchema("msg") }),
-    status: 200,
-    data: Message,
-    errors: [],
-  },
-  cancelSms: {
-    method: "DELETE",
-    path: "/v1/sms/{id}",
-    tag: "sms",
-    summary: "Cancel a scheduled message that still waits for its time, and return its price",
-    auth: "bearer",
-    params: z.object({ id: idSchema("msg") }),
-    status: 200,
-    data: Message,
-    errors: ["CONFLICT", "WALLET_MISSING"],
-  },
-} as const satisfies Record<string, Route>;
+export const sendSms = {
+  method: "POST",
+  path: "/v1/sms/send",
+  tag: "sms",
+  summary: "Accept a message, debit the wallet and queue it",
+  auth: "bearer",
+  body: SendSmsRequest,
+  status: 202,
+  data: AcceptedMessage,
+  idempotent: true,
+  errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+} as const satisfies Route;
+
+export const estimateSms = {
+  method: "POST",
+  path: "/v1/sms/estimate",
+  tag: "sms",
+  summary: "What a message would cost, and whether the balance covers it; nothing is debited",
+  auth: "bearer",
+  body: EstimateSmsRequest,
+  status: 200,
+  data: Estimate,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const listSms = {
+  method: "GET",
+  path: "/v1/sms",
+  tag: "sms",
+  summary: "List messages, newest first",
+  auth: "bearer",
+  query: PageQuery,
+  status: 200,
+  data: Message,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const getSms = {
+  method: "GET",
+  path: "/v1/sms/{id}",
+  tag: "sms",
+  summary: "One message and its state",
+  auth: "bearer",
+  params: MessageParams,
+  status: 200,
+  data: Message,
+  errors: [],
+} as const satisfies Route;
+
+export const cancelSms = {
+  method: "DELETE",
+  path: "/v1/sms/{id}",
+  tag: "sms",
+  summary: "Cancel a scheduled message that still waits for its time, and return its price",
+  auth: "bearer",
+  params: MessageParams,
+  status: 200,
+  data: Message,
+  errors: ["CONFLICT", "WALLET_MISSING"],
+} as const satisfies Route;
+
+export const routes = { sendSms, estimateSms, listSms, getSms, cancelSms };

@@ -1,85 +1,96 @@
-import * as z from "zod";
-
-import { PageQuery, idSchema } from "../contract/primitives.ts";
+import { PageQuery } from "../contract/primitives.ts";
 import { AcceptedMessage } from "../contract/sms.ts";
 import {
   CreateTemplateRequest,
   DeletedTemplate,
   SendTemplateRequest,
   Template,
+  TemplateParams,
   UpdateTemplateRequest,
 } from "../contract/templates.ts";
 import type { Route } from "./route.ts";
 
+export const listTemplates = {
+  method: "GET",
+  path: "/v1/templates",
+  tag: "templates",
+  summary: "List templates, newest first",
+  auth: "bearer",
+  query: PageQuery,
+  status: 200,
+  data: Template,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const createTemplate = {
+  method: "POST",
+  path: "/v1/templates",
+  tag: "templates",
+  summary: "Add a template, with {{name}} where a value goes",
+  auth: "bearer",
+  body: CreateTemplateRequest,
+  status: 201,
+  data: Template,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const getTemplate = {
+  method: "GET",
+  path: "/v1/templates/{id}",
+  tag: "templates",
+  summary: "One template",
+  auth: "bearer",
+  params: TemplateParams,
+  status: 200,
+  data: Template,
+  errors: [],
+} as const satisfies Route;
+
+export const updateTemplate = {
+  method: "PATCH",
+  path: "/v1/templates/{id}",
+  tag: "templates",
+  summary: "Change the given fields of a template",
+  auth: "bearer",
+  params: TemplateParams,
+  body: UpdateTemplateRequest,
+  status: 200,
+  data: Template,
+  errors: [],
+} as const satisfies Route;
+
+export const deleteTemplate = {
+  method: "DELETE",
+  path: "/v1/templates/{id}",
+  tag: "templates",
+  summary: "Remove a template",
+  auth: "bearer",
+  params: TemplateParams,
+  status: 200,
+  data: DeletedTemplate,
+  errors: [],
+} as const satisfies Route;
+
+export const sendTemplate = {
+  method: "POST",
+  path: "/v1/templates/{id}/send",
+  tag: "templates",
+  summary: "Accept a message whose text is the template's with values in it",
+  auth: "bearer",
+  params: TemplateParams,
+  body: SendTemplateRequest,
+  status: 202,
+  data: AcceptedMessage,
+  idempotent: true,
+  errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+} as const satisfies Route;
+
 export const routes = {
-  listTemplates: {
-    method: "GET",
-    path: "/v1/templates",
-    tag: "templates",
-    summary: "List templates, newest first",
-    auth: "bearer",
-    query: PageQuery,
-    status: 200,
-    data: Template,
-    paged: true,
-    errors: [],
-  },
-  createTemplate: {
-    method: "POST",
-    path: "/v1/templates",
-    tag: "templates",
-    summary: "Add a template, with {{name}} where a value goes",
-    auth: "bearer",
-    body: CreateTemplateRequest,
-    status: 201,
-    data: Template,
-    errors: ["CONFLICT"],
-  },
-  getTemplate: {
-    method: "GET",
-    path: "/v1/templates/{id}",
-    tag: "templates",
-    summary: "One template",
-    auth: "bearer",
-    params: z.object({ id: idSchema("tpl") }),
-    status: 200,
-    data: Template,
-    errors: [],
-  },
-  updateTemplate: {
-    method: "PATCH",
-    path: "/v1/templates/{id}",
-    tag: "templates",
-    summary: "Change the given fields of a template",
-    auth: "bearer",
-    params: z.object({ id: idSchema("tpl") }),
-    body: UpdateTemplateRequest,
-    status: 200,
-    data: Template,
-    errors: [],
-  },
-  deleteTemplate: {
-    method: "DELETE",
-    path: "/v1/templates/{id}",
-    tag: "templates",
-    summary: "Remove a template",
-    auth: "bearer",
-    params: z.object({ id: idSchema("tpl") }),
-    status: 200,
-    data: DeletedTemplate,
-    errors: [],
-  },
-  sendTemplate: {
-    method: "POST",
-    path: "/v1/templates/{id}/send",
-    tag: "templates",
-    summary: "Accept a message whose text is the template's with values in it",
-    auth: "bearer",
-    params: z.object({ id: idSchema("tpl") }),
-    body: SendTemplateRequest,
-    status: 202,
-    data: AcceptedMessage,
-    idempotent: true,
-    errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
-  },
-} as const satisfies Record<string, Route>;
+  listTemplates,
+  createTemplate,
+  getTemplate,
+  updateTemplate,
+  deleteTemplate,
+  sendTemplate,
+};

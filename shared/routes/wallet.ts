@@ -2,39 +2,41 @@ import { PageQuery } from "../contract/primitives.ts";
 import { TopUpRequest, Transaction, Wallet } from "../contract/wallet.ts";
 import type { Route } from "./route.ts";
 
-export const routes = {
-  getWallet: {
-    method: "GET",
-    path: "/v1/wallet",
-    tag: "wallet",
-    summary: "The balance",
-    auth: "bearer",
-    status: 200,
-    data: Wallet,
-    errors: ["WALLET_MISSING"],
-  },
-  listTransactions: {
-    method: "GET",
-    path: "/v1/wallet/transactions",
-    tag: "wallet",
-    summary: "The wallet's ledger, newest first",
-    auth: "bearer",
-    query: PageQuery,
-    status: 200,
-    data: Transaction,
-    paged: true,
-    errors: ["WALLET_MISSING"],
-  },
-  topUpWallet: {
-    method: "POST",
-    path: "/v1/wallet/top-up",
-    tag: "wallet",
-    summary: "Add money to the wallet; for development, disabled in production",
-    auth: "bearer",
-    body: TopUpRequest.prefault({}),
-    status: 200,
-    data: Wallet,
-    idempotent: true,
-    errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
-  },
-} as const satisfies Record<string, Route>;
+export const getWallet = {
+  method: "GET",
+  path: "/v1/wallet",
+  tag: "wallet",
+  summary: "The balance",
+  auth: "bearer",
+  status: 200,
+  data: Wallet,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const listTransactions = {
+  method: "GET",
+  path: "/v1/wallet/transactions",
+  tag: "wallet",
+  summary: "The wallet's ledger, newest first",
+  auth: "bearer",
+  query: PageQuery,
+  status: 200,
+  data: Transaction,
+  paged: true,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const topUpWallet = {
+  method: "POST",
+  path: "/v1/wallet/top-up",
+  tag: "wallet",
+  summary: "Add money to the wallet; for development, disabled in production",
+  auth: "bearer",
+  body: TopUpRequest,
+  status: 200,
+  data: Wallet,
+  idempotent: true,
+  errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
+} as const satisfies Route;
+
+export const routes = { getWallet, listTransactions, topUpWallet };

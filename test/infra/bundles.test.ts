@@ -63,17 +63,33 @@ it("makes the same bundles of the same sources in any folder", async () => {
   expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
 });
 
-it("changes with a word about one route the functions of its tag, the document and the fallback alone", async () => {
-  const bundles = await bundlesOfCopy("word", "shared/routes/wallet.ts", (source) =>
-    source.replace("The balance", "The present balance"),
-  );
-  const ofTag = operations()
-    .filter(([, { tag }]) => tag === "wallet")
-    .map(([operation]) => `wallet/${kebabCase(operation)}`);
-  expect(ofTag).toHaveLength(3);
-  // These two carry the whole table.
-  expect(changedFunctions(bundles)).toEqual([...ofTag, "docs/get-open-api", "fallback/not-found"].toSorted());
+it("carries in a function the row of its own operation and no other", async () => {
+  // The document is made of the whole table.
+  for (const [operation, { tag, summary }] of operations().filter(([each]) => each !== "getOpenApi")) {
+    const bundle = `${tag}/${kebabCase(operation)}/index.mjs`;
+    const content = await readFile(path.join(folder, "unchanged/.build/functions", bundle), "utf8");
+    const summaries = [...content.matchAll(/\bsummary:"([^"]*)"/g)].map(([, found]) => found);
+    expect(summaries, bundle).toEqual([summary]);
+  }
 });
+
+it.each([
+  // So many rare letters make all short names others wherever the text has a say in them.
+  { column: "summary", value: "One message", changed: "One jazzy message ".repeat(1_000) },
+  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]' },
+  { column: "schema", value: "data: Message", changed: "data: Transaction" },
+])(
+  "changes with the $column of one row its function, the document and the fallback alone",
+  async ({ column, value, changed }) => {
+    const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
+      const row = /(?<=export const getSms = ).*?^}/ms;
+      const withRow = source.replace(row, (text) => text.replace(value, changed));
+      return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
+    });
+    // The first two carry the whole table.
+    expect(changedFunctions(bundles)).toEqual(["docs/get-open-api", "fallback/not-found", "sms/get-sms"]);
+  },
+);
 
 it("changes with a line of one handler its function alone, also when it comes to use more of what is shared", async () => {
   const bundles = await bundlesOfCopy(

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 
 import { environmentNames } from "../../shared/platform/config.ts";
 import { pipeline } from "../../shared/platform/http/pipeline.ts";
-import { routes } from "../../shared/routes/health.ts";
+import * as routes from "../../shared/routes/health.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
