@@ -37,6 +37,8 @@ export const DeliveryRecord = z.object({
   lastError: z.string().optional(),
   /** Of the last repeat that was asked for by hand: tells it from others of the same moment. */
   repeatToken: z.string().optional(),
+  /** When that was. As long as the repeat waits for its attempt, it is the time that the attempt is due as well. */
+  repeatedAt: z.string().optional(),
   /** Both are there while a dispatcher makes an attempt. */
   claimToken: z.string().optional(),
   leaseUntil: z.string().optional(),
@@ -198,14 +200,22 @@ export async function repeatNow(
     updateOf(
       keys.webhookDelivery(webhookId, deliveryId),
       {
-        set: { state: "pending", nextAttemptAt: at.toISOString(), repeatToken },
+        set: {
+          state: "pending",
+          nextAttemptAt: at.toISOString(),
+          repeatToken,
+          repeatedAt: at.toISOString(),
+        },
         remove: ["leaseUntil", "claimToken"],
       },
       {
         present: ["pk"],
+        // Requests that ask side by side need not arrive in the order of their clocks: what one of them has just made due
+        // may lie ahead of another's present. An attempt of the schedule, which may be brought forward, has another time.
         where:
           "(attribute_not_exists(#leaseUntil) OR #leaseUntil < :at) AND " +
-          "(#state <> :state OR #nextAttemptAt > :at OR #nextAttemptAt < :stale)",
+          "(#state <> :state OR #nextAttemptAt < :stale OR (#nextAttemptAt > :at AND " +
+          "(attribute_not_exists(#repeatedAt) OR #repeatedAt <> #nextAttemptAt)))",
         values: {
           ":at": at.toISOString(),
           ":stale": new Date(at.getTime() - repeatGraceMs).toISOString(),

@@ -216,6 +216,20 @@ describe("an event", () => {
     expect(asked.filter((answer) => answer === "busy")).toHaveLength(3);
   });
 
+  it("is repeated once though somebody who asked earlier is heard later, and an attempt of the schedule is brought forward", async () => {
+    const hook = await receiver((call) => (call === 1 ? 204 : 500));
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    expect(await repeatNow(endpoint.id, deliveryId)).toMatchObject({ attempts: 1 });
+    passMs(-5);
+    expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
+    passMs(10);
+    await dispatchWebhook(attemptOf(endpoint, event, 2));
+    expect(await repeatNow(endpoint.id, deliveryId)).toMatchObject({ attempts: 2 });
+    expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
+  });
+
   it("of an endpoint that was removed is dropped", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);

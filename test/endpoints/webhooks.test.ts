@@ -227,8 +227,8 @@ describe("webhook deliveries", () => {
     const hook = await receiver((count) => (count === 1 ? 500 : 204));
     const webhook = await register(customer, { url: hook.url });
     await customer.send();
-    await waitForStates(customer, webhook, ["pending"]);
     await waitForStates(customer, webhook, ["succeeded"]);
+    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ attempts: 2 }]);
     const [first, second, ...more] = hook.calls.map(({ headers }) => headers["webhook-id"]);
     expect(first).toBe(second);
     expect(more).toEqual([]);
@@ -236,13 +236,9 @@ describe("webhook deliveries", () => {
 
   it("are sent again on request, also those that succeeded, but not two at once", async () => {
     const customer = await Customer.register();
-    let answer: () => void = () => undefined;
+    const goOn = Promise.withResolvers<void>();
     const hook = await receiver((count) =>
-      count === 1
-        ? 204
-        : (response) => {
-            answer = () => response.writeHead(204).end();
-          },
+      count === 1 ? 204 : (response) => void goOn.promise.then(() => response.writeHead(204).end()),
     );
     const webhook = await register(customer, { url: hook.url });
     const { id } = await ping(customer, webhook);
@@ -254,7 +250,7 @@ describe("webhook deliveries", () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409, 409]);
     await hook.waitForCalls(2);
     expect(errorOf(await retry())).toEqual({ status: 409, code: "CONFLICT" });
-    answer();
+    goOn.resolve();
     await waitForStates(customer, webhook, ["succeeded"]);
     expect((await deliveries(customer, webhook)).rows).toMatchObject([{ id, attempts: 2 }]);
     expect(hook.calls).toHaveLength(2);
@@ -272,7 +268,8 @@ describe("webhook deliveries", () => {
     const ids: string[] = [];
     for (let count = 1; count <= 5; count += 1) {
       ids.unshift((await ping(customer, webhook)).id);
-      await hook.waitForCalls(count);
+      // Whether those that fail are called by now is all one: they are pending before and after.
+      await hook.waitForCalls(Math.min(count, 3));
     }
     await waitForStates(customer, webhook, ["pending", "pending", "succeeded", "succeeded", "succeeded"]);
     const list = async (query: string) => {
