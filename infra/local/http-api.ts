@@ -14,6 +14,12 @@ import { localAccountId, type CorsConfiguration } from "./template.ts";
 /** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
 const maxBodyBytes = 10 * 1024 * 1024;
 
+/**
+ * Requests that are answered side by side; others wait for their turn. The calls of a function share one thread here: if
+ * it served more of them at once, the answers of DynamoDB would wait for it until the SDK has given them up.
+ */
+const maxSideBySide = 16;
+
 /** How long a stop waits for the answers that are under way. */
 const drainTimeoutMs = 5_000;
 
@@ -47,6 +53,9 @@ export class HttpApi {
   #fallback: HttpRoute | undefined;
   #cors: CorsConfiguration | undefined;
   #port = 0;
+  #sideBySide = 0;
+  /** What lets those begin who wait for their turn. */
+  readonly #waiting: (() => void)[] = [];
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
@@ -106,7 +115,7 @@ export class HttpApi {
       const match = this.#match(method, url.pathname);
       if (match === undefined) return answer(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
-      const result = FunctionResponse.parse(await match.route.invoke(event));
+      const result = FunctionResponse.parse(await this.#inTurn(async () => match.route.invoke(event)));
       response
         .writeHead(result.statusCode, {
           ...result.headers,
@@ -117,6 +126,23 @@ export class HttpApi {
       this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);
       if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
       else answer(response, 500, "Internal Server Error");
+    }
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#sideBySide === maxSideBySide) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    } else {
+      this.#sideBySide += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#sideBySide -= 1;
+      else next();
     }
   }
 

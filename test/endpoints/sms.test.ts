@@ -143,7 +143,15 @@ describe("sending", () => {
   it("accepts exactly as many of 100 parallel messages as the balance covers", async () => {
     const racer = await Customer.register({ balance: 0.3 });
     // 37 messages at 0.0079 cost 0.2923; the remaining 0.0077 do not cover another one.
-    const responses = await Promise.all(Array.from({ length: 100 }, async () => racer.trySend()));
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        for (;;) {
+          const response = await racer.trySend();
+          // A machine that is too busy for all of them tells some to come again.
+          if (response.status !== 503) return response;
+        }
+      }),
+    );
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(37);
     const refused = responses.filter(({ status }) => status === 402);
     expect(refused).toHaveLength(63);

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { App } from "aws-cdk-lib";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -16,6 +15,7 @@ import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
+import { testApp } from "../support/test-app.ts";
 
 const faults = new Faults();
 let assemblyFolder: string;
@@ -26,7 +26,7 @@ let customer: Customer;
 beforeAll(async () => {
   assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   const stackName = "rules-of-prod";
-  const app = new App({ outdir: assemblyFolder, analyticsReporting: false });
+  const app = testApp(assemblyFolder);
   new GatewayStack(app, stackName, forThisMachine(stageNamed("prod")));
   app.synth();
   gateway = await startLocalGateway({
@@ -35,6 +35,7 @@ beforeAll(async () => {
     port: 0,
     log: () => undefined,
     interceptor: faults.interceptor,
+    runsSchedules: false,
   });
   // What a test changes in the table is this gateway's.
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;

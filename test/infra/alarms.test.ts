@@ -1,6 +1,5 @@
 import { glob, readFile } from "node:fs/promises";
 
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
@@ -10,14 +9,10 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { metricNames } from "../../shared/platform/metrics.ts";
 import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
+import { testApp } from "../support/test-app.ts";
 
 function synthesize(stage: Stage): Template {
-  // `npm run synth` holds the stack against the rules of CloudFormation, which takes longer than all else.
-  const app = new App({
-    analyticsReporting: false,
-    builtinCloudFormationValidation: false,
-    outdir: `.build/test-alarms-${stage.name}.out`,
-  });
+  const app = testApp(`.build/test-alarms-${stage.name}.out`);
   return Template.fromStack(new GatewayStack(app, `sms-gateway-${stage.name}`, stage));
 }
 

@@ -6,7 +6,6 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from "@aws-sdk/client-dynamodb";
-import { App } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
@@ -17,6 +16,7 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { StageSettings, type Stage } from "../../infra/stages/stage.ts";
 import { roleWith } from "../support/roles.ts";
+import { testApp } from "../support/test-app.ts";
 
 const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";
 const copyToVaultArn = "arn:aws:backup:eu-central-1:210987654321:backup-vault:copies";
@@ -27,7 +27,7 @@ function stage(settings: Partial<z.input<typeof StageSettings>>): Stage {
 }
 
 function synthesize(settings: Partial<z.input<typeof StageSettings>>): Template {
-  const app = new App({ analyticsReporting: false, outdir: ".build/test-data.out" });
+  const app = testApp(".build/test-data.out");
   return Template.fromStack(new GatewayStack(app, "test-data", stage(settings)));
 }
 

@@ -1,4 +1,3 @@
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
@@ -8,15 +7,10 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers } from "../../infra/workers.ts";
 import { log } from "../../shared/platform/log.ts";
+import { testApp } from "../support/test-app.ts";
 
 function synthesize(stage: string, folder: string): Template {
-  const app = new App({
-    analyticsReporting: false,
-    treeMetadata: false,
-    // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
-    builtinCloudFormationValidation: false,
-    outdir: `.build/test-deployments-${folder}.out`,
-  });
+  const app = testApp(`.build/test-deployments-${folder}.out`);
   return Template.fromStack(new GatewayStack(app, `test-${stage}`, stageNamed(stage)));
 }
 

@@ -1,4 +1,4 @@
-import { App, type cx_api } from "aws-cdk-lib";
+import type { cx_api } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -8,6 +8,7 @@ import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { ApiError, errorCatalogue } from "../../shared/contract/errors.ts";
 import { ErrorBody } from "../../shared/contract/primitives.ts";
 import { fullStage } from "../support/full-stage.ts";
+import { testApp } from "../support/test-app.ts";
 
 interface Synthesized {
   readonly assembly: cx_api.CloudAssembly;
@@ -16,11 +17,7 @@ interface Synthesized {
 }
 
 function synthesize(stage: Stage): Synthesized {
-  const app = new App({
-    analyticsReporting: false,
-    builtinCloudFormationValidation: false,
-    outdir: `.build/test-edge-${stage.name}.out`,
-  });
+  const app = testApp(`.build/test-edge-${stage.name}.out`);
   const gateway = new GatewayStack(app, "gateway", stage);
   const assembly = app.synth();
   const firewall = assembly.stacks.find(({ stackName }) => stackName === "gateway-firewall");

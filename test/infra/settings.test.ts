@@ -1,15 +1,15 @@
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
+import { testApp } from "../support/test-app.ts";
 
 let stack: GatewayStack;
 let template: Template;
 beforeAll(() => {
-  const app = new App({ analyticsReporting: false, outdir: ".build/test-settings.out" });
+  const app = testApp(".build/test-settings.out");
   stack = new GatewayStack(app, "test-settings", {
     ...stageNamed("dev"),
     account: "123456789012",

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
@@ -17,20 +16,11 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { roleWith } from "../support/roles.ts";
+import { testApp } from "../support/test-app.ts";
 
 function synthesize(stage: string): Template {
-  const stack = new GatewayStack(
-    new App({
-      analyticsReporting: false,
-      treeMetadata: false,
-      // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
-      builtinCloudFormationValidation: false,
-      outdir: `.build/test-${stage}.out`,
-    }),
-    `test-${stage}`,
-    stageNamed(stage),
-  );
-  return Template.fromStack(stack);
+  const app = testApp(`.build/test-${stage}.out`);
+  return Template.fromStack(new GatewayStack(app, `test-${stage}`, stageNamed(stage)));
 }
 
 let prod: Template;

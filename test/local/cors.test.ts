@@ -1,10 +1,10 @@
-import { App } from "aws-cdk-lib";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { call, Customer } from "../support/api.ts";
+import { testApp } from "../support/test-app.ts";
 
 const origin = "https://app.example.com";
 
@@ -16,14 +16,16 @@ afterAll(async () => {
 async function startWith(corsOrigins: string[]): Promise<LocalGateway> {
   const stackName = `test-cors-${running.length}`;
   const assemblyFolder = `.build/${stackName}.out`;
-  const app = new App({
-    analyticsReporting: false,
-    builtinCloudFormationValidation: false,
-    outdir: assemblyFolder,
-  });
+  const app = testApp(assemblyFolder);
   new GatewayStack(app, stackName, { ...stageNamed("local"), corsOrigins });
   app.synth();
-  const gateway = await startLocalGateway({ assemblyFolder, stackName, port: 0, log: () => undefined });
+  const gateway = await startLocalGateway({
+    assemblyFolder,
+    stackName,
+    port: 0,
+    log: () => undefined,
+    runsSchedules: false,
+  });
   running.push(gateway);
   return gateway;
 }

@@ -36,6 +36,7 @@ async function startWithoutDelays(
     ...assembly,
     port: 0,
     log: (line) => log.push(line),
+    runsSchedules: false,
     interceptor: async (request, next) => {
       if (isClaim(request)) claims.push(request.headers["x-amzn-trace-id"] ?? "none");
       return next({ ...request, body: request.body.replaceAll(/"DelaySeconds":\d+/g, '"DelaySeconds":0') });

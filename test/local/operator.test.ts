@@ -18,6 +18,7 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees } from "../../infra/operator/context.ts";
+import { runCommandLine } from "../../infra/operator/run.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -42,8 +43,10 @@ beforeAll(async () => {
     dataFolder,
     log: () => undefined,
     interceptor: faults.interceptor,
+    runsSchedules: false,
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  process.env["DATA_DIR"] = dataFolder;
   cloudFormation = createServer((_, response) => response.end(describeStacksResponse()));
   prodEnvironment = {
     AWS_REGION: "us-east-1",
@@ -83,7 +86,10 @@ interface Ended {
 }
 
 /** Runs an operator command as a person would, and waits for its end. */
-async function operator(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+async function operatorProcess(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
     const file = "infra/operator/main.ts";
@@ -92,6 +98,31 @@ async function operator(args: readonly string[], environment: Record<string, str
     });
     child.stdin?.end();
   });
+}
+
+/** Runs an operator command without a process for it, whose start would take longer than most commands. */
+async function operator(args: readonly string[]): Promise<Ended> {
+  const { stdout, stderr } = await captured(async () => runCommandLine(args, false));
+  const code = Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
+  return { code, out: stdout, err: stderr };
+}
+
+/** What work writes to the streams of this process meanwhile. */
+async function captured(work: () => Promise<void>): Promise<{ stdout: string; stderr: string }> {
+  const texts = { stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      texts[stream] += String(text);
+      return true;
+    }),
+  );
+  try {
+    await work();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return texts;
 }
 
 /** The objects that a command with --json wrote, checked. */
@@ -115,22 +146,15 @@ interface Understood {
 
 /** What is made of a command line, without a process for it and without any gateway. */
 async function understand(line: string, canAsk = false): Promise<Understood> {
-  const written = { stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      written[stream] += String(text);
-      return true;
-    }),
-  );
   const carryOut = vi.fn<(order: Order) => Promise<void>>();
-  try {
-    await commandLine(canAsk, carryOut).parseAsync(line.split(" "), { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return { order: carryOut.mock.lastCall?.[0], out: written.stdout, err: written.stderr };
+  const { stdout, stderr } = await captured(async () => {
+    try {
+      await commandLine(canAsk, carryOut).parseAsync(line.split(" "), { from: "user" });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+    }
+  });
+  return { order: carryOut.mock.lastCall?.[0], out: stdout, err: stderr };
 }
 
 /** Text without the line breaks that fit it to a terminal. */
@@ -139,7 +163,7 @@ function unwrapped(text: string): string {
 }
 
 it("help lists every command, and each one explains its parameters, options and examples", async () => {
-  const overview = await operator(["--help"]);
+  const overview = await operatorProcess(["--help"]);
   expect(overview.code).toBe(0);
   for (const { name, summary } of commands) expect(unwrapped(overview.out)).toContain(` ${name} ${summary} `);
 
@@ -216,7 +240,7 @@ it.each([
 });
 
 it("what is typed wrongly ends with 2 and one line that says what", async () => {
-  expect(await operator(["wallet", "reopen"])).toEqual({
+  expect(await operatorProcess(["wallet", "reopen"])).toEqual({
     code: 2,
     out: "",
     err: "<organisation> is missing\n",
@@ -252,7 +276,7 @@ it("commands start without what only deployments and the local gateway need", as
 });
 
 it("without a gateway it says in one line how to get one", async () => {
-  const { code, err } = await operator(["audit"], { DATA_DIR: "nothing-here" });
+  const { code, err } = await operatorProcess(["audit"], { DATA_DIR: "nothing-here" });
   expect(code).toBe(1);
   expect(err).toMatch(/^No gateway has run here \(.*connections\.json is missing\): npm start\n$/);
 });
@@ -262,7 +286,10 @@ it("an organisation is found by its id or its user's email, and shown with its w
   await customer.createApiKey();
   await customer.send();
 
-  const { code, out } = await operator(["organizations", "show", customer.email.toUpperCase()]);
+  const { code, out } = await operatorProcess(
+    ["organizations", "show", customer.email.toUpperCase()],
+    { DATA_DIR: dataFolder },
+  );
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`^Organisation  ${customer.organizationId}$`, "m"));
   expect(out).toMatch(new RegExp(`^User          ${customer.email} \\(usr_\\w+\\)$`, "m"));
@@ -442,13 +469,16 @@ it("in prod nothing is changed unless someone agreed", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
   // Without credentials or a region it could not even ask AWS: it is refused before.
-  const refused = await operator(credit);
+  const refused = await operatorProcess(credit);
   expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
   expect(await customer.balance()).toBe(0);
 
-  expect(await operator([...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });
+  expect(await operatorProcess([...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });
   expect(await customer.balance()).toBe(5);
-  const shown = await operator(["wallet", "ledger", customer.email, "--stage", "prod"], prodEnvironment);
+  const shown = await operatorProcess(
+    ["wallet", "ledger", customer.email, "--stage", "prod"],
+    prodEnvironment,
+  );
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
   const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
   expect(asking).toEqual([

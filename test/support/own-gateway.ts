@@ -4,8 +4,9 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import type { Faults } from "./faults.ts";
 
 /**
- * Starts a gateway that a test file has for itself, with faults between its functions and AWS. What the file reads
- * with the project's own code comes from this gateway's table from then on.
+ * Starts a gateway that a test file has for itself, with faults between its functions and AWS. Its scheduled functions
+ * run when a test calls them, and never beside it. What the file reads with the project's own code comes from this
+ * gateway's table from then on.
  */
 export async function startOwnGateway(
   faults: Faults,
@@ -16,6 +17,7 @@ export async function startOwnGateway(
     port: 0,
     log,
     interceptor: faults.interceptor,
+    runsSchedules: false,
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   return gateway;

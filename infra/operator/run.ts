@@ -1,0 +1,46 @@
+import { CommanderError } from "commander";
+
+import { commandLine, type Order } from "./command-line.ts";
+import { oneLine, Output, printable } from "./output.ts";
+
+/**
+ * Carries out what was typed, and sets the exit code of the process: 1 when it failed or found something, 2 when it was
+ * typed wrongly.
+ * @param canAsk whether there is a terminal with somebody at it
+ */
+export async function runCommandLine(typed: readonly string[], canAsk: boolean): Promise<void> {
+  try {
+    await commandLine(canAsk, carryOut).parseAsync(typed, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+    } else {
+      process.stderr.write(`${printable(messageOf(error))}\n`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+async function carryOut({ run, stage, isJson, mustAsk }: Order): Promise<void> {
+  const { agrees, connect } = await import("./context.ts");
+  const output = new Output(isJson);
+  try {
+    await run({
+      output,
+      stackOutput: await connect(stage),
+      confirm: async (what, answer) => {
+        if (!mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer))) return;
+        throw new Error("Nothing was changed.");
+      },
+    });
+  } finally {
+    output.endProgress();
+  }
+}
+
+/** What went wrong, in one line and without a stack. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isRefused = "code" in error && error.code === "ECONNREFUSED";
+  return `${isRefused ? "Is the gateway running? " : ""}${oneLine(error.message)}`;
+}

@@ -1,0 +1,27 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import { HttpApi } from "../../infra/local/http-api.ts";
+
+let api: HttpApi;
+afterEach(async () => api.stop());
+
+it("answers many requests that come at once, and only so many of them side by side", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const goOn = Promise.withResolvers<void>();
+  let open = 0;
+  let mostOpen = 0;
+  const invoke = async (): Promise<unknown> => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    await goOn.promise;
+    open -= 1;
+    return { statusCode: 204 };
+  };
+  api.serve([{ routeKey: "$default", invoke }]);
+  const answers = Array.from({ length: 50 }, async () => fetch(api.url));
+  await vi.waitFor(() => expect(open).toBe(16), 15_000);
+  goOn.resolve();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([204]));
+  expect(mostOpen).toBe(16);
+});
