@@ -21,9 +21,9 @@ export default defineConfig({
   test: {
     // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.
     maxWorkers: 2,
-    // They end what hangs. The longest test takes a quarter of it where nothing else keeps the machine busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They end what hangs. The longest test takes an eighth of it where nothing else keeps the machine busy.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A test that asserts nothing proves nothing.
     expect: { requireAssertions: true },
     // Domain code runs inside a test with the settings of the local stage, and never reaches a real account.

@@ -59,7 +59,10 @@ export class HttpApi {
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
+    // A connection that is kept is closed by the client alone: a request must not cross with its end.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+      void this.#answer(request, response);
+    });
   }
 
   /**

@@ -57,7 +57,10 @@ export class LocalAws {
 
   private constructor(options: LocalAwsOptions) {
     this.#options = options;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    // A connection that is kept is closed by the client alone: a request must not cross with its end.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+      void this.#serve(request, response);
+    });
   }
 
   static async start(options: LocalAwsOptions): Promise<LocalAws> {

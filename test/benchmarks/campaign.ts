@@ -56,7 +56,7 @@ export async function benchmarkCampaign(contactCount: number): Promise<boolean> 
     if (kills < 3 && progress.accepted > ((kills + 1) * contactCount) / 4) {
       kills += 1;
       await functionNamed(gateway, "RunCampaign").kill();
-      while (!(await areSendersIdle(gateway, organization.id))) await pause(100);
+      while (!(await areSendersIdle(gateway))) await pause(100);
       // What happens by itself when minutes have gone by.
       gateway.advanceClock(2 * minuteMs + 1_000);
       await functionNamed(gateway, "WakeCampaigns").invoke({});

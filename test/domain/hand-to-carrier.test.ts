@@ -8,6 +8,7 @@ import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -68,7 +69,7 @@ it("a job that arrives five times in parallel reaches the carrier once", async (
     return accept();
   });
   const first = handToCarrier(job, carrier);
-  await vi.waitFor(() => expect(carrier.received).toHaveLength(1));
+  await vi.waitFor(() => expect(carrier.received).toHaveLength(1), patience);
   const others = await Promise.allSettled(Array.from({ length: 4 }, async () => handToCarrier(job, carrier)));
   letAnswer();
   await first;

@@ -20,6 +20,7 @@ import { call } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 /*
  * What the last release has left in the table, in use with the present code: see `test/fixtures/write.ts`.
@@ -31,9 +32,6 @@ type Stored = z.infer<typeof Stored>;
 
 const lines: string[] = [];
 let rows: Stored[];
-/** A machine may be busy. */
-const patience = { timeout: 30_000, interval: 100 };
-
 let gateway: LocalGateway;
 let credential: string;
 let client: Client;

@@ -16,11 +16,9 @@ import { Customer, errorOf, pageOf } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const lines: string[] = [];
-/** A machine may be busy. */
-const patience = { timeout: 30_000, interval: 100 };
-
 let gateway: LocalGateway;
 let customer: Customer;
 let organizationId: string;

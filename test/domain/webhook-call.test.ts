@@ -7,6 +7,7 @@ import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { callWebhook, type CallResult } from "../../shared/webhooks/call.ts";
 import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
+import { patience } from "../support/patience.ts";
 import { eventJob } from "../support/webhooks.ts";
 
 const stops: (() => Promise<void>)[] = [];
@@ -93,7 +94,7 @@ describe("a receiver", () => {
       writeMore();
     });
     expect(await callUrl(url)).toMatchObject({ status: 200 });
-    await vi.waitFor(() => expect(isClosed).toBe(true), 15_000);
+    await vi.waitFor(() => expect(isClosed).toBe(true), patience);
     expect(written).toBeLessThan(32 * 1024 ** 2);
   });
 

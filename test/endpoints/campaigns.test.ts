@@ -5,6 +5,7 @@ import { Message } from "../../shared/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
+import { patience } from "../support/patience.ts";
 
 const conflict = { status: 409, code: "CONFLICT" };
 
@@ -31,10 +32,7 @@ async function get(customer: Customer, id: string): Promise<Campaign> {
 
 /** Waits for a state. @returns the campaign in it */
 async function reach(customer: Customer, id: string, status: Campaign["status"]): Promise<Campaign> {
-  await vi.waitFor(async () => expect((await get(customer, id)).status).toBe(status), {
-    timeout: 25_000,
-    interval: 100,
-  });
+  await vi.waitFor(async () => expect((await get(customer, id)).status).toBe(status), patience);
   return get(customer, id);
 }
 

@@ -2,6 +2,7 @@ import { expect, it, vi } from "vitest";
 
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { Customer, dataOf } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
 
 async function stats(customer: Customer): Promise<DashboardStats> {
   return dataOf(await customer.call("/v1/dashboard/stats"), DashboardStats);
@@ -35,9 +36,9 @@ it("messages are counted by their state, with what they cost after refunds", asy
   await customer.call(`/v1/sms/${id}`, { method: "DELETE" });
 
   const expected = { accepted: 6, queued: 1, sent: 3, failed: 1, cancelled: 1, deliveryRate: 0.75 };
-  await vi.waitFor(async () => expect((await stats(customer)).today).toMatchObject(expected), 15_000);
+  await vi.waitFor(async () => expect((await stats(customer)).today).toMatchObject(expected), patience);
   const { today, last30Days } = await stats(customer);
   expect(today.spend).toBe(0.0316);
   expect(last30Days).toMatchObject({ ...expected, spend: 0.0316 });
-  await vi.waitFor(async () => expect((await stats(customer)).balance).toBe(0.9684), 15_000);
+  await vi.waitFor(async () => expect((await stats(customer)).balance).toBe(0.9684), patience);
 });

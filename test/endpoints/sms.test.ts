@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { AcceptedMessage, Estimate, Message } from "../../shared/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
+import { patience } from "../support/patience.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
@@ -27,7 +28,7 @@ describe("sending", () => {
 
   it("brings a message from queued to sent", async () => {
     const { id } = await customer.send({ message: "Grüße, 你好" });
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     const message = await customer.message(id);
     expect(Message.parse(message)).toEqual(message);
     expect(message).toMatchObject({ message: "Grüße, 你好", senderId: "ACME", encoding: "UCS-2" });
@@ -43,9 +44,9 @@ describe("sending", () => {
     async (to, errorCode) => {
       const sender = await Customer.register({ balance: 1 });
       const { id } = await sender.send({ to });
-      await vi.waitFor(async () => expect((await sender.message(id)).status).toBe("failed"), 15_000);
+      await vi.waitFor(async () => expect((await sender.message(id)).status).toBe("failed"), patience);
       expect(await sender.message(id)).toMatchObject({ errorCode });
-      await vi.waitFor(async () => expect(await sender.balance()).toBe(1), 15_000);
+      await vi.waitFor(async () => expect(await sender.balance()).toBe(1), patience);
       const entries = (await sender.ledger()).map(({ type, amount, messageId }) => ({
         type,
         amount,
@@ -228,7 +229,7 @@ describe("a scheduled message", () => {
     const scheduledAt = new Date(Date.now() + 2_500).toISOString();
     const { id } = await customer.send({ scheduledAt });
     expect(await customer.balance()).toBe(0.9921);
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     const { sentAt = "" } = await customer.message(id);
     expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });
@@ -253,7 +254,7 @@ describe("a scheduled message", () => {
     const { id: unscheduled } = await customer.send();
     expect(errorOf(await cancel(customer, unscheduled))).toEqual(conflict);
     const { id } = await customer.send({ scheduledAt: new Date(Date.now() + 1_500).toISOString() });
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     expect(errorOf(await cancel(customer, id))).toEqual(conflict);
     const { id: waiting } = await customer.send({ scheduledAt: inAnHour() });
     const stranger = await Customer.register();

@@ -11,6 +11,7 @@ import {
   webhookHeaders,
 } from "../../shared/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const receivers: WebhookReceiver[] = [];
@@ -99,7 +100,7 @@ async function deliveries(
 async function waitForStates(customer: Customer, webhook: { id: string }, states: string[]): Promise<void> {
   await vi.waitFor(
     async () => expect((await deliveries(customer, webhook)).rows.map(({ state }) => state)).toEqual(states),
-    15_000,
+    patience,
   );
 }
 

@@ -15,6 +15,7 @@ import { collision, Faults, isBy } from "../support/faults.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
@@ -51,13 +52,10 @@ it("a campaign whose block only meets other transactions comes back soon, with t
     Number.POSITIVE_INFINITY,
   );
   await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
-  await vi.waitFor(
-    async () => {
-      const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
-      expect({ status, sent: progress.sent }).toEqual({ status: "completed", sent: 5 });
-    },
-    { timeout: 50_000, interval: 200 },
-  );
+  await vi.waitFor(async () => {
+    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    expect({ status, sent: progress.sent }).toEqual({ status: "completed", sent: 5 });
+  }, patience);
   expect(collisions).toBeGreaterThan(12);
   expect(await customer.balance()).toBe(0.0005);
   faults.clear();
@@ -86,29 +84,23 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     Number.POSITIVE_INFINITY,
   );
   await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
-  await vi.waitFor(
-    async () => {
-      expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
-      // What the schedules do when minutes have gone by.
-      gateway.advanceClock(2 * minuteMs + 1_000);
-      await runSchedule(gateway, "WakeCampaigns");
-      expect((await read()).progress.accepted).toBe(contactCount);
-    },
-    { timeout: 60_000, interval: 200 },
-  );
+  await vi.waitFor(async () => {
+    expect(await areSendersIdle(gateway)).toBe(true);
+    // What the schedules do when minutes have gone by.
+    gateway.advanceClock(2 * minuteMs + 1_000);
+    await runSchedule(gateway, "WakeCampaigns");
+    expect((await read()).progress.accepted).toBe(contactCount);
+  }, patience);
   expect(kills).toBe(8);
 
-  await vi.waitFor(
-    async () => {
-      expect(await areSendersIdle(gateway, customer.organizationId)).toBe(true);
-      gateway.advanceClock(graceMs + minuteMs);
-      await runSchedule(gateway, "ReconcileWallets");
-      await runSchedule(gateway, "WakeCampaigns");
-      expect((await read()).status).toBe("completed");
-      expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
-    },
-    { timeout: 60_000, interval: 500 },
-  );
+  await vi.waitFor(async () => {
+    expect(await areSendersIdle(gateway)).toBe(true);
+    gateway.advanceClock(graceMs + minuteMs);
+    await runSchedule(gateway, "ReconcileWallets");
+    await runSchedule(gateway, "WakeCampaigns");
+    expect((await read()).status).toBe("completed");
+    expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
+  }, patience);
   const messages = await allMessages(customer);
   expect(messages.map(({ to }) => to).toSorted()).toEqual(
     Array.from({ length: contactCount }, (_, index) => numberOf(index)),

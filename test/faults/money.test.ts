@@ -30,6 +30,7 @@ import {
 } from "../support/faults.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const faults = new Faults();
 const log: string[] = [];
@@ -303,7 +304,7 @@ describe("a message that was written and whose ledger entry was not", () => {
     const late = heldBack();
     faults.next(isMessage, late.fault);
     const { id } = await customer.send();
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     expect((await late.arrive()).status).toBe(400);
     expect((await customer.message(id)).status).toBe("sent");
     const [message, ...others] = await storedMessages();
@@ -311,6 +312,18 @@ describe("a message that was written and whose ledger entry was not", () => {
     expect(message).not.toHaveProperty("expiresAt");
   });
 });
+
+/**
+ * Tells a sender's requests for an organisation's only message from those for others: a job whose sender was killed in an
+ * earlier test comes again when its visibility time-out is over.
+ */
+function requestsOf(organizationId: string): (request: AwsRequest) => boolean {
+  let messageId: string | undefined;
+  return ({ body }) => {
+    if (body.includes(organizationId)) messageId ??= /msg_\w+/.exec(body)?.[0];
+    return body.includes(organizationId) || (messageId !== undefined && body.includes(messageId));
+  };
+}
 
 describe("a message that was recorded", () => {
   it("is accepted though the queue is down, and sent later", async () => {
@@ -329,14 +342,14 @@ describe("a message that was recorded", () => {
     // The reconciler has seen that it is paid, and it stays though no sender should take it up for days.
     expect((await storedMessages())[0]).not.toHaveProperty("expiresAt");
     goOn.resolve();
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     await expectBooksInOrder(1);
   });
 
   it("is sent at once though the answer to its claim was lost", async () => {
     faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), dropAnswer);
     const { id } = await customer.send();
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     expect(await carrierCalls(id)).toBe(1);
   });
 
@@ -348,7 +361,7 @@ describe("a message that was recorded", () => {
     await vi.waitFor(async () => {
       const { today } = dataOf(await customer.call("/v1/dashboard/stats"), DashboardStats);
       expect(today).toMatchObject({ accepted: 1, sent: 1 });
-    }, 15_000);
+    }, patience);
     expect((await customer.message(id)).status).toBe("sent");
     expect(await carrierCalls(id)).toBe(1);
   });
@@ -369,8 +382,9 @@ describe("a message that was recorded", () => {
     async (call, when, calls) => {
       let count = 0;
       const { promise: gone, resolve: killed } = Promise.withResolvers<void>();
+      const isOfCustomer = requestsOf(customer.organizationId);
       faults.next(
-        (request) => isBy("SendMessage")(request) && (count += 1) === call,
+        (request) => isBy("SendMessage")(request) && isOfCustomer(request) && (count += 1) === call,
         killing("SendMessage", when, killed),
       );
       const { id } = await customer.send();
@@ -387,7 +401,7 @@ describe("a message that was recorded", () => {
       await vi.waitFor(async () => {
         const result = await functionNamed(gateway, "SendMessage").invoke({ Records: [job] });
         expect(result).toEqual({ batchItemFailures: [] });
-      }, 15_000);
+      }, patience);
       expect((await customer.message(id)).status).toBe("sent");
       expect(await carrierCalls(id)).toBe(calls);
       await expectBooksInOrder(1);
@@ -398,7 +412,7 @@ describe("a message that was recorded", () => {
 it("a job that the queue delivers five more times in parallel reaches the carrier once", async () => {
   const { id } = await customer.send();
   await Promise.all(Array.from({ length: 5 }, async () => deliverAgain(id)));
-  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
   expect(await carrierCalls(id)).toBe(1);
   await expectBooksInOrder(1);
 });
@@ -415,7 +429,7 @@ it.each([
     faults.next(isCarrier, fault, times);
     faults.next(isCarrier, loseRequest, 100);
     const { id } = await customer.send();
-    await vi.waitFor(() => expect(faults.seen.filter(isCarrier).length).toBeGreaterThan(0), 15_000);
+    await vi.waitFor(() => expect(faults.seen.filter(isCarrier).length).toBeGreaterThan(0), patience);
     await vi.waitFor(
       async () => {
         gateway.advanceClock(120_000);
@@ -426,10 +440,9 @@ it.each([
     );
     expect((await customer.message(id)).errorCode).toBe("MESSAGE_OUTCOME_UNKNOWN");
     expect((await customer.call(`/v1/sms/${id}`)).text).not.toContain("hunter2");
-    await vi.waitFor(async () => expect(await customer.balance()).toBe(1), 15_000);
+    await vi.waitFor(async () => expect(await customer.balance()).toBe(1), patience);
     expect(log.join("\n")).not.toContain("hunter2");
   },
-  90_000,
 );
 
 it("what the reconciler did is told as metrics and as a log line", async () => {
@@ -438,7 +451,7 @@ it("what the reconciler did is told as metrics and as a log line", async () => {
   await reconcile();
   const sealed = (): string[] => log.filter((line) => line.includes('"SealedDebits":1'));
   // What a function writes arrives a moment after its answer.
-  await vi.waitFor(() => expect(sealed()).toHaveLength(1));
+  await vi.waitFor(() => expect(sealed()).toHaveLength(1), patience);
   const metrics = sealed();
   expect(JSON.parse(metrics[0] ?? "")).toMatchObject({ RefundedMicros: 7_900, FailedReconciliations: 0 });
   expect(metrics[0]).toContain("CloudWatchMetrics");
@@ -542,7 +555,7 @@ it("an idempotent send whose repeated record is not recognised as one is found d
   const response = await send("forgotten");
   expect(response.status).toBe(202);
   const { id } = dataOf(response, AcceptedMessage);
-  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
   await expectBooksInOrder(1);
 });
 

@@ -10,6 +10,7 @@ import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { dropAnswer, Faults, isBy, type Fault } from "../support/faults.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf } from "../support/webhooks.ts";
 
@@ -88,11 +89,11 @@ it.each([
     const killed = vi.fn<() => void>();
     faults.next(matches, killing(when, killed));
     const ponged = await ping(endpoint);
-    await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), 15_000);
+    await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), patience);
     await bringAgain(attemptOf(endpoint, ponged, 1));
     await vi.waitFor(
       async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded" }),
-      15_000,
+      patience,
     );
     expect(endpoint.hook.calls).toHaveLength(calls);
     const ids = endpoint.hook.calls.map(({ headers }) => headers["webhook-id"]);
@@ -105,7 +106,10 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
     count === 1 ? (response) => response.writeHead(503, { "retry-after": "1800" }).end() : 204,
   );
   await ping(endpoint);
-  await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }), 15_000);
+  await vi.waitFor(
+    async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }),
+    patience,
+  );
   await runSchedule(gateway, "ReleaseDue");
   expect(endpoint.hook.calls).toHaveLength(1);
   gateway.advanceClock(31 * 60_000);
@@ -113,7 +117,7 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
   await endpoint.hook.waitForCalls(2);
   await vi.waitFor(
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded", attempts: 2 }),
-    15_000,
+    patience,
   );
 });
 
@@ -140,7 +144,10 @@ it("an endpoint that hangs is called 20 times at once at the most, and another c
 it("a customer's dead endpoint fails no job, so the operator's alarm stays silent", async () => {
   const endpoint = await endpointThat(() => 500);
   await ping(endpoint);
-  await vi.waitFor(async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 500 }), 15_000);
+  await vi.waitFor(
+    async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 500 }),
+    patience,
+  );
   const result = await functionNamed(gateway, "DispatchWebhook").invoke({
     Records: [
       {
@@ -176,7 +183,7 @@ it("a repeat that was asked for by hand is made though the answer to its note wa
   const { id } = await ping(endpoint);
   await vi.waitFor(
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded" }),
-    15_000,
+    patience,
   );
   faults.next(
     (request) =>

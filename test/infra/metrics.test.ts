@@ -20,6 +20,7 @@ import { call, Customer } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 /*
  * An alarm on a metric that nobody writes never rings. Each thing that is counted is made to happen here, and what the
@@ -160,14 +161,11 @@ describe("when it happens, the metric is written that the alarms look at", () =>
   it.each(metricNames)("%s", async (name) => {
     log.length = 0;
     await causes[name]();
-    const written = await vi.waitFor(
-      () => {
-        const found = metricsIn(log).find((each) => each.name === name && Number(each.value) > 0);
-        if (found === undefined) throw new Error(`${name} has not been written`);
-        return found;
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    const written = await vi.waitFor(() => {
+      const found = metricsIn(log).find((each) => each.name === name && Number(each.value) > 0);
+      if (found === undefined) throw new Error(`${name} has not been written`);
+      return found;
+    }, patience);
     const { value, ...identity } = written;
     expect(Number.isInteger(value)).toBe(true);
     const watched = alarmsOf(template)
@@ -197,7 +195,7 @@ it("every hand-off counts all that the carrier can say, so that shares can be re
     const found = log.filter((line) => line.includes('"CarrierAccepted"'));
     expect(found.length).toBeGreaterThan(0);
     return found;
-  });
+  }, patience);
   for (const line of lines) {
     const counted = metricsIn([line]).filter(({ name }) => name.startsWith("Carrier"));
     expect(counted.map(({ name }) => name).toSorted()).toEqual([

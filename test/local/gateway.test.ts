@@ -14,6 +14,7 @@ import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { functionNamed } from "../support/functions.ts";
+import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 let dataFolder: string;
@@ -54,7 +55,7 @@ it("a restart keeps accounts, keys, tokens, money and messages", async () => {
   const returned = customer.at(after.url);
   expect(await returned.balance()).toBe(4.9921);
   expect((await returned.call("/v1/auth/me", { credential: secret })).status).toBe(200);
-  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), patience);
 });
 
 it("a table that an older release made gets the index that it lacks", async () => {
@@ -84,7 +85,7 @@ it("a message that waits on a queue when the gateway stops is sent after it star
 
   const after = await start({ dataFolder });
   const returned = customer.at(after.url);
-  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await returned.message(id)).status).toBe("sent"), patience);
   const { sentAt = "" } = await returned.message(id);
   expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
 });
@@ -153,7 +154,7 @@ it("a DynamoDB that keeps a database for each access key has all data under one"
   const gateway = await start();
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await customer.send();
-  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
   expect(accessKeys).toEqual(new Set([localCredentials.accessKeyId]));
 });
 
@@ -195,7 +196,7 @@ it("log lines carry no secret, no password, no number and no message text", asyn
   await customer.call("/v1/auth/login", { json: { email: customer.email, password: "wrong secret" } });
   await hook.waitForCalls(1);
   for (const event of ["webhook.called", "due_jobs.released"]) {
-    await vi.waitFor(() => expect(log.join("\n")).toContain(`"${event}"`), 15_000);
+    await vi.waitFor(() => expect(log.join("\n")).toContain(`"${event}"`), patience);
   }
   await hook.stop();
 

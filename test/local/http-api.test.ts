@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 
 import { HttpApi } from "../../infra/local/http-api.ts";
+import { patience } from "../support/patience.ts";
 
 let api: HttpApi;
 afterEach(async () => api.stop());
@@ -19,7 +20,7 @@ it("answers many requests that come at once, and only so many of them side by si
   };
   api.serve([{ routeKey: "$default", invoke }]);
   const answers = Array.from({ length: 50 }, async () => fetch(api.url));
-  await vi.waitFor(() => expect(open).toBe(16), 15_000);
+  await vi.waitFor(() => expect(open).toBe(16), patience);
   goOn.resolve();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([204]));

@@ -13,6 +13,7 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 import { importContacts } from "../support/contacts.ts";
+import { patience } from "../support/patience.ts";
 
 /** How often Lambda calls a function in one chain of calls that it has not been told to allow. */
 const maxRuns = 16;
@@ -78,9 +79,9 @@ async function parkedSends(gateway: LocalGateway): Promise<string | undefined> {
 it("a function that queues jobs for itself goes on for as long as it takes", async () => {
   const gateway = await startWithoutDelays(inject("assembly"));
   const statusOf = await sendLater(gateway);
-  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(2 * maxRuns), 15_000);
+  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(2 * maxRuns), patience);
   gateway.advanceClock(10 * minuteMs);
-  await vi.waitFor(async () => expect(await statusOf()).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect(await statusOf()).toBe("sent"), patience);
   expect(await parkedSends(gateway)).toBe("0");
 });
 
@@ -91,7 +92,7 @@ it("one that is not allowed to is ended by Lambda, and its job is parked", async
   cleanUps.push(async () => rm(assembly.assemblyFolder, { recursive: true }));
   const gateway = await startWithoutDelays(assembly);
   const statusOf = await sendLater(gateway);
-  await vi.waitFor(async () => expect(await parkedSends(gateway)).toBe("1"), 15_000);
+  await vi.waitFor(async () => expect(await parkedSends(gateway)).toBe("1"), patience);
   expect(claims.length).toBe(maxRuns);
   expect(await statusOf()).toBe("queued");
   expect(log.join("\n")).toMatch(
@@ -141,6 +142,6 @@ it("jobs that are queued many at once belong to the chain too", async () => {
     body: { name: "Spring", message: "hello", audience: { all: true }, senderId: "ACME" },
   });
   await customer.client.launchCampaign({ params: { id } });
-  await vi.waitFor(() => expect(claims.length).toBe(2), 15_000);
+  await vi.waitFor(() => expect(claims.length).toBe(2), patience);
   for (const chain of claims) expect(chain).toMatch(/^Lineage=RunCampaign\w+:1\|SendMessage\w+:1$/);
 });

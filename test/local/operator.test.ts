@@ -27,6 +27,7 @@ import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
+import { patience } from "../support/patience.ts";
 
 let dataFolder: string;
 let gateway: LocalGateway;
@@ -286,10 +287,7 @@ it("an organisation is found by its id or its user's email, and shown with its w
   await customer.createApiKey();
   await customer.send();
 
-  const { code, out } = await operatorProcess(
-    ["organizations", "show", customer.email.toUpperCase()],
-    { DATA_DIR: dataFolder },
-  );
+  const { code, out } = await operatorProcess(["organizations", "show", customer.email.toUpperCase()]);
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`^Organisation  ${customer.organizationId}$`, "m"));
   expect(out).toMatch(new RegExp(`^User          ${customer.email} \\(usr_\\w+\\)$`, "m"));
@@ -538,7 +536,7 @@ it("parked jobs are counted, shown by their ids alone, and moved back so that th
   expect((await customer.message(id)).status).toBe("queued");
   const redriven = await operator(["dead-letters", "redrive", "transactionalSends", "--json"]);
   expect(JSON.parse(redriven.out)).toEqual({ queue: "transactionalSends", moved: 1, left: 0 });
-  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
 });
 
 it("the audit tells wallets in order from those that are wrong or still at work", async () => {
@@ -600,6 +598,6 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   const listed = pageOf(await customer.call("/v1/sms?limit=50"), Message).rows.map(({ id }) => id);
   expect(listed).toEqual(ids.toSorted().toReversed());
   for (const id of ids) {
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 15_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
   }
 });

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { patience } from "./patience.ts";
 
 interface ReceivedCall {
   readonly headers: IncomingHttpHeaders;
@@ -40,12 +41,9 @@ export async function startWebhookReceiver(
     url: `http://127.0.0.1:${port}/hook`,
     calls,
     waitForCalls: async (count) =>
-      vi.waitFor(
-        () => {
-          if (calls.length < count) throw new Error(`${calls.length} of ${count} webhook calls have come`);
-        },
-        { timeout: 15_000, interval: 20 },
-      ),
+      vi.waitFor(() => {
+        if (calls.length < count) throw new Error(`${calls.length} of ${count} webhook calls have come`);
+      }, patience),
     stop: async () => {
       server.close();
       server.closeAllConnections();
