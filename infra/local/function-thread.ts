@@ -27,6 +27,11 @@ const traceIds = new AsyncLocalStorage<string | undefined>();
 /** Where the SDK, since a runtime may serve calls side by side, asks for what belongs to the call that it is used in. */
 Object.assign(globalThis, { awslambda: { InvokeStore: { getXRayTraceId: () => traceIds.getStore() } } });
 
+// Here AWS is reached over plain HTTP, for which the SDK imports node:http. Such an import reads all that the module has,
+// and these, which no function uses, load another HTTP client: as much work as all else that a thread begins with.
+const http = process.getBuiltinModule("node:http");
+for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deleteProperty(http, name);
+
 const { handler }: { handler: (event: unknown, context: unknown) => Promise<unknown> } = await import(
   bundleUrl
 );

@@ -2,6 +2,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -63,7 +64,11 @@ it("more lost debits side by side than one transaction seals are refunded with t
 it("a ledger longer than one pass takes is settled over several", async () => {
   const organizationId = await openWallet(10_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  await repeat(520, async () => acceptMessage(organizationId, request));
+  for (let accepted = 0; accepted < 520; accepted += 40) {
+    const at = new Date();
+    const block = Array.from({ length: 40 }, () => newMessage(organizationId, request, at));
+    await acceptTogether(block, () => []);
+  }
   await debit(organizationId);
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, sealed: 0 });

@@ -114,6 +114,11 @@ describe.each(routesById)("%s", (_operation, route) => {
 /** Lists that a new customer can read; a list below another resource has tests of its own. */
 const lists = protectedRoutes.filter(([, route]) => route.paged === true && route.params === undefined);
 
+let newcomer: Customer;
+beforeAll(async () => {
+  newcomer = await Customer.register();
+});
+
 describe.each(lists)("%s", (_operation, route) => {
   it.each(["0", "-1", "1000000000", "abc", "1.5", "", "0x10", "1&page=2&limit=3&limit=4"])(
     "refuses %s as page and as limit",
@@ -133,7 +138,6 @@ describe.each(lists)("%s", (_operation, route) => {
   });
 
   it("lists nothing yet, with its place among the pages", async () => {
-    const newcomer = await Customer.register();
     expect(await newcomer.call(`${route.path}?page=3&limit=7&unknown=1`)).toMatchObject({
       status: 200,
       body: { data: [], meta: { page: 3, limit: 7, total: 0, totalPages: 0 } },

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import { Webhook as StandardWebhook } from "standardwebhooks";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 import {
   CreatedWebhook,
@@ -32,6 +32,12 @@ async function register(customer: Customer, json: Record<string, unknown>): Prom
 }
 
 describe("webhook endpoints", () => {
+  /** Has no endpoint: all that it registers is refused. */
+  let refused: Customer;
+  beforeAll(async () => {
+    refused = await Customer.register();
+  });
+
   it("show their secret once and never again", async () => {
     const customer = await Customer.register();
     const webhook = await register(customer, { url: "https://example.com/hook" });
@@ -65,15 +71,13 @@ describe("webhook endpoints", () => {
     ["an event twice", { url: "https://example.com", events: ["message.sent", "message.sent"] }, "events"],
     ["no event", { url: "https://example.com", events: [] }, "events"],
   ])("are refused with %s", async (_name, json, path) => {
-    const customer = await Customer.register();
-    const response = await customer.call("/v1/webhooks", { json });
+    const response = await refused.call("/v1/webhooks", { json });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);
   });
 
   it("are told which events there are when they ask for an unknown one", async () => {
-    const customer = await Customer.register();
-    const response = await customer.call("/v1/webhooks", {
+    const response = await refused.call("/v1/webhooks", {
       json: { url: "https://example.com", events: ["message.read"] },
     });
     expect(response.text).toContain("message.sent");
