@@ -76,8 +76,8 @@ it("encrypts the table with the stage's key, which a function may use through Dy
     SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
     Replicas: [Match.objectLike({ SSESpecification: { KMSMasterKeyId: encryptionKeyArn } })],
   });
-  for (const adoptTable of [undefined, "left-behind"]) {
-    const policies = statementsOfRoles(synthesize({ encryptionKeyArn, adoptTable }));
+  for (const each of [template, synthesize({ encryptionKeyArn, adoptTable: "left-behind" })]) {
+    const policies = statementsOfRoles(each);
     let usesOfKey = 0;
     for (const { PolicyDocument } of policies) {
       const statements = PolicyDocument.Statement;
