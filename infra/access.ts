@@ -6,6 +6,8 @@ import type { Route } from "../shared/routes/route.ts";
 export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
 type TableAction = (typeof tableActions)[number];
 
+type SessionKeyAction = "GetPublicKey" | "Sign";
+
 /** What may be done with the items of which family. */
 type TableAccess = { readonly [Family in KeyFamily]?: readonly TableAction[] };
 
@@ -18,8 +20,8 @@ export interface Access {
   readonly agenda?: true;
   /** Queues it may send to. */
   readonly queues?: readonly QueueName[];
-  /** Whether it may read the key that session tokens are signed with. */
-  readonly sessionKey?: true;
+  /** What it may do with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is all it takes to check them. */
+  readonly sessionKey?: readonly SessionKeyAction[];
   /** Whether it may hand messages to the stage's carrier. */
   readonly carrier?: true;
 }
@@ -44,7 +46,7 @@ const acceptsMessages = grant(changesWallet, {
 });
 
 /** To know who calls. */
-const authenticates: Access = { table: { KEY: ["GetItem"] }, sessionKey: true };
+const authenticates: Access = { table: { KEY: ["GetItem"] }, sessionKey: ["GetPublicKey"] };
 
 /** To do a request once for each Idempotency-Key. */
 const remembersAnswers: Access = {
@@ -64,11 +66,11 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         WALLETS: ["PutItem"],
       },
     ],
-    sessionKey: true,
+    sessionKey: ["Sign"],
   },
   login: {
     table: { USER: ["GetItem"], EMAIL: ["GetItem"], ORG: ["GetItem"], LIMIT: ["UpdateItem"] },
-    sessionKey: true,
+    sessionKey: ["Sign"],
   },
   getMe: { table: { USER: ["GetItem"], ORG: ["GetItem"] } },
   listApiKeys: { table: { ORG: ["Query"] } },
@@ -184,8 +186,8 @@ export function grant(...grants: readonly Access[]): Access {
     table,
     transactions: grants.flatMap(({ transactions = [] }) => transactions),
     queues: [...new Set(grants.flatMap(({ queues = [] }) => queues))],
+    sessionKey: [...new Set(grants.flatMap(({ sessionKey = [] }) => sessionKey))],
     ...(grants.some(({ agenda }) => agenda) ? { agenda: true } : {}),
-    ...(grants.some(({ sessionKey }) => sessionKey) ? { sessionKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
   };
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 
 import { CfnOutput, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import {
   Architecture,
   Code,
@@ -32,7 +33,8 @@ export interface Backend {
   readonly stage: Stage;
   readonly table: GatewayTable;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
-  readonly sessionKey: Secret;
+  /** Signs session tokens. */
+  readonly sessionKey: Key;
   /** What CloudFront shows to the API, where a stage has a firewall. */
   readonly originKey: Secret | undefined;
   /** Where the stage wants new code to come in gradually. */
@@ -134,7 +136,8 @@ export class GatewayFunction extends Construct {
     // The index has keys and no data, so that all of it may be read.
     if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
-    if (access.sessionKey === true) this.allow(["secretsmanager:GetSecretValue"], sessionKey.secretArn);
+    const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);
+    if (keyActions.length > 0) this.allow(keyActions, sessionKey.keyArn);
     if (access.carrier !== true || stage.carrier !== "aws") return;
     for (const origin of ["phone-number", "pool", "sender-id"]) {
       const resource = { service: "sms-voice", resource: origin, resourceName: "*" };
@@ -206,7 +209,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
-    ...(access.sessionKey === true ? { [environmentNames.sessionKeySecretId]: sessionKey.secretArn } : {}),
+    ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -79,7 +79,9 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     await createTable(stack, dynamodb.endpoint);
     const sqsClient = new SQSClient({ region: localRegion, endpoint: sqs.endpoint, credentials });
     const queueUrls = await createQueues(stack, sqsClient);
-    for (const [arn, value] of await secretValues(stack, dataFolder)) aws.keepSecret(arn, value);
+    const secrets = await keptSecrets(stack, dataFolder);
+    for (const { arn } of stack.secrets) aws.keepSecret(arn, secrets[arn] ?? "");
+    for (const id of stack.signingKeyIds) aws.keepSigningKey(id, secrets[id] ?? "");
 
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
     const functions = new Map<string, FunctionHost>();
@@ -196,23 +198,31 @@ async function createQueues(stack: StackDefinition, client: SQSClient): Promise<
   return urls;
 }
 
-/** The secrets that CloudFormation would generate; they stay with the data, or tokens would end with each run. */
-async function secretValues(
+/**
+ * The secrets that CloudFormation would generate, by their ARNs, and the private keys that KMS would, by their ids. They
+ * stay with the data, or sessions would end with each run.
+ */
+async function keptSecrets(
   stack: StackDefinition,
   dataFolder: string | undefined,
-): Promise<Map<string, string>> {
+): Promise<Record<string, string>> {
   const file = dataFolder === undefined ? undefined : path.join(dataFolder, "secrets.json");
   const kept = file === undefined ? {} : await readSecrets(file);
-  const values = new Map(
-    stack.secrets.map(({ arn, length }) => [
-      arn,
-      kept[arn] ?? randomBytes(length).toString("hex").slice(0, length),
-    ]),
-  );
-  if (file !== undefined) {
-    await writeFile(file, JSON.stringify(Object.fromEntries(values), null, 2), { mode: 0o600 });
-  }
-  return values;
+  const secrets = Object.fromEntries([
+    ...stack.secrets.map(({ arn, length }) => [arn, kept[arn] ?? newSecret(length)]),
+    ...stack.signingKeyIds.map((id) => [id, kept[id] ?? newSigningKey()]),
+  ]);
+  if (file !== undefined) await writeFile(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
+  return secrets;
+}
+
+function newSecret(length: number): string {
+  return randomBytes(length).toString("hex").slice(0, length);
+}
+
+function newSigningKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ format: "pem", type: "pkcs8" }).toString();
 }
 
 async function readSecrets(file: string): Promise<Record<string, string>> {

@@ -1,3 +1,4 @@
+import { createPrivateKey, createPublicKey, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
 import {
   createServer,
@@ -45,7 +46,7 @@ export interface LocalAwsOptions {
 }
 
 /**
- * What the functions take for AWS: DynamoDB, SQS and Secrets Manager behind one address. It knows which
+ * What the functions take for AWS: DynamoDB, SQS, Secrets Manager and KMS behind one address. It knows which
  * function asks, refuses what the function's role does not allow, and passes the rest on to the emulators.
  */
 export class LocalAws {
@@ -53,6 +54,7 @@ export class LocalAws {
   readonly #options: LocalAwsOptions;
   readonly #functions = new Map<string, FunctionDefinition>();
   readonly #secrets = new Map<string, string>();
+  readonly #signingKeys = new Map<string, KeyObject>();
   #port = 0;
 
   private constructor(options: LocalAwsOptions) {
@@ -80,6 +82,11 @@ export class LocalAws {
 
   keepSecret(arn: string, value: string): void {
     this.#secrets.set(arn, value);
+  }
+
+  /** @param pem a private key on the curve P-256 */
+  keepSigningKey(id: string, pem: string): void {
+    this.#signingKeys.set(id, createPrivateKey(pem));
   }
 
   async stop(): Promise<void> {
@@ -111,6 +118,7 @@ export class LocalAws {
       return errorResponse("AccessDeniedException", message);
     }
     if (operation === "secretsmanager:GetSecretValue") return this.#secretValue(body);
+    if (operation.startsWith("kms:")) return this.#keyAnswer(operation, body);
     const { dynamodbEndpoint, sqsEndpoint } = this.#options;
     return operation.startsWith("sqs:")
       ? forward(withTrace(request), sqsEndpoint)
@@ -123,7 +131,27 @@ export class LocalAws {
     if (SecretString === undefined) return errorResponse("ResourceNotFoundException", "no such secret");
     return jsonResponse(200, { ARN: SecretId, SecretString });
   }
+
+  #keyAnswer(operation: string, body: unknown): AwsResponse {
+    const { KeyId } = z.object({ KeyId: z.string() }).parse(body);
+    const key = this.#signingKeys.get(KeyId);
+    if (key === undefined) return errorResponse("NotFoundException", "no such key");
+    if (operation === "kms:GetPublicKey") {
+      const PublicKey = createPublicKey(key).export({ format: "der", type: "spki" }).toString("base64");
+      return jsonResponse(200, { KeyId, PublicKey });
+    }
+    const { Message } = ToSign.parse(body);
+    const Signature = sign("sha256", Buffer.from(Message, "base64"), key).toString("base64");
+    return jsonResponse(200, { KeyId, Signature });
+  }
 }
+
+// What else KMS can do would need code of its own.
+const ToSign = z.object({
+  Message: z.string(),
+  MessageType: z.literal("RAW"),
+  SigningAlgorithm: z.literal("ECDSA_SHA_256"),
+});
 
 async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
   const body = (await buffer(incoming)).toString();

@@ -27,6 +27,7 @@ const Transaction = z.object({
 });
 const OnQueue = z.object({ QueueUrl: z.string() });
 const OnSecret = z.object({ SecretId: z.string() });
+const OnKey = z.object({ KeyId: z.string() });
 
 /**
  * What a role does not allow of a request: IAM's rules, as far as our roles use them. A function that lacks a
@@ -114,6 +115,9 @@ function asksOf(operation: string, body: unknown): Ask[] {
       return [askWithoutItem("sqs:SendMessage", OnQueue.parse(body).QueueUrl.split("/").at(-1))];
     case "secretsmanager:GetSecretValue":
       return [askWithoutItem(operation, OnSecret.parse(body).SecretId.split(":").at(-1))];
+    case "kms:GetPublicKey":
+    case "kms:Sign":
+      return [askWithoutItem(operation, OnKey.parse(body).KeyId.split("/").at(-1))];
     default:
       return [];
   }

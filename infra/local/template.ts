@@ -93,6 +93,8 @@ const resourceSchemas = {
     Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })),
   }),
   secret: z.object({ GenerateSecretString: z.object({ PasswordLength: z.int() }) }),
+  // What else a key may be for would need code of its own in local-aws.ts.
+  signingKey: z.object({ KeySpec: z.literal("ECC_NIST_P256"), KeyUsage: z.literal("SIGN_VERIFY") }),
 };
 
 export interface FunctionDefinition {
@@ -140,6 +142,8 @@ export interface StackDefinition {
   }[];
   readonly schedules: readonly ScheduleDefinition[];
   readonly secrets: readonly { readonly arn: string; readonly length: number }[];
+  /** The ids of KMS keys that sign, on the curve P-256. */
+  readonly signingKeyIds: readonly string[];
   readonly outputs: readonly StackOutput[];
 }
 
@@ -235,6 +239,7 @@ export async function readStack(
       arn,
       length: properties.GenerateSecretString.PasswordLength,
     })),
+    signingKeyIds: resources("AWS::KMS::Key", resourceSchemas.signingKey).map(({ name }) => name),
     outputs: Object.entries(template.Outputs).map(([name, { Value, Description }]) => ({
       name,
       value: String(resolve(Value)),
@@ -331,7 +336,12 @@ function resourceReader(template: Template, resolve: (value: unknown) => unknown
 
 function arnOf(type: string, logicalId: string): string {
   const service = type.split("::")[1]?.toLowerCase();
-  const kind = { "AWS::DynamoDB::GlobalTable": "table/", "AWS::Lambda::Function": "function:" }[type] ?? "";
+  const kinds: Readonly<Record<string, string>> = {
+    "AWS::DynamoDB::GlobalTable": "table/",
+    "AWS::KMS::Key": "key/",
+    "AWS::Lambda::Function": "function:",
+  };
+  const kind = kinds[type] ?? "";
   return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
 }
 

@@ -13,6 +13,7 @@ export type IdPrefix =
   | "kyc"
   | "msg"
   | "org"
+  | "ses"
   | "sid"
   | "tpl"
   | "txn"

@@ -4,7 +4,7 @@ import type { QueueName } from "./jobs/queue-names.ts";
 export const environmentNames = {
   stage: "STAGE",
   tableName: "TABLE_NAME",
-  sessionKeySecretId: "SESSION_KEY_SECRET_ID",
+  sessionKeyId: "SESSION_KEY_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
@@ -33,7 +33,8 @@ export const config = {
   stage: (): string => required(environmentNames.stage),
   tableName: (): string => required(environmentNames.tableName),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
-  sessionKeySecretId: (): string => required(environmentNames.sessionKeySecretId),
+  /** The KMS key that session tokens are signed with. */
+  sessionKeyId: (): string => required(environmentNames.sessionKeyId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),

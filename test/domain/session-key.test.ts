@@ -9,13 +9,13 @@ import { environmentNames } from "../../shared/platform/config.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 it("a session key that does not come is given up while the caller still waits", async () => {
-  // A Secrets Manager that takes each request and never answers.
-  const secrets = createServer(() => undefined);
-  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${await listenOnLoopback(secrets)}`);
-  vi.stubEnv(environmentNames.sessionKeySecretId, "session-key");
+  // A KMS that takes each request and never answers.
+  const kms = createServer(() => undefined);
+  vi.stubEnv("AWS_ENDPOINT_URL_KMS", `http://127.0.0.1:${await listenOnLoopback(kms)}`);
+  vi.stubEnv(environmentNames.sessionKeyId, "session-key");
   const { verifySessionToken } = await import("../../shared/platform/auth/session-token.ts");
   await expect(verifySessionToken("a.b.c")).rejects.toMatchObject({ name: "TimeoutError" });
-  secrets.closeAllConnections();
-  secrets.close();
-  await once(secrets, "close");
+  kms.closeAllConnections();
+  kms.close();
+  await once(kms, "close");
 });

@@ -6,7 +6,7 @@ import * as z from "zod";
 
 import { accessOf } from "../../infra/access.ts";
 import { bundleFolder } from "../../infra/bundle.ts";
-import { kebabCase } from "../../infra/constructs/names.ts";
+import { kebabCase, pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { deniedAsk } from "../../infra/local/permissions.ts";
@@ -223,6 +223,31 @@ it("lets a top-up and a new API key pass if AWS judges each write by the keys of
   expect(denied("CreateApiKey", update("ORG#org_1"), update("KEY#1"))).toBe("dynamodb:UpdateItem on KEY#*");
 });
 
+it("lets registration and log-in alone sign sessions, and nothing but endpoints look at the key", () => {
+  const [key, ...others] = Object.entries(prod.findResources("AWS::KMS::Key"));
+  expect(others).toEqual([]);
+  expect(key?.[1]).toMatchObject({ Properties: { KeySpec: "ECC_NIST_P256", KeyUsage: "SIGN_VERIFY" } });
+  const allowed = Object.entries(prod.findResources("AWS::IAM::Role")).flatMap(([id, role]) =>
+    Role.parse(role)
+      .Properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .filter(({ Action }) => Action.some((action) => /^(kms:|\*)/.test(action)))
+      .map(({ Action, Resource }) => {
+        expect(Resource).toEqual({ "Fn::GetAtt": [key?.[0], "Arn"] });
+        return [id.replace(/^Api(\w+)Role[0-9A-F]{8}$/, "$1"), ...Action] as const;
+      }),
+  );
+  const withAction = (action: string): string[] =>
+    allowed.filter(([, ...actions]) => actions.includes(action)).map(([name]) => name);
+  expect(withAction("kms:Sign").toSorted()).toEqual(["Login", "Register"]);
+  const authenticated = operations().filter(([, { auth }]) => auth !== "none");
+  expect(withAction("kms:GetPublicKey").toSorted()).toEqual(
+    authenticated.map(([operation]) => pascalCase(operation)).toSorted(),
+  );
+  expect(new Set(allowed.flatMap(([, ...actions]) => actions))).toEqual(
+    new Set(["kms:GetPublicKey", "kms:Sign"]),
+  );
+});
+
 it("keeps every role's policy far below the 10,240 characters that IAM takes", () => {
   for (const role of Object.values(prod.findResources("AWS::IAM::Role"))) {
     expect(JSON.stringify(Role.parse(role).Properties.Policies).length).toBeLessThan(7_000);
@@ -358,7 +383,7 @@ it("knows its stages by name only", () => {
 });
 
 /** What tells in a bundle that it carries the client of a service. */
-const clients = { table: "DynamoDB_20120810", queues: "AmazonSQS", sessionKey: "secretsmanager" };
+const clients = { table: "DynamoDB_20120810", queues: "AmazonSQS", sessionKey: "TrentService" };
 
 const functions = [
   ...operations().map(

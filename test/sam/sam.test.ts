@@ -30,7 +30,7 @@ const environment = {
 /** What `env.json` has: the names of what a deployed stage has. */
 const parameters = {
   [environmentNames.tableName]: "deployed-table",
-  [environmentNames.sessionKeySecretId]: "deployed-secret",
+  [environmentNames.sessionKeyId]: "deployed-key",
   ...Object.fromEntries(Object.values(environmentNames.queueUrl).map((name) => [name, `deployed-${name}`])),
 };
 
@@ -103,7 +103,7 @@ it("sam local gives each function what env.json says of the stage, and nothing t
   const sendSms = listing.functions.find(({ name }) => rowOf(name) === "SendSms");
   expect(sendSms?.environment).toMatchObject({
     TABLE_NAME: "deployed-table",
-    SESSION_KEY_SECRET_ID: "deployed-secret",
+    SESSION_KEY_ID: "deployed-key",
     TRANSACTIONAL_SENDS_QUEUE_URL: "deployed-TRANSACTIONAL_SENDS_QUEUE_URL",
   });
   expect(sendSms?.environment).not.toHaveProperty("REFUNDS_QUEUE_URL");

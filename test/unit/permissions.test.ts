@@ -91,3 +91,13 @@ it("nothing that no statement names is allowed", () => {
     "dynamodb:GetItem on ORG#*",
   );
 });
+
+it("a key may be used for what a role names, by its id and by its ARN, and no other key", () => {
+  const arn = "arn:aws:kms:us-east-1:000000000000:key/SessionKey";
+  const statements: Statement[] = [{ Effect: "Allow", Action: ["kms:GetPublicKey"], Resource: [arn] }];
+  for (const KeyId of ["SessionKey", arn]) {
+    expect(deniedAsk(statements, "kms:GetPublicKey", { KeyId })).toBeUndefined();
+    expect(deniedAsk(statements, "kms:Sign", { KeyId })).toBe("kms:Sign on SessionKey");
+  }
+  expect(deniedAsk(statements, "kms:GetPublicKey", { KeyId: "Another" })).toBe("kms:GetPublicKey on Another");
+});

@@ -1,10 +1,14 @@
+import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
 
-import { SignJWT } from "jose";
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { joinedSignature } from "../../shared/platform/auth/session-key.ts";
 import { issueSessionToken, verifySessionToken } from "../../shared/platform/auth/session-token.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
@@ -12,58 +16,131 @@ const subject = {
   userId: "usr_01J00000000000000000000000",
   organizationId: "org_01J00000000000000000000000",
 };
-const key = "k".repeat(64);
+const sessionId = "ses_01J00000000000000000000000";
+const keyId = "6f6a3d5e-0b1c-4a55-9f0e-1f3a0d7f7f10";
+const key = newKey();
+const publicKey = createPublicKey(key);
+const hourSeconds = 3_600;
 
-// A Secrets Manager of a few lines, that holds the one secret.
-const secrets = createServer((_request, response) => response.end(JSON.stringify({ SecretString: key })));
+function newKey(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
+
+const ToKms = z.object({ KeyId: z.literal(keyId), Message: z.string().default("") });
+
+// A KMS of a few lines, that holds the one key.
+const kms = createServer((request, response) => {
+  void json(request).then((body) => {
+    const { Message } = ToKms.parse(body);
+    const answer = {
+      "TrentService.GetPublicKey": {
+        PublicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64"),
+      },
+      "TrentService.Sign": {
+        Signature: sign("sha256", Buffer.from(Message, "base64"), key).toString("base64"),
+      },
+    }[String(request.headers["x-amz-target"])];
+    response.end(JSON.stringify(answer));
+  });
+});
 
 beforeAll(async () => {
-  const port = await listenOnLoopback(secrets);
-  process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = `http://127.0.0.1:${port}`;
-  process.env[environmentNames.sessionKeySecretId] = "session-key";
+  process.env["AWS_ENDPOINT_URL_KMS"] = `http://127.0.0.1:${await listenOnLoopback(kms)}`;
+  process.env[environmentNames.sessionKeyId] = keyId;
 });
 afterAll(async () => {
-  secrets.close();
-  secrets.closeAllConnections();
-  await once(secrets, "close");
+  kms.close();
+  kms.closeAllConnections();
+  await once(kms, "close");
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A token like ours but for what the test changes, signed with our key. */
-function token(changes: {
-  issuer?: string;
-  audience?: string;
-  type?: string;
-  expires?: string | number;
-  organizationId?: string;
-  key?: string;
-}): Promise<string> {
-  return new SignJWT({ org: changes.organizationId ?? subject.organizationId })
-    .setProtectedHeader({ alg: "HS256", typ: changes.type ?? "JWT" })
-    .setSubject(subject.userId)
-    .setIssuer(changes.issuer ?? "sms-gateway")
-    .setAudience(changes.audience ?? "sms-gateway-api")
-    .setExpirationTime(changes.expires ?? "1h")
-    .sign(new TextEncoder().encode(changes.key ?? key));
+interface Changes {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly type?: string;
+  /** In seconds from now. */
+  readonly issued?: number;
+  readonly expires?: number;
+  readonly organizationId?: string;
+  readonly sessionId?: string;
+  readonly algorithm?: string;
+  readonly keyId?: string;
+  readonly key?: KeyObject | Uint8Array;
 }
 
-it("a token names the user and organisation that it was issued for", async () => {
+/** A token like ours but for what the test changes. */
+async function token(changes: Changes): Promise<string> {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  return new SignJWT({ org: changes.organizationId ?? subject.organizationId })
+    .setProtectedHeader({
+      alg: changes.algorithm ?? "ES256",
+      typ: changes.type ?? "JWT",
+      kid: changes.keyId ?? keyId,
+    })
+    .setSubject(subject.userId)
+    .setJti(changes.sessionId ?? sessionId)
+    .setIssuer(changes.issuer ?? "sms-gateway")
+    .setAudience(changes.audience ?? "sms-gateway-api")
+    .setIssuedAt(nowSeconds + (changes.issued ?? 0))
+    .setExpirationTime(nowSeconds + (changes.expires ?? hourSeconds))
+    .sign(changes.key ?? key);
+}
+
+it("a token names the user, the organisation and the session that it was issued for, and the key", async () => {
   const { token: issued } = await issueSessionToken(subject);
-  expect(await verifySessionToken(issued)).toEqual(subject);
-  expect(await verifySessionToken(await token({}))).toEqual(subject);
+  expect(await verifySessionToken(issued)).toMatchObject(subject);
+  expect(decodeProtectedHeader(issued)).toEqual({ alg: "ES256", typ: "JWT", kid: keyId });
+  expect(await verifySessionToken(await token({}))).toMatchObject({ ...subject, sessionId });
 });
 
-it.each([
+it("each session has an id of its own", async () => {
+  const [one, other] = await Promise.all([issueSessionToken(subject), issueSessionToken(subject)]);
+  const ids = await Promise.all(
+    [one, other].map(async ({ token: issued }) => (await verifySessionToken(issued))?.sessionId),
+  );
+  expect(new Set(ids).size).toBe(2);
+});
+
+it.each<[string, Changes]>([
   ["another issuer", { issuer: "someone" }],
   ["another audience", { audience: "another-api" }],
   ["another type", { type: "at+jwt" }],
-  ["another key", { key: "x".repeat(64) }],
+  ["another key", { key: newKey() }],
+  ["another key's id", { keyId: "0d5d9f0b-6d2a-4d3f-8d4c-2b6f5f3d9c11" }],
+  [
+    "a MAC that is made with the public key",
+    { algorithm: "HS256", key: publicKey.export({ format: "der", type: "spki" }) },
+  ],
+  [
+    "a MAC that is made with the public key as text",
+    { algorithm: "HS256", key: Buffer.from(publicKey.export({ format: "pem", type: "spki" })) },
+  ],
   ["no organisation of ours", { organizationId: "acme" }],
-  ["a time that is over", { expires: Math.floor(Date.now() / 1_000) - 1 }],
+  ["no session of ours", { sessionId: "1" }],
+  ["a time that is over", { issued: -60, expires: -1 }],
+  ["a hundred years to go", { expires: 100 * 365 * 24 * hourSeconds }],
+  ["a second more than an hour to go", { expires: hourSeconds + 1 }],
+  [
+    "an hour that begins in a hundred years",
+    { issued: 100 * 365 * 24 * hourSeconds, expires: 100 * 365 * 24 * hourSeconds + hourSeconds },
+  ],
 ])("a token with %s is refused", async (_name, changes) => {
   expect(await verifySessionToken(await token(changes))).toBeUndefined();
+});
+
+it("a token without a signature is refused", async () => {
+  const claims = new UnsecuredJWT({ org: subject.organizationId })
+    .setSubject(subject.userId)
+    .setJti(sessionId)
+    .setIssuer("sms-gateway")
+    .setAudience("sms-gateway-api")
+    .setIssuedAt()
+    .setExpirationTime("1h")
+    .encode();
+  expect(await verifySessionToken(claims)).toBeUndefined();
 });
 
 it("a token ends after an hour", async () => {
@@ -71,7 +148,47 @@ it("a token ends after an hour", async () => {
   const { token: issued, expiresAt } = await issueSessionToken(subject);
   expect(expiresAt).toEqual(new Date("2026-03-01T13:00:00Z"));
   vi.setSystemTime(new Date("2026-03-01T12:59:59Z"));
-  expect(await verifySessionToken(issued)).toEqual(subject);
+  expect(await verifySessionToken(issued)).toMatchObject(subject);
   vi.setSystemTime(new Date("2026-03-01T13:00:00Z"));
   expect(await verifySessionToken(issued)).toBeUndefined();
+});
+
+it("a token says to the millisecond when it was issued", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-03-01T12:00:00.789Z") });
+  const { token: issued } = await issueSessionToken(subject);
+  expect((await verifySessionToken(issued))?.issuedAt).toEqual(new Date("2026-03-01T12:00:00.789Z"));
+});
+
+describe("a signature of KMS", () => {
+  /** An integer in DER. */
+  function integer(...bytes: number[]): number[] {
+    return [0x02, bytes.length, ...bytes];
+  }
+
+  function signature(...integers: number[][]): Uint8Array {
+    const content = integers.flat();
+    return Uint8Array.of(0x30, content.length, ...content);
+  }
+
+  const full = Array.from({ length: 32 }, (_, index) => 0x80 + index);
+
+  it.each([
+    [
+      "numbers with a zero in front, which keeps them positive",
+      signature(integer(0, ...full), integer(0, ...full)),
+      [...full, ...full],
+    ],
+    [
+      "short numbers",
+      signature(integer(1), integer(2, 3)),
+      [...Array<number>(31).fill(0), 1, ...Array<number>(30).fill(0), 2, 3],
+    ],
+    [
+      "a short and a long one",
+      signature(integer(5), integer(0, ...full)),
+      [...Array<number>(31).fill(0), 5, ...full],
+    ],
+  ])("has its two numbers side by side: %s", (_name, der, joined) => {
+    expect([...joinedSignature(der)]).toEqual(joined);
+  });
 });

@@ -1,56 +1,76 @@
-import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import * as z from "zod";
 
 import { idSchema } from "../../contract/primitives.ts";
-import { hourMs, now } from "../clock.ts";
+import { hourMs, minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
-import { Secret } from "./secret.ts";
+import { newId } from "../ids.ts";
+import { publicSessionKey, signWithSessionKey } from "./session-key.ts";
 
-const algorithm = "HS256";
+const algorithm = "ES256";
 const issuer = "sms-gateway";
 const audience = "sms-gateway-api";
 const type = "JWT";
-const sessionLifetimeMs = hourMs;
 
-const Claims = z.object({ sub: idSchema("usr"), org: idSchema("org") });
+/** How long a session lasts that nobody ends. */
+export const sessionLifetimeMs = hourMs;
 
-const sessionKeySecret = new Secret(config.sessionKeySecretId);
+/** How much earlier it may be for the function that looks at a token than for the one that made it. */
+const clockSkewMs = minuteMs;
 
-async function sessionKey(): Promise<Uint8Array> {
-  return new TextEncoder().encode(await sessionKeySecret.value());
+const Claims = z
+  .object({
+    sub: idSchema("usr"),
+    org: idSchema("org"),
+    jti: idSchema("ses"),
+    iat: z.number(),
+    exp: z.number(),
+  })
+  // Whatever made a token: none is good for longer than a session.
+  .refine(({ iat, exp }) => (exp - iat) * secondMs <= sessionLifetimeMs)
+  .refine(({ iat }) => iat * secondMs <= now().getTime() + clockSkewMs);
+
+/** What a session token says. */
+export interface SessionClaims {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly sessionId: string;
+  readonly issuedAt: Date;
 }
 
-/** Loads the key ahead of its first use, while Lambda still initialises. A failure shows at the first use. */
-export async function warmSessionKey(): Promise<void> {
-  await sessionKey().catch(() => undefined);
-}
-
-/** A signed session token (JWT, HS256) for one user, and when it ends. */
+/**
+ * A signed session token (JWT, ES256) for one user, and when it ends.
+ * @throws Error when KMS does not sign it
+ */
 export async function issueSessionToken(subject: {
   userId: string;
   organizationId: string;
 }): Promise<{ token: string; expiresAt: Date }> {
   const issuedAt = now();
   const expiresAt = new Date(issuedAt.getTime() + sessionLifetimeMs);
-  const token = await new SignJWT({ org: subject.organizationId })
-    .setProtectedHeader({ alg: algorithm, typ: type })
-    .setSubject(subject.userId)
-    .setIssuer(issuer)
-    .setAudience(audience)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(expiresAt)
-    .sign(await sessionKey());
-  return { token, expiresAt };
+  const header = { alg: algorithm, typ: type, kid: config.sessionKeyId() };
+  const claims = {
+    sub: subject.userId,
+    org: subject.organizationId,
+    jti: newId("ses"),
+    iss: issuer,
+    aud: audience,
+    // With their fractions, which RFC 7519 allows: a session that begins in the second in which others are ended is new.
+    iat: issuedAt.getTime() / secondMs,
+    exp: expiresAt.getTime() / secondMs,
+  };
+  const signed = `${encoded(JSON.stringify(header))}.${encoded(JSON.stringify(claims))}`;
+  return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, expiresAt };
 }
 
-/** Whom a session token belongs to, or undefined when it is forged, foreign or has ended. */
-export async function verifySessionToken(
-  token: string,
-): Promise<{ userId: string; organizationId: string } | undefined> {
-  const key = await sessionKey();
+/**
+ * What a session token says, or undefined when it is forged, foreign or has run out.
+ * @throws Error when the key cannot be loaded
+ */
+export async function verifySessionToken(token: string): Promise<SessionClaims | undefined> {
+  const key = await publicSessionKey();
   try {
-    const { payload } = await jwtVerify(token, key, {
+    const { payload, protectedHeader } = await jwtVerify(token, key, {
       algorithms: [algorithm],
       issuer,
       audience,
@@ -58,9 +78,14 @@ export async function verifySessionToken(
       currentDate: now(),
       requiredClaims: ["exp"],
     });
-    const claims = Claims.parse(payload);
-    return { userId: claims.sub, organizationId: claims.org };
+    if (protectedHeader.kid !== config.sessionKeyId()) return undefined;
+    const { sub, org, jti, iat } = Claims.parse(payload);
+    return { userId: sub, organizationId: org, sessionId: jti, issuedAt: new Date(iat * secondMs) };
   } catch {
     return undefined;
   }
+}
+
+function encoded(part: string | Uint8Array): string {
+  return Buffer.from(part).toString("base64url");
 }

@@ -1,6 +1,6 @@
 import type { Route } from "../../routes/route.ts";
 import { authentication } from "../auth/authenticate.ts";
-import { warmSessionKey } from "../auth/session-token.ts";
+import { warmSessionKey } from "../auth/session-key.ts";
 import { idempotency } from "./idempotency.ts";
 import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
 import { requestInput } from "./request-input.ts";
