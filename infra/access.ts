@@ -45,8 +45,11 @@ const acceptsMessages = grant(changesWallet, {
   queues: ["transactionalSends", "marketingSends"],
 });
 
-/** To know who calls. */
-const authenticates: Access = { table: { KEY: ["GetItem"] }, sessionKey: ["GetPublicKey"] };
+/** To know who calls, and that their session has not been ended. */
+const authenticates: Access = {
+  table: { KEY: ["GetItem"], USER: ["GetItem"] },
+  sessionKey: ["GetPublicKey"],
+};
 
 /** To do a request once for each Idempotency-Key. */
 const remembersAnswers: Access = {
@@ -170,7 +173,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
 export function accessOf(operation: Operation, route: Route): Access {
   return grant(
     accessOfOperation[operation],
-    route.auth === "bearer" ? authenticates : {},
+    route.auth === "none" ? {} : authenticates,
     route.idempotent === true ? remembersAnswers : {},
   );
 }

@@ -120,9 +120,7 @@ async function send(settings: ClientSettings, route: Route, options: AnyOptions)
   const response = await sendRequest(settings.baseUrl + pathOf(route, options), {
     method: route.method,
     headers: {
-      ...(route.auth === "bearer" && credential !== undefined
-        ? { Authorization: `Bearer ${credential}` }
-        : {}),
+      ...(route.auth !== "none" && credential !== undefined ? { Authorization: `Bearer ${credential}` } : {}),
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
     },

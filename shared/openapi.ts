@@ -133,7 +133,7 @@ function documentedOperation(operation: string, route: Route, components: Compon
     operationId: operation,
     summary: route.summary,
     tags: [route.tag],
-    security: route.auth === "bearer" ? [{ bearer: [] }] : [],
+    security: route.auth === "none" ? [] : [{ bearer: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses,

@@ -45,6 +45,12 @@ export const errorCatalogue = {
     message: "Top-ups over the API are disabled here.",
     remedy: "Ask the operator of the gateway to credit the wallet.",
   },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    message: "This credential may not do this.",
+    remedy:
+      "Use a credential that has the scope that the operation names, or log in where only people may call.",
+  },
   NOT_FOUND: {
     status: 404,
     message: "There is no such resource.",

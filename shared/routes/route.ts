@@ -9,7 +9,8 @@ export interface Route {
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
   readonly summary: string;
-  readonly auth: "bearer" | "none";
+  /** What a caller needs: any credential, the session of a person who is logged in, or nothing. */
+  readonly auth: "bearer" | "none" | "session";
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   /** A body is optional when its schema takes an absent one. */
@@ -28,12 +29,16 @@ export interface Route {
   readonly errors: readonly ErrorCode[];
 }
 
+/** A route that asks for a credential. */
+export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
+
 /** Every error code that an operation can answer with: its own, and those that its other columns bring. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
-  if (route.auth === "bearer") codes.push("UNAUTHORIZED");
+  if (route.auth !== "none") codes.push("UNAUTHORIZED");
+  if (route.auth === "session") codes.push("INSUFFICIENT_SCOPE");
   // Whatever reads or writes the table may find it too busy.
-  if (route.auth === "bearer" || route.body !== undefined) codes.push("UNAVAILABLE");
+  if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");
   if (route.params !== undefined) codes.push("NOT_FOUND");
   if (route.query !== undefined) codes.push("VALIDATION_ERROR");
   if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");

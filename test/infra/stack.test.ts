@@ -187,6 +187,7 @@ it("lets a send debit and record, and no more", () => {
     "GetItem KEY#*",
     "GetItem LEDGER#*",
     "GetItem ORG#*",
+    "GetItem USER#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",
     "PutItem IDEMPOTENCY#*",

@@ -20,7 +20,7 @@ type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Va
 
 /** What a handler is called with: the parts of the request that its route declares, already checked. */
 export interface Call<R extends Route> {
-  readonly actor: R["auth"] extends "bearer" ? Actor : undefined;
+  readonly actor: R["auth"] extends "none" ? undefined : Actor;
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
