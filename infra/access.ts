@@ -75,6 +75,8 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     table: { USER: ["GetItem"], EMAIL: ["GetItem"], ORG: ["GetItem"], LIMIT: ["UpdateItem"] },
     sessionKey: ["Sign"],
   },
+  logout: { table: { USER: ["UpdateItem"] } },
+  logoutEverywhere: { table: { USER: ["UpdateItem"] } },
   getMe: { table: { USER: ["GetItem"], ORG: ["GetItem"] } },
   listApiKeys: { table: { ORG: ["Query"] } },
   createApiKey: { transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] }] },

@@ -47,7 +47,7 @@ export async function recordExamples(): Promise<Examples> {
   const receiver = await startReceiver();
   try {
     const recorder = new Recorder(gateway.url, receiver.url, async () => approvePending(dataFolder));
-    await recorder.play((route) => !isEnding(route));
+    await recorder.play((route) => !isEnding(route) && !endsSessions(route));
     const sent = await receiver.next();
     await recorder.callOperation("sendSms", { to: "15005550002" });
     let failed = await receiver.next();
@@ -58,6 +58,10 @@ export async function recordExamples(): Promise<Examples> {
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
     await recorder.play(isEnding);
+    for (const route of Object.values<Route>(routes).filter(endsSessions)) {
+      await recorder.callOperation("login");
+      await recorder.play((each) => each === route);
+    }
     const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
     return {
       operations: steady(recorder.examples, receiver.url),
@@ -78,6 +82,11 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
 function isEnding(route: Route): boolean {
   return route.method === "DELETE" || route.path.endsWith("/cancel");
+}
+
+/** Whether an operation ends the session that all others are called with. */
+function endsSessions({ auth, path: template }: Route): boolean {
+  return auth === "session" && template.includes("/logout");
 }
 
 const Pending = z.object({ organizationId: z.string(), id: z.string() });
@@ -236,7 +245,7 @@ function steady(examples: Readonly<Record<string, unknown>>, webhookUrl: string)
 function steadyExample(example: unknown, webhookUrl: string): unknown {
   const text = JSON.stringify(example)
     .replaceAll(webhookUrl, exampleWebhookUrl)
-    .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"')
+    .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIs…"')
     .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
     .replaceAll(

@@ -13,6 +13,10 @@ export const UserRecord = z.object({
   firstName: z.string().optional(),
   lastName: z.string().optional(),
   createdAt: z.string(),
+  /** ISO 8601: sessions that were issued before have ended. */
+  sessionsValidFrom: z.string().optional(),
+  /** Sessions that were logged out one by one. */
+  endedSessionIds: z.set(z.string()).optional(),
 });
 export type UserRecord = z.infer<typeof UserRecord>;
 

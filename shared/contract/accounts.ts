@@ -64,6 +64,9 @@ export const Session = Account.extend({
 }).meta({ id: "Session" });
 export type Session = z.infer<typeof Session>;
 
+export const LoggedOut = z.object({ loggedOut: z.literal(true) }).meta({ id: "LoggedOut" });
+export type LoggedOut = z.infer<typeof LoggedOut>;
+
 export const CreateApiKeyRequest = z
   .object({ name: text(100).optional().meta({ description: "What the key is for, in words of your own." }) })
   .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] })

@@ -1,4 +1,4 @@
-import { encodeTime, ulid } from "ulid";
+import { decodeTime, encodeTime, ulid } from "ulid";
 
 import type { IdPrefix } from "../contract/primitives.ts";
 import { now } from "./clock.ts";
@@ -17,6 +17,11 @@ export function spreadOver(count: number, id: string): number {
 export function inParts(messageId: string, parts: number): string {
   const part = spreadOver(parts, messageId);
   return part === 0 ? messageId : `${messageId}${part}`;
+}
+
+/** When an id was made. */
+export function momentOf(id: string): Date {
+  return new Date(decodeTime(id.slice(id.indexOf("_") + 1)));
 }
 
 /** What sorts before every id that is made at a moment or later, and behind those made before it. */

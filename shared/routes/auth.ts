@@ -4,6 +4,7 @@ import {
   ApiKeyParams,
   CreateApiKeyRequest,
   CreatedApiKey,
+  LoggedOut,
   LoginRequest,
   RegisterRequest,
   Session,
@@ -33,6 +34,28 @@ export const login = {
   status: 200,
   data: Session,
   errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
+} as const satisfies Route;
+
+export const logout = {
+  method: "POST",
+  path: "/v1/auth/logout",
+  tag: "auth",
+  summary: "End the session that calls",
+  auth: "session",
+  status: 200,
+  data: LoggedOut,
+  errors: [],
+} as const satisfies Route;
+
+export const logoutEverywhere = {
+  method: "POST",
+  path: "/v1/auth/logout-everywhere",
+  tag: "auth",
+  summary: "End all sessions of the user",
+  auth: "session",
+  status: 200,
+  data: LoggedOut,
+  errors: [],
 } as const satisfies Route;
 
 export const getMe = {
@@ -83,4 +106,13 @@ export const disableApiKey = {
   errors: [],
 } as const satisfies Route;
 
-export const routes = { register, login, getMe, listApiKeys, createApiKey, disableApiKey };
+export const routes = {
+  register,
+  login,
+  logout,
+  logoutEverywhere,
+  getMe,
+  listApiKeys,
+  createApiKey,
+  disableApiKey,
+};

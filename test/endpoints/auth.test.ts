@@ -3,7 +3,16 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 
 import { ApiKey, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
-import { call, Customer, dataOf, errorOf, invalidFields, pageOf, password } from "../support/api.ts";
+import {
+  call,
+  Customer,
+  dataOf,
+  errorOf,
+  invalidFields,
+  pageOf,
+  password,
+  type ApiResponse,
+} from "../support/api.ts";
 
 function newEmail(): string {
   return `${randomUUID()}@example.com`;
@@ -114,6 +123,66 @@ describe("login", () => {
       expect((await call("/v1/auth/login", { json: { email, password } })).status).toBe(200);
     }
   });
+});
+
+describe("logging out", () => {
+  async function logIn({ email }: Customer): Promise<string> {
+    const answer = await call("/v1/auth/login", { json: { email, password } });
+    return dataOf(answer, Session).token;
+  }
+
+  async function logOut(path: "logout" | "logout-everywhere", credential: string): Promise<ApiResponse> {
+    return call(`/v1/auth/${path}`, { method: "POST", credential });
+  }
+
+  async function isOpen(credential: string): Promise<boolean> {
+    const answer = await call("/v1/wallet", { credential });
+    if (answer.status === 200) return true;
+    expect(errorOf(answer)).toEqual({ status: 401, code: "UNAUTHORIZED" });
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+    return false;
+  }
+
+  it("ends the session of the call and no other", async () => {
+    const customer = await Customer.register();
+    const { secret } = await customer.createApiKey();
+    const other = await logIn(customer);
+    expect(await logOut("logout", customer.token)).toMatchObject({
+      status: 200,
+      body: { data: { loggedOut: true } },
+    });
+    expect(await isOpen(customer.token)).toBe(false);
+    expect(await isOpen(other)).toBe(true);
+    expect(await isOpen(secret)).toBe(true);
+    expect(errorOf(await logOut("logout", customer.token)).code).toBe("UNAUTHORIZED");
+  });
+
+  it("everywhere ends all sessions of the user, and leaves API keys and what begins afterwards", async () => {
+    const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    const { secret } = await customer.createApiKey();
+    const others = [await logIn(customer), await logIn(customer)];
+    expect(await logOut("logout", others[0] ?? "")).toMatchObject({ status: 200 });
+    expect(await logOut("logout-everywhere", customer.token)).toMatchObject({
+      status: 200,
+      body: { data: { loggedOut: true } },
+    });
+    for (const token of [customer.token, ...others]) expect(await isOpen(token)).toBe(false);
+    expect(await isOpen(secret)).toBe(true);
+    expect(await isOpen(stranger.token)).toBe(true);
+    expect(await isOpen(await logIn(customer))).toBe(true);
+  });
+
+  it.each(["logout", "logout-everywhere"] as const)(
+    "%s is for people, and not for API keys",
+    async (path) => {
+      const customer = await Customer.register();
+      const { secret } = await customer.createApiKey();
+      expect(errorOf(await logOut(path, secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+      const withoutCredential = await call(`/v1/auth/${path}`, { method: "POST" });
+      expect(errorOf(withoutCredential)).toEqual({ status: 401, code: "UNAUTHORIZED" });
+      expect(await isOpen(customer.token)).toBe(true);
+    },
+  );
 });
 
 describe("API keys", () => {

@@ -72,6 +72,10 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   INVALID_CREDENTIALS: async () => logIn("wrong"),
   INSUFFICIENT_BALANCE: async () => send({}),
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
+  INSUFFICIENT_SCOPE: async () => {
+    const { secret } = await customer.createApiKey();
+    return customer.call("/v1/auth/logout", { method: "POST", credential: secret });
+  },
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
   METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),
   CONFLICT: async () => {

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/logout.ts";
+import { findUser, type UserRecord } from "../../shared/accounts/user-record.ts";
+import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import { hourMs, secondMs } from "../../shared/platform/clock.ts";
+import { momentOf, newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+
+const start = new Date("2030-06-01T12:00:00Z");
+let userId: string;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  userId = newId("usr");
+  const user: UserRecord = {
+    entity: "user",
+    id: userId,
+    organizationId: newId("org"),
+    email: `${userId}@example.com`,
+    passwordHash: "none",
+    createdAt: start.toISOString(),
+  };
+  await putItem({ put: { ...keys.user(userId), ...user } });
+});
+afterEach(() => void vi.useRealTimers());
+
+/** A session that begins now, a second before the next one. */
+function newSession(): Actor & { readonly credential: { readonly type: "session" } } {
+  const sessionId = newId("ses");
+  vi.setSystemTime(Date.now() + secondMs);
+  return { organizationId: newId("org"), userId, credential: { type: "session", sessionId } };
+}
+
+/** How many sessions the user's record names, and which of these it does not say to have ended. */
+async function lookAt(
+  sessions: readonly ReturnType<typeof newSession>[],
+): Promise<{ readonly named: number; readonly open: number[] }> {
+  const { endedSessionIds = new Set(), sessionsValidFrom = "" } = (await findUser(userId)) ?? {};
+  const open = [...sessions.entries()]
+    .filter(([, { credential }]) => !endedSessionIds.has(credential.sessionId))
+    .filter(([, { credential }]) => momentOf(credential.sessionId).toISOString() >= sessionsValidFrom)
+    .map(([index]) => index);
+  return { named: endedSessionIds.size, open };
+}
+
+it("as many sessions as there is room for end one by one, and no other", async () => {
+  const sessions = Array.from({ length: maxEndedSessions + 2 }, newSession);
+  await Promise.all(sessions.slice(1, -1).map(logout));
+  expect(await lookAt(sessions)).toEqual({ named: maxEndedSessions, open: [0, maxEndedSessions + 1] });
+});
+
+it("where there is no more room, what has ended stays ended, and of the others those go on that are younger than it", async () => {
+  const sessions = Array.from({ length: maxEndedSessions + 4 }, newSession);
+  // The first of all is older than all that end.
+  await Promise.all(sessions.slice(1, -2).map(logout));
+  expect(await lookAt(sessions)).toEqual({
+    named: maxEndedSessions,
+    open: [maxEndedSessions + 2, maxEndedSessions + 3],
+  });
+});
+
+it("sessions that have run out make room without ending any other", async () => {
+  const old = Array.from({ length: maxEndedSessions }, newSession);
+  await Promise.all(old.map(logout));
+  vi.setSystemTime(Date.now() + hourMs);
+  const sessions = [newSession(), newSession()];
+  await logout(sessions[1] ?? newSession());
+  expect(await lookAt([...old, ...sessions])).toEqual({ named: 1, open: [maxEndedSessions] });
+});
+
+it("all that have begun end at once, also by a clock that is behind", async () => {
+  const sessions = Array.from({ length: 3 }, newSession);
+  await logout(sessions[0] ?? newSession());
+  const last = newSession();
+  vi.setSystemTime(momentOf(last.credential.sessionId).getTime() - secondMs);
+  await logoutEverywhere(last);
+  expect(await lookAt([...sessions, last])).toEqual({ named: 0, open: [] });
+  vi.setSystemTime(Date.now() + 2 * secondMs);
+  expect((await lookAt([newSession()])).open).toEqual([0]);
+});
+
+it("an end of all is not taken back by an earlier one that comes late", async () => {
+  const late = newSession();
+  const sessions = [newSession(), newSession()];
+  await logoutEverywhere(sessions[1] ?? late);
+  vi.setSystemTime(momentOf(late.credential.sessionId));
+  await logoutEverywhere(late);
+  expect((await lookAt(sessions)).open).toEqual([]);
+});
