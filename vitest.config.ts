@@ -36,6 +36,7 @@ export default defineConfig({
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",
       [environmentNames.behindFirewall]: "false",
+      [environmentNames.policies.passwords]: "any",
     },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [

@@ -60,6 +60,7 @@ const remembersAnswers: Access = {
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: {},
   register: {
+    table: { LIMIT: ["UpdateItem"] },
     transactions: [
       {
         USER: ["PutItem"],
@@ -72,7 +73,13 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     sessionKey: ["Sign"],
   },
   login: {
-    table: { USER: ["GetItem"], EMAIL: ["GetItem"], ORG: ["GetItem"], LIMIT: ["UpdateItem"] },
+    table: {
+      USER: ["GetItem"],
+      EMAIL: ["GetItem"],
+      ORG: ["GetItem"],
+      LIMIT: ["UpdateItem"],
+      KNOWN_NETWORK: ["GetItem", "PutItem"],
+    },
     sessionKey: ["Sign"],
   },
   logout: { table: { USER: ["UpdateItem"] } },

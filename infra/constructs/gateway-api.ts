@@ -91,6 +91,8 @@ export class GatewayApi extends HttpApi {
     const originCheck =
       originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
     const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
+    const limitOf = (name: string, { auth }: Route): ThrottleSettings | undefined =>
+      limits[name] ?? (auth === "none" ? throttle.anonymous : undefined);
     const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
         name,
@@ -123,7 +125,7 @@ export class GatewayApi extends HttpApi {
           "The functions check the credentials: API keys are in the table, and a refusal has the words of the API. " +
           "Tests send every route that asks for credentials a request without them.",
       });
-      const limit = limits[name];
+      const limit = limitOf(name, route);
       if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
       return handler;
     };

@@ -197,6 +197,17 @@ function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
   return { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) };
 }
 
+function policyVariables({ policies }: Stage): Record<string, string> {
+  return { [environmentNames.policies.passwords]: policies.passwords };
+}
+
+function limitsOf({ limits }: Stage): Record<string, string> {
+  const { registrationsPerAddress } = limits;
+  return registrationsPerAddress === undefined
+    ? {}
+    : { [environmentNames.registrationsPerAddress]: String(registrationsPerAddress) };
+}
+
 function environment(backend: Backend, access: Access): Record<string, string> {
   const { stage, table, queues, sessionKey } = backend;
   return {
@@ -206,6 +217,8 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
+    ...policyVariables(stage),
+    ...limitsOf(stage),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),

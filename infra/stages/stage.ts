@@ -33,6 +33,12 @@ const arn = (service: string, example: string): z.ZodString =>
 /** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
 export const cloudFrontRegion = "us-east-1";
 
+/** What a stage asks for beside the contract's own rules. */
+const Policies = z.strictObject({
+  /** What new passwords must be, apart from long enough. */
+  passwords: z.enum(["any", "uncommon"]).default("uncommon"),
+});
+
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
 export const StageSettings = z.strictObject({
   account: z
@@ -45,6 +51,7 @@ export const StageSettings = z.strictObject({
     .optional(),
   carrier: z.enum(["aws", "sandbox"]),
   keepData: z.boolean(),
+  policies: Policies.prefault({}),
   topUpEnabled: z.boolean().default(false),
   webhookTargets: z.enum(["any", "public"]).default("public"),
   docsEnabled: z.boolean().default(true),
@@ -54,12 +61,16 @@ export const StageSettings = z.strictObject({
     )
     .default([]),
   throttle: Throttle.extend({
+    /** Of each route that asks for no credential: with a limit of its own it uses up nobody else's. */
+    anonymous: Throttle.default({ rateLimit: 50, burstLimit: 100 }),
     operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
-  }).default({
-    rateLimit: 1_000,
-    burstLimit: 1_000,
-    operations: {},
-  }),
+  }).prefault({ rateLimit: 1_000, burstLimit: 1_000 }),
+  limits: z
+    .strictObject({
+      /** In an hour; of IPv6 all of a /64 count as one address. */
+      registrationsPerAddress: z.int().min(1).max(500).optional(),
+    })
+    .default({}),
   domain: z
     .strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),

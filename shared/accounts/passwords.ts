@@ -1,5 +1,6 @@
 import { compare, hash, truncates } from "bcryptjs";
 
+import { minPasswordCharacters } from "../contract/accounts.ts";
 import { invalidField } from "../contract/errors.ts";
 
 /** About 80 ms of one CPU. OWASP's password storage guidance asks for at least 10. */
@@ -20,5 +21,13 @@ export async function hashPassword(password: string): Promise<string> {
 /** Does the same work whether or not there is a hash, so that the time tells nothing about the account. */
 export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
   const matches = await compare(password, passwordHash ?? nobodysHash);
-  return matches && passwordHash !== undefined && !truncates(password);
+  return matches && passwordHash !== undefined && isTakenWhole(password);
+}
+
+/**
+ * Whether bcrypt tells a password from all others: it reads 72 bytes, and takes a NUL for the end, behind which it begins
+ * anew. Eight of them, which registration took once, are to it the same as nothing at all.
+ */
+function isTakenWhole(password: string): boolean {
+  return !truncates(password) && !password.includes("\0") && password.length >= minPasswordCharacters;
 }

@@ -1,10 +1,14 @@
 import type { RegisterRequest, Session } from "../contract/accounts.ts";
-import { ApiError } from "../contract/errors.ts";
-import { now } from "../platform/clock.ts";
+import { ApiError, invalidField } from "../contract/errors.ts";
+import { hourMs, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { countTry } from "../platform/http/rate-limit.ts";
+import { networkOf } from "../platform/http/source-network.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { newWallet } from "../wallet/record.ts";
+import { isCommonPassword } from "./common-passwords.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { startSession } from "./session.ts";
@@ -12,9 +16,15 @@ import type { EmailRecord, UserRecord } from "./user-record.ts";
 
 /**
  * Creates a user with an organisation and an empty wallet, all or nothing, and logs the user in.
- * @throws ApiError EMAIL_TAKEN; VALIDATION_ERROR for a password that bcrypt cannot take whole; UNAVAILABLE
+ * @throws ApiError EMAIL_TAKEN; VALIDATION_ERROR for a password that bcrypt cannot take whole, or that the stage does not
+ *   take; RATE_LIMITED; UNAVAILABLE
  */
-export async function register(request: RegisterRequest): Promise<Session> {
+export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
+  if (config.uncommonPasswordsOnly() && isCommonPassword(request.password, request.email)) {
+    throw invalidField("password", "is too easy to guess: it is a common one, or follows from the email");
+  }
+  // Before the work that hashing a password is.
+  await countRegistration(networkOf(sourceIp));
   const createdAt = now();
   const user: UserRecord = {
     entity: "user",
@@ -50,4 +60,13 @@ export async function register(request: RegisterRequest): Promise<Session> {
   // All other keys are new.
   if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
   return startSession(user, organization);
+}
+
+/**
+ * Counts what comes of a network, taken emails too: who looks for accounts asks for them here.
+ * @throws ApiError RATE_LIMITED
+ */
+async function countRegistration(network: string): Promise<void> {
+  const max = config.registrationsPerAddress();
+  if (max !== undefined) await countTry({ what: "register-network", max, windowMs: hourMs }, network);
 }

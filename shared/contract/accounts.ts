@@ -8,11 +8,18 @@ const Email = z
   .max(254)
   .refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @")
   .toLowerCase();
+export const minPasswordCharacters = 8;
+
 const Password = z
   .string()
-  .min(8, "must be at least 8 characters long")
+  .min(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`)
   .max(72, "must be at most 72 bytes long in UTF-8")
-  .meta({ description: "At least 8 characters, and in UTF-8 at most 72 bytes." });
+  .regex(/^[^\u0000]*$/, "must not contain the character U+0000")
+  .meta({
+    description:
+      `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
+      "refuse what is easy to guess.",
+  });
 const Name = text(100);
 
 export const RegisterRequest = z

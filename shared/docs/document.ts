@@ -1,16 +1,27 @@
+import { gzipSync } from "node:zlib";
+
 import { openApiDocument } from "../openapi.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
+import { acceptsGzip } from "./accepts-gzip.ts";
 
-let document: string | undefined;
+let made: { readonly document: string; readonly compressed: Uint8Array } | undefined;
 
 /** The OpenAPI document, made with the first call that asks for it. */
-export function openApiResponse(): RawResponse {
-  document ??= JSON.stringify(openApiDocument());
+export function openApiResponse(acceptEncoding: string | undefined): RawResponse {
+  made ??= makeDocument();
+  const takesGzip = acceptsGzip(acceptEncoding);
   return {
     headers: {
       "Content-Type": "application/json; charset=utf-8",
+      ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
+      Vary: "Accept-Encoding",
       "Cache-Control": "public, max-age=300",
     },
-    body: document,
+    body: takesGzip ? made.compressed : made.document,
   };
+}
+
+function makeDocument(): NonNullable<typeof made> {
+  const document = JSON.stringify(openApiDocument());
+  return { document, compressed: gzipSync(document) };
 }

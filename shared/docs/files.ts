@@ -4,6 +4,7 @@ import { gunzip } from "node:zlib";
 
 import type { DocsFile } from "../contract/docs.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
+import { acceptsGzip } from "./accepts-gzip.ts";
 
 const contentTypes: Readonly<Record<DocsFile, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
@@ -13,7 +14,7 @@ const contentTypes: Readonly<Record<DocsFile, string>> = {
 /** A file that the reference page loads. The build has put it beside the function's bundle, compressed. */
 export async function docsFile(file: DocsFile, acceptEncoding: string | undefined): Promise<RawResponse> {
   const compressed = await readFile(new URL(`./${file}.gz`, import.meta.url));
-  const takesGzip = accepts(acceptEncoding ?? "", "gzip");
+  const takesGzip = acceptsGzip(acceptEncoding);
   return {
     headers: {
       "Content-Type": contentTypes[file],
@@ -23,12 +24,4 @@ export async function docsFile(file: DocsFile, acceptEncoding: string | undefine
     },
     body: takesGzip ? compressed : await promisify(gunzip)(compressed),
   };
-}
-
-/** Whether an Accept-Encoding header takes a coding; one with a weight of 0 is refused (RFC 9110, 12.5.3). */
-function accepts(acceptEncoding: string, coding: string): boolean {
-  return acceptEncoding.split(",").some((each) => {
-    const [name = "", weight = "q=1"] = each.toLowerCase().split(";");
-    return name.trim() === coding && Number(weight.trim().slice("q=".length)) > 0;
-  });
 }

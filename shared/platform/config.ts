@@ -11,6 +11,10 @@ export const environmentNames = {
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
+  registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
+  policies: {
+    passwords: "PASSWORD_POLICY",
+  },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
@@ -19,7 +23,9 @@ export const environmentNames = {
     webhookDeliveries: "WEBHOOK_DELIVERIES_QUEUE_URL",
     webhookRetries: "WEBHOOK_RETRIES_QUEUE_URL",
   },
-} as const satisfies Record<string, string | Record<QueueName, string>>;
+} as const satisfies Record<string, string | Record<string, string>> & {
+  queueUrl: Record<QueueName, string>;
+};
 
 /** The header in which CloudFront shows the API its key. */
 export const originKeyHeader = "x-origin-key";
@@ -43,11 +49,17 @@ export const config = {
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),
   /** How long a message stays after it came to its end; undefined is for ever. */
-  messageRetentionDays: (): number | undefined => {
-    const days = process.env[environmentNames.messageRetentionDays];
-    return days === undefined || days === "" ? undefined : Number(days);
-  },
+  messageRetentionDays: (): number | undefined => optionalNumber(environmentNames.messageRetentionDays),
+  /** How many registrations one address may try in an hour; undefined is no limit. */
+  registrationsPerAddress: (): number | undefined => optionalNumber(environmentNames.registrationsPerAddress),
+  /** Whether new passwords must not be easy to guess. */
+  uncommonPasswordsOnly: (): boolean => required(environmentNames.policies.passwords) === "uncommon",
 };
+
+function optionalNumber(name: string): number | undefined {
+  const value = process.env[name];
+  return value === undefined || value === "" ? undefined : Number(value);
+}
 
 function required(name: string): string {
   const value = process.env[name];

@@ -21,7 +21,7 @@ export const register = {
   body: RegisterRequest,
   status: 201,
   data: Session,
-  errors: ["EMAIL_TAKEN"],
+  errors: ["EMAIL_TAKEN", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const login = {
@@ -40,7 +40,7 @@ export const logout = {
   method: "POST",
   path: "/v1/auth/logout",
   tag: "auth",
-  summary: "End the session that calls",
+  summary: "End the session of this token, from the next request on",
   auth: "session",
   status: 200,
   data: LoggedOut,
@@ -51,7 +51,7 @@ export const logoutEverywhere = {
   method: "POST",
   path: "/v1/auth/logout-everywhere",
   tag: "auth",
-  summary: "End all sessions of the user",
+  summary: "End all sessions of the user, this one too; API keys go on",
   auth: "session",
   status: 200,
   data: LoggedOut,

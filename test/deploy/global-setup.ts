@@ -12,6 +12,7 @@ import { deploy, mustRunCdk } from "./stages.ts";
 const openStage = {
   carrier: "sandbox",
   keepData: false,
+  policies: { passwords: "any" },
   topUpEnabled: true,
   webhookTargets: "any",
   logRetentionDays: 7,

@@ -59,6 +59,8 @@ describe("registration", () => {
     ["an email with 65 characters before the @", { email: `${"x".repeat(65)}@example.com` }, "email"],
     ["a missing email", { email: undefined }, "email"],
     ["a short password", { password: "1234567" }, "password"],
+    ["a password with a NUL", { password: `correct\0horse` }, "password"],
+    ["a password of nothing but NULs", { password: "\0".repeat(8) }, "password"],
     ["a missing password", { password: undefined }, "password"],
     ["a password that bcrypt would cut", { password: "é".repeat(37) }, "password"],
     ["a name that is no text", { firstName: 1 }, "firstName"],

@@ -18,7 +18,11 @@ beforeAll(() => {
     throttle: {
       rateLimit: 300,
       burstLimit: 200,
-      operations: { sendSms: { rateLimit: 50, burstLimit: 20 } },
+      anonymous: { rateLimit: 7, burstLimit: 9 },
+      operations: {
+        sendSms: { rateLimit: 50, burstLimit: 20 },
+        login: { rateLimit: 3, burstLimit: 5 },
+      },
     },
     logRetentionDays: 400,
     workerConcurrency: { refunds: 7 },
@@ -56,13 +60,31 @@ it("limits the requests of the whole API and of single operations", () => {
   expect(others).toEqual([]);
   expect(apiStage).toMatchObject({
     DefaultRouteSettings: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 200 },
-    RouteSettings: { "POST /v1/sms/send": { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 20 } },
+    RouteSettings: {
+      "POST /v1/sms/send": { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 20 },
+      "POST /v1/auth/login": { ThrottlingRateLimit: 3, ThrottlingBurstLimit: 5 },
+    },
   });
   // API Gateway takes the limits of a route that is there already, and of no other.
   const { DependsOn } = z
     .object({ DependsOn: z.array(z.string()) })
     .parse(template.toJSON()["Resources"][String(id)]);
-  expect(DependsOn).toEqual([expect.stringMatching(/^ApiSendSmsRoute/)]);
+  for (const route of [/^ApiSendSmsRoute/, /^ApiLoginRoute/, /^ApiNotFoundRoute/]) {
+    expect(DependsOn).toContainEqual(expect.stringMatching(route));
+  }
+});
+
+it("gives each route that asks for no credential a limit of its own, so that it uses up nobody else's", () => {
+  const [[, apiStage] = []] = resources(
+    "AWS::ApiGatewayV2::Stage",
+    z.object({ RouteSettings: z.record(z.string(), z.object({ ThrottlingRateLimit: z.number() })) }),
+  );
+  const limited = Object.entries(apiStage?.RouteSettings ?? {}).map(
+    ([route, { ThrottlingRateLimit }]) => `${route} ${ThrottlingRateLimit}`,
+  );
+  // There is no reference in this stage.
+  const expected = ["$default 7", "GET /health 7", "POST /v1/auth/register 7", "POST /v1/auth/login 3"];
+  expect(limited.toSorted()).toEqual([...expected, "POST /v1/sms/send 50"].toSorted());
 });
 
 it("keeps its logs as long as the stage says", () => {

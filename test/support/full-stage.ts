@@ -8,6 +8,7 @@ export const fullStage: Stage = {
     region: "eu-west-1",
     carrier: "aws",
     keepData: true,
+    policies: { passwords: "uncommon" },
     topUpEnabled: true,
     webhookTargets: "public",
     docsEnabled: true,
@@ -17,6 +18,7 @@ export const fullStage: Stage = {
       burstLimit: 500,
       operations: { register: { rateLimit: 5, burstLimit: 5 } },
     },
+    limits: { registrationsPerAddress: 20 },
     domain: {
       name: "sms.example.com",
       certificateArn: "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-0000-0000-000000000000",

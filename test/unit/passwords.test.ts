@@ -24,3 +24,11 @@ it("a password that bcrypt would cut never matches, though its first 72 bytes do
   expect(await passwordMatches("x".repeat(72), hash)).toBe(true);
   expect(await passwordMatches("x".repeat(73), hash)).toBe(false);
 });
+
+it("a password with a NUL matches nothing, nor does what bcrypt takes for the same", async () => {
+  const hash = await hashPassword("\0".repeat(8));
+  for (const password of ["", "\0", "\0".repeat(8)])
+    expect(await passwordMatches(password, hash)).toBe(false);
+  const repeated = await hashPassword("ab\0ab\0ab\0");
+  expect(await passwordMatches("ab", repeated)).toBe(false);
+});

@@ -10,6 +10,7 @@
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | a user                                           | USER#<user>         | USER          |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
+ * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
@@ -61,6 +62,7 @@ export const keyFamilies = [
   "EMAIL",
   "IDEMPOTENCY",
   "KEY",
+  "KNOWN_NETWORK",
   "LEDGER",
   "LIMIT",
   "MESSAGES",
@@ -97,6 +99,7 @@ export const keys = {
   }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
+  knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
   wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
   walletListing: (shard: number, organizationId: string): Key => ({

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { login } from "../../shared/accounts/login.ts";
+import { passwordMatches } from "../../shared/accounts/passwords.ts";
+import { register } from "../../shared/accounts/register.ts";
+import { ApiError } from "../../shared/contract/errors.ts";
+import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+
+// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+vi.mock("../../shared/accounts/passwords.ts", () => ({
+  hashPassword: vi.fn(async (password: string) => password),
+  passwordMatches: vi.fn(async (password: string, hash?: string) => password === hash),
+}));
+vi.mock("../../shared/accounts/session.ts", () => ({ startSession: async () => ({ token: "a token" }) }));
+
+const password = "correct horse battery";
+const home = "203.0.113.1";
+let email: string;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T12:14:59Z") });
+  email = `${randomUUID()}@example.com`;
+  await register({ email, password }, home);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+/** A network that nobody has called from yet. */
+function newNetwork(): string {
+  const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
+  return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
+}
+
+/** @returns "in", or the code of the error with what it says in Retry-After, in seconds */
+async function logIn(given: string, address: string, account = email): Promise<string> {
+  try {
+    await login({ email: account, password: given }, address);
+    return "in";
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, headers } = error;
+    return code === "RATE_LIMITED" ? `${code} ${headers["Retry-After"]}` : code;
+  }
+}
+
+async function guess(times: number, address: string, account = email): Promise<string[]> {
+  const results: string[] = [];
+  for (let time = 0; time < times; time += 1) results.push(await logIn(`guess ${time}`, address, account));
+  return results;
+}
+
+const wrong = "INVALID_CREDENTIALS";
+
+it("one network may try ten wrong passwords at an account in any quarter of an hour, at its edges too", async () => {
+  const stranger = newNetwork();
+  expect(await guess(10, stranger)).toEqual(Array<string>(10).fill(wrong));
+  vi.setSystemTime(Date.now() + 2 * secondMs);
+  expect(await guess(1, stranger)).toEqual([`RATE_LIMITED ${15 * 60 - 2}`]);
+  const calls = vi.mocked(passwordMatches).mock.calls.length;
+  expect(await logIn(password, stranger)).toMatch(/^RATE_LIMITED/);
+  expect(vi.mocked(passwordMatches).mock.calls).toHaveLength(calls);
+});
+
+it("addresses of one /64 of IPv6 are one network", async () => {
+  const network = newNetwork();
+  for (let host = 1; host <= 10; host += 1) {
+    expect(await guess(1, network.replace(/1$/, String(host)))).toEqual([wrong]);
+  }
+  expect(await guess(1, network.replace(/1$/, "ffff:1"))).toEqual([expect.stringMatching(/^RATE_LIMITED/)]);
+});
+
+describe("while a stranger guesses, the owner", () => {
+  it("gets in from anywhere else, with the right password", async () => {
+    const stranger = newNetwork();
+    await guess(12, stranger);
+    expect(await logIn(password, stranger)).toMatch(/^RATE_LIMITED/);
+    expect(await logIn(password, home)).toBe("in");
+    expect(await logIn(password, newNetwork())).toBe("in");
+  });
+
+  it("gets in from where they were before, also when many guess from many places", async () => {
+    expect(await logIn(password, home)).toBe("in");
+    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
+    expect(await logIn(password, newNetwork())).toMatch(/^RATE_LIMITED/);
+    expect(await logIn(password, home)).toBe("in");
+    expect(await guess(10, home)).toEqual(Array<string>(10).fill(wrong));
+    expect(await guess(1, home)).toEqual([expect.stringMatching(/^RATE_LIMITED/)]);
+  });
+
+  it("waits for two minutes at the most at a new place when many guess from many places", async () => {
+    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
+    const refused = await logIn(password, newNetwork());
+    expect(Number(refused.replace("RATE_LIMITED ", ""))).toBeLessThanOrEqual(120);
+    vi.setSystemTime(Date.now() + 2 * minuteMs);
+    expect(await logIn(password, newNetwork())).toBe("in");
+  });
+});
+
+it("one network may try a hundred wrong passwords at all accounts, and those who are known there still get in", async () => {
+  const office = newNetwork();
+  expect(await logIn(password, office)).toBe("in");
+  const accounts = Array.from({ length: 11 }, () => `${randomUUID()}@example.com`);
+  const results: string[] = [];
+  for (const account of accounts) results.push(...(await guess(10, office, account)));
+  expect(results.filter((result) => result === wrong)).toHaveLength(100);
+  const colleague = `${randomUUID()}@example.com`;
+  await register({ email: colleague, password }, office);
+  expect(await logIn(password, office, colleague)).toMatch(/^RATE_LIMITED/);
+  expect(await logIn(password, office)).toBe("in");
+});
+
+it("a network is forgotten that nobody has logged in from for three months", async () => {
+  expect(await logIn(password, home)).toBe("in");
+  const attack = async (): Promise<void> => {
+    for (let count = 0; count < 2; count += 1) await guess(10, newNetwork());
+  };
+  vi.setSystemTime(Date.now() + 89 * dayMs);
+  await attack();
+  expect(await logIn(password, home)).toBe("in");
+  vi.setSystemTime(Date.now() + 91 * dayMs);
+  await attack();
+  expect(await logIn(password, home)).toMatch(/^RATE_LIMITED/);
+});
+
+describe("registration", () => {
+  const registerFrom = async (address: string, account = `${randomUUID()}@example.com`): Promise<string> =>
+    register({ email: account, password }, address).then(
+      () => "in",
+      (error: unknown) => (error instanceof ApiError ? error.code : Promise.reject(error)),
+    );
+
+  it("is limited by network where the stage says so, with all that was tried, before any work is done", async () => {
+    vi.stubEnv(environmentNames.registrationsPerAddress, "3");
+    const network = newNetwork();
+    expect(await registerFrom(network)).toBe("in");
+    expect(await registerFrom(network, email)).toBe("EMAIL_TAKEN");
+    expect(await registerFrom(network.replace(/1$/, "2"))).toBe("in");
+    const { hashPassword } = await import("../../shared/accounts/passwords.ts");
+    const calls = vi.mocked(hashPassword).mock.calls.length;
+    expect(await registerFrom(network)).toBe("RATE_LIMITED");
+    expect(vi.mocked(hashPassword).mock.calls).toHaveLength(calls);
+    expect(await registerFrom(newNetwork())).toBe("in");
+    vi.setSystemTime(Date.now() + 60 * minuteMs);
+    expect(await registerFrom(network)).toBe("in");
+  });
+
+  it("takes a password that is easy to guess, unless the stage is strict", async () => {
+    const weak = async (): Promise<unknown> =>
+      register({ email: `${randomUUID()}@example.com`, password: "password1" }, newNetwork());
+    await expect(weak()).resolves.toBeDefined();
+    vi.stubEnv(environmentNames.policies.passwords, "uncommon");
+    await expect(weak()).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: [{ path: "password" }],
+    });
+    expect(await registerFrom(newNetwork())).toBe("in");
+  });
+});
