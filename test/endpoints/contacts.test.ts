@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { maxContacts, findContact, readContacts } from "../../shared/contacts/record.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
@@ -142,6 +142,76 @@ describe("a contact", () => {
     expect(errorOf(await full.call("/v1/contacts", { json }))).toEqual(conflict);
     await remove(full, id);
     expect((await full.call("/v1/contacts", { json })).status).toBe(201);
+  });
+});
+
+describe("attributes by the names of what every object has", () => {
+  const attributes = { constructor: "a", toString: "b", hasOwnProperty: "c", valueOf: "d", prototype: "e" };
+
+  it("are kept, changed and imported like any other", async () => {
+    const contact = await create(customer, { attributes });
+    expect(await read(customer, contact.id)).toEqual(contact);
+    expect(Object.keys(contact.attributes)).toHaveLength(5);
+    expect(contact.attributes).toEqual(attributes);
+    const plain = await create(customer);
+    expect((await change(customer, plain.id, { attributes })).status).toBe(200);
+    expect(Object.entries((await read(customer, plain.id)).attributes)).toHaveLength(5);
+
+    const rows = [newNumber(), newNumber(), newNumber()].map((phoneNumber) => ({ phoneNumber, attributes }));
+    const imported = await customer.call("/v1/contacts/import", { json: { contacts: rows } });
+    const { totals, results } = dataOf(imported, ImportedContacts);
+    expect(totals).toEqual({ created: 3, duplicates: 0, invalid: 0 });
+    const [first] = results;
+    const id = first?.status === "created" ? first.id : "";
+    expect(Object.entries((await read(customer, id)).attributes)).toHaveLength(5);
+    expect((await list(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
+  });
+
+  it("fill the placeholders of campaigns and templates only if they are there", async () => {
+    const sender = await Customer.register({ balance: 1 });
+    const named = await create(sender, { attributes });
+    await create(sender);
+    const { id } = await sender.client.createCampaign({
+      body: {
+        name: "Names",
+        message: "{{constructor}}{{toString}}{{hasOwnProperty}}",
+        audience: { all: true },
+        senderId: "ACME",
+      },
+    });
+    await sender.client.launchCampaign({ params: { id } });
+    await vi.waitFor(
+      async () => {
+        const { status, progress } = await sender.client.getCampaign({ params: { id } });
+        expect({ status, unrenderable: progress.skipped.unrenderable }).toEqual({
+          status: "completed",
+          unrenderable: 1,
+        });
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+    const { rows } = await sender.client.listSms();
+    expect(rows.map(({ to, message }) => ({ to, message }))).toEqual([
+      { to: named.phoneNumber, message: "abc" },
+    ]);
+
+    const body = { name: "names", body: "{{constructor}} {{toString}}" };
+    const { id: templateId } = await sender.client.createTemplate({ body });
+    const send = async (raw: string): Promise<ApiResponse> =>
+      sender.call(`/v1/templates/${templateId}/send`, { raw });
+    const to = '"to":"15005550000","senderId":"ACME"';
+    const missing = await send(`{${to},"values":{"__proto__":{"constructor":"x"}}}`);
+    expect(invalidFields(missing)).toEqual(["values.constructor", "values.toString"]);
+    expect((await send(`{${to},"values":{"constructor":"x","toString":"y"}}`)).status).toBe(202);
+  });
+
+  it("are never the prototype of anything", async () => {
+    const raw = `{"phoneNumber":"${newNumber()}","attributes":{"__proto__":"x","city":"Oslo"}}`;
+    const created = dataOf(await customer.call("/v1/contacts", { raw }), Contact);
+    expect(created.attributes).toEqual({ city: "Oslo" });
+    const contacts = `{"contacts":[${raw.replace(/\d{11}/, newNumber())},{"__proto__":{"phoneNumber":"1"}}]}`;
+    const imported = await customer.call("/v1/contacts/import", { raw: contacts });
+    expect(dataOf(imported, ImportedContacts).totals).toEqual({ created: 1, duplicates: 0, invalid: 1 });
   });
 });
 

@@ -47,7 +47,10 @@ function documentClient(maxUnheardAttempts: number, maxAttempts?: number): Dynam
   dynamodb.middlewareStack.add((next) => async (args) => next(args).catch(unavailableIfBusy), {
     step: "initialize",
   });
-  return DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
+  return DynamoDBDocumentClient.from(dynamodb, {
+    // It takes an object for a map only if its `constructor` is Object's, and customers name attributes as they like.
+    marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
+  });
 }
 
 /** How DynamoDB says that it found no room for a request now, and not that anything is wrong with it. */
