@@ -6,10 +6,15 @@ import { MessageErrorCode } from "./sms.ts";
 export const EventName = z.enum(["message.sent", "message.failed"]);
 export type EventName = z.infer<typeof EventName>;
 
-const Url = z.string().max(2_048).meta({
-  format: "uri",
-  description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
-});
+const Url = z
+  .string()
+  .max(2_048)
+  // A URL parser passes over some of them, so that a person would read another address than the one that is called.
+  .regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen")
+  .meta({
+    format: "uri",
+    description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
+  });
 const Events = z
   .array(EventName)
   .min(1)
