@@ -76,7 +76,10 @@ function add(described: OperatorCommand, program: Command): Command {
     // Its schema says that it is missing, in the words that it has for all that is typed wrongly.
     added.addArgument(new Argument(title, help).argOptional());
   }
-  for (const { title, help } of options) added.option(title, help, valueOf);
+  for (const { title, help } of options) {
+    if (title.includes("<")) added.option(title, help, valueOf);
+    else added.option(title, help);
+  }
   if (asksFirst) added.option("--yes", "do not ask, also where the data of real customers is kept");
   const stageHelp = "a deployed stage, with your AWS credentials; without it the gateway on this machine";
   const lines = examples.map((example) => `  ${program.name()} ${name} ${example}`.trimEnd());

@@ -55,7 +55,7 @@ export function command<Input extends Readonly<Record<string, z.ZodType>>>({
 /**
  * A part of a command's input.
  * @param title how it is typed, in the notation of commander: `<amount>` is a parameter, `[organisation...]` takes all
- * that follow, and `--reason <text>` is the option for the part of the name `reason`
+ * that follow, `--reason <text>` is the option for the part of the name `reason`, and `--shared` is one that is given or not
  * @param help what it is for
  */
 export function part<Schema extends z.ZodType>(title: string, help: string, schema: Schema): Schema {

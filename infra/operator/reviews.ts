@@ -5,7 +5,8 @@ import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
 import type { Decision } from "../../shared/reviews/record.ts";
 import { readSenderId } from "../../shared/sender-ids/record.ts";
-import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
+import { decideSenderId, listPendingSenderIds, takeApprovedNames } from "../../shared/sender-ids/review.ts";
+import { listWallets } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organizations.ts";
@@ -67,7 +68,8 @@ const kycApprove = command({
 
 const kycReject = command({
   name: "kyc reject",
-  summary: "Reject an organisation's KYC submission; it may submit another",
+  summary: "Reject an organisation's KYC submission, or withdraw its approval",
+  details: "The organisation may submit another.",
   examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'The number is not known'"],
   asksFirst: true,
   input: Submission.extend(Reason),
@@ -92,20 +94,57 @@ const senderIdsList = command({
 const senderIdsApprove = command({
   name: "sender-ids approve",
   summary: "Approve a sender ID",
-  details: "The first one of an organisation becomes its default. Register it with the carrier before.",
-  examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
+  details:
+    "The first one of an organisation becomes its default. Register it with the carrier before. In whatever case it is " +
+    "written it is then this organisation's: for another it is refused, unless both may have it.",
+  examples: [
+    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod",
+    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --shared",
+  ],
   asksFirst: true,
-  input: SenderIdRequest,
-  run: async (input, context) => decideOnSenderId(input, { approved: true }, context),
+  input: SenderIdRequest.extend({
+    shared: part("--shared", "also if another organisation has it", z.literal(true).optional()),
+  }),
+  run: async ({ shared = false, ...input }, context) =>
+    decideOnSenderId(input, { approved: true }, context, shared),
 });
 
 const senderIdsReject = command({
   name: "sender-ids reject",
-  summary: "Reject a sender ID, also one that has been approved",
+  summary: "Reject a sender ID, or withdraw the approval of one",
+  details:
+    "One whose approval is withdrawn is free for others. Where a stage sends under approved sender IDs only, messages that " +
+    "carry it and have not been sent fail, and are refunded.",
   examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
   asksFirst: true,
   input: SenderIdRequest.extend(Reason),
   run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
+});
+
+const senderIdsClaim = command({
+  name: "sender-ids claim",
+  summary: "Note whose the sender IDs are that an older release approved",
+  details:
+    "Release 0.2 and older ones approved a sender ID for any number of organisations. Run this once after the upgrade, " +
+    "before a stage sends under approved sender IDs only. Of one that several have, who asked last keeps the approval and " +
+    "cannot send under it until it is approved again with --shared, or rejected. Running it again changes nothing.",
+  examples: ["", "--stage prod"],
+  asksFirst: true,
+  input: z.object({}),
+  run: async (_, { output, confirm }) => {
+    await confirm("let all organisations send under the sender IDs that were approved for them", "yes");
+    let taken = 0;
+    let conflicts = 0;
+    for await (const organizationId of listWallets()) {
+      const names = await takeApprovedNames(organizationId);
+      taken += names.taken.length;
+      conflicts += names.conflicts.length;
+      for (const conflict of names.conflicts) output.note(`${organizationId}: ${conflict}`);
+      output.progress(`${taken} sender IDs are somebody's`);
+    }
+    output.result({ taken, conflicts }, `${taken} sender IDs are somebody's, ${conflicts} are another's`);
+    if (conflicts > 0) process.exitCode = 1;
+  },
 });
 
 async function listRequests<Request extends object>(
@@ -147,6 +186,7 @@ async function decideOnSenderId(
   { organization, senderIdId }: z.infer<typeof SenderIdRequest>,
   decision: Decision,
   context: Context,
+  isShared = false,
 ): Promise<void> {
   const { id, name } = await readOrganization(organization);
   const { record } = await readSenderId(id, senderIdId).catch((error: unknown) => {
@@ -154,7 +194,7 @@ async function decideOnSenderId(
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
   });
   await context.confirm(`${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`, id);
-  const decided = await decideSenderId(id, senderIdId, decision);
+  const decided = await decideSenderId(id, senderIdId, decision, { isShared });
   context.output.result(decided, `${decided.senderId} of ${id} is ${decided.status}`);
 }
 
@@ -187,4 +227,5 @@ export const reviewCommands = [
   senderIdsList,
   senderIdsApprove,
   senderIdsReject,
+  senderIdsClaim,
 ];

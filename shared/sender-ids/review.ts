@@ -2,9 +2,10 @@ import { replaceDefaultSenderId } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../platform/table/table.ts";
+import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
+import { giveUpName, holdersOf, takeName } from "./names.ts";
 import { readSenderId, readSenderIds, type SenderIdRecord } from "./record.ts";
 
 /** The requests of all organisations that wait for a decision, oldest first. */
@@ -18,14 +19,16 @@ export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
 
 /**
  * The operator's decision on a request. The first sender ID that is approved becomes the organisation's
- * default. One that has been approved may still be rejected, and is then the default no longer.
+ * default. One that has been approved may still be rejected, and is then the default no longer, and free for others.
+ * @param isShared whether it may be approved for an organisation although another has it
  * @throws ApiError NOT_FOUND, also for a request of another organisation; CONFLICT when it has been decided
- *   on; UNAVAILABLE when too many other changes came in between
+ *   on, or another organisation has it; UNAVAILABLE when too many other changes came in between
  */
 export async function decideSenderId(
   organizationId: string,
   senderIdId: string,
   decision: Decision,
+  { isShared = false }: { readonly isShared?: boolean } = {},
 ): Promise<SenderIdRecord> {
   return untilUndisturbed(async () => {
     const { record: seen, defaultSenderId } = await readSenderId(organizationId, senderIdId);
@@ -44,8 +47,53 @@ export async function decideSenderId(
         defaultSenderId,
         decision.approved ? (defaultSenderId ?? seen.senderId) : withoutIt,
       ),
+      ...nameWrites(seen, decision, isShared),
       ...(seen.status === "pending" ? [closeReview("sender-ids", seen.id)] : []),
     ]);
-    return written.outcome === "committed" ? { ...seen, ...fields } : undefined;
+    if (written.outcome === "committed") return { ...seen, ...fields };
+    const [request, , name] = written.refusals;
+    if (request === undefined && name !== undefined) {
+      throw new ApiError("CONFLICT", { message: conflictText(seen, holdersOf(name.found)) });
+    }
+    return undefined;
   });
+}
+
+/** What a decision does to the name: nothing, if the request was pending and is rejected. */
+function nameWrites(
+  { organizationId, senderId, status }: SenderIdRecord,
+  { approved }: Decision,
+  isShared: boolean,
+): Write[] {
+  if (approved) return [takeName(organizationId, senderId, isShared)];
+  return status === "approved" ? [giveUpName(organizationId, senderId)] : [];
+}
+
+function conflictText({ senderId }: SenderIdRecord, organizationIds: readonly string[]): string {
+  return `The sender ID ${senderId} is approved for another organisation: ${organizationIds.join(", ")}.`;
+}
+
+/**
+ * Takes the sender IDs of an organisation that an older release approved, which kept no account of whose a name is.
+ * @returns those that it has now, and what to say of those that others have
+ */
+export async function takeApprovedNames(
+  organizationId: string,
+): Promise<{ readonly taken: readonly string[]; readonly conflicts: readonly string[] }> {
+  const taken: string[] = [];
+  const conflicts: string[] = [];
+  for (const record of await readSenderIds(organizationId)) {
+    if (record.status !== "approved") continue;
+    const stillApproved = updateOf(
+      keys.senderId(organizationId, record.senderId),
+      { set: { status: "approved" } },
+      { is: { id: record.id, status: "approved" } },
+    );
+    const written = await transact([stillApproved, takeName(organizationId, record.senderId)]);
+    if (written.outcome === "committed") taken.push(record.senderId);
+    else if (written.refusals[1] !== undefined) {
+      conflicts.push(conflictText(record, holdersOf(written.refusals[1].found)));
+    }
+  }
+  return { taken, conflicts };
 }

@@ -32,7 +32,8 @@ async function request(senderId: string, fields: Record<string, unknown> = {}): 
 }
 
 async function approve({ id }: SenderIdRequest): Promise<void> {
-  await decideSenderId(customer.organizationId, id, { approved: true });
+  // The customers of other tests have the same names.
+  await decideSenderId(customer.organizationId, id, { approved: true }, { isShared: true });
 }
 
 async function reject({ id }: SenderIdRequest): Promise<void> {

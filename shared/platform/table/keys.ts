@@ -8,6 +8,7 @@
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
  * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
+ * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
  * | a user                                           | USER#<user>         | USER          |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
@@ -71,6 +72,7 @@ export const keyFamilies = [
   "RELEASE",
   "REVIEWS",
   "SANDBOX",
+  "SENDER",
   "STATS",
   "TEMPLATES",
   "USER",
@@ -97,6 +99,7 @@ export const keys = {
     pk: `ORG#${organizationId}`,
     sk: `SENDER-ID#${senderId.toLowerCase()}`,
   }),
+  senderName: (senderId: string): Key => ({ pk: `SENDER#${senderId.toUpperCase()}`, sk: "SENDER" }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+
+import { beforeEach, expect, it } from "vitest";
+
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem } from "../../shared/platform/table/table.ts";
+import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
+import { readSenderIds } from "../../shared/sender-ids/record.ts";
+import { decideSenderId, takeApprovedNames } from "../../shared/sender-ids/review.ts";
+import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
+import { Customer } from "../support/api.ts";
+
+/*
+ * Whom a name is approved for.
+ */
+
+const approval = { approved: true } as const;
+const rejection = { approved: false, reason: "not yours" } as const;
+const isRefused = { code: "CONFLICT" };
+
+let first: string;
+let second: string;
+/** One that no other test uses. */
+let name: string;
+beforeEach(async () => {
+  [{ organizationId: first }, { organizationId: second }] = await Promise.all([
+    Customer.register(),
+    Customer.register(),
+  ]);
+  name = `Bank${randomBytes(3).toString("hex")}`;
+});
+
+async function requested(organizationId: string, senderId = name): Promise<string> {
+  return (await createSenderId(organizationId, { senderId })).id;
+}
+
+/** Which of the two may send under a name. */
+async function approvedFor(senderId = name): Promise<boolean[]> {
+  return Promise.all([isApprovedSenderId(first, senderId), isApprovedSenderId(second, senderId)]);
+}
+
+it("a name is approved for one organisation, in whatever case it is written", async () => {
+  const ids = [await requested(first), await requested(second, name.toUpperCase())] as const;
+  expect(await approvedFor()).toEqual([false, false]);
+  await decideSenderId(first, ids[0], approval);
+  for (const written of [name, name.toUpperCase(), name.toLowerCase()]) {
+    expect(await approvedFor(written)).toEqual([true, false]);
+  }
+  const refused = decideSenderId(second, ids[1], approval);
+  await expect(refused).rejects.toMatchObject({ ...isRefused, message: expect.stringContaining(first) });
+  expect(await approvedFor()).toEqual([true, false]);
+  expect(await readSenderIds(second)).toMatchObject([{ status: "pending" }]);
+});
+
+it("the operator lets several have a name, and what one of them loses the others keep", async () => {
+  const ids = [await requested(first), await requested(second)] as const;
+  await decideSenderId(first, ids[0], approval);
+  await decideSenderId(second, ids[1], approval, { isShared: true });
+  expect(await approvedFor()).toEqual([true, true]);
+  await decideSenderId(first, ids[0], rejection);
+  expect(await approvedFor()).toEqual([false, true]);
+  // It is the other's alone now.
+  await expect(decideSenderId(first, await requested(first), approval)).rejects.toMatchObject(isRefused);
+});
+
+it("a name whose approval is withdrawn is free, and one that is rejected is taken from nobody", async () => {
+  const ids = [await requested(first), await requested(second)] as const;
+  await decideSenderId(first, ids[0], approval);
+  await decideSenderId(second, ids[1], rejection);
+  expect(await approvedFor()).toEqual([true, false]);
+  await decideSenderId(first, ids[0], rejection);
+  expect(await approvedFor()).toEqual([false, false]);
+  await decideSenderId(second, await requested(second), approval);
+  expect(await approvedFor()).toEqual([false, true]);
+});
+
+it("of two organisations that a name is approved for at the same time one gets it", async () => {
+  const ids = [await requested(first), await requested(second)] as const;
+  const decisions = await Promise.allSettled([
+    decideSenderId(first, ids[0], approval),
+    decideSenderId(second, ids[1], approval),
+  ]);
+  expect(decisions.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(decisions.find(({ status }) => status === "rejected")).toMatchObject({ reason: isRefused });
+  expect((await approvedFor()).filter(Boolean)).toHaveLength(1);
+});
+
+it("a number is nobody's, though it was approved", async () => {
+  const number = `1${Date.now()}`.slice(0, 11);
+  await decideSenderId(first, await requested(first, number), approval);
+  expect(await approvedFor(number)).toEqual([false, false]);
+});
+
+it("what an older release approved is taken once for whom it was approved, and not from others", async () => {
+  const ids = [await requested(first), await requested(second)] as const;
+  await decideSenderId(first, ids[0], approval);
+  await decideSenderId(second, ids[1], approval, { isShared: true });
+  await requested(first, `P${name}`);
+  await deleteItem(keys.senderName(name));
+  expect(await approvedFor()).toEqual([false, false]);
+  for (const time of ["once", "again"]) {
+    expect(await takeApprovedNames(first), time).toEqual({ taken: [name], conflicts: [] });
+    expect(await takeApprovedNames(second)).toEqual({
+      taken: [],
+      conflicts: [expect.stringContaining(first)],
+    });
+    expect(await approvedFor()).toEqual([true, false]);
+  }
+});
