@@ -36,6 +36,10 @@ export default defineConfig({
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",
       [environmentNames.behindFirewall]: "false",
+      [environmentNames.policies.senderIds]: "any",
+      [environmentNames.policies.kyc]: "none",
+      [environmentNames.policies.verifiedEmail]: "none",
+      [environmentNames.policies.countries]: "any",
       [environmentNames.policies.passwords]: "any",
     },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.

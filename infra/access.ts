@@ -36,9 +36,13 @@ export const changesWallet = {
   transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"] }],
 } as const satisfies Access;
 
+/** To hold those who send against the policies of the stage, and what they send too. */
+export const checksSender = { ORG: ["GetItem"], SENDER: ["GetItem"] } as const satisfies TableAccess;
+const checksMessages = { ...checksSender, CONTACTS: ["GetItem"] } as const satisfies TableAccess;
+
 /** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
 const acceptsMessages = grant(changesWallet, {
-  table: { ORG: ["GetItem"], MESSAGES: ["PutItem", "DeleteItem"], STATS: ["UpdateItem"] },
+  table: { ...checksMessages, MESSAGES: ["PutItem", "DeleteItem"], STATS: ["UpdateItem"] },
   transactions: [
     { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], DUE: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] },
   ],
@@ -101,7 +105,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   listCampaigns: { table: { CAMPAIGNS: ["Query"], ORG: ["GetItem"], STATS: ["Query"] } },
   createCampaign: {
-    table: { ORG: ["GetItem"], TEMPLATES: ["GetItem"] },
+    table: { ...checksSender, TEMPLATES: ["GetItem"] },
     transactions: [
       {
         ORG: ["UpdateItem"],
@@ -114,7 +118,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   getCampaign: { table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] } },
   launchCampaign: {
-    table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
+    table: { ...checksSender, CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
     transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["PutItem"] }],
     queues: ["campaigns"],
   },

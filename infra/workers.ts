@@ -1,6 +1,6 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../shared/platform/jobs/shards.ts";
-import { changesWallet, grant, type Access } from "./access.ts";
+import { changesWallet, checksSender, grant, type Access } from "./access.ts";
 
 /** A function that works by itself: on the jobs of its queues, or by the clock. */
 export interface Worker {
@@ -48,8 +48,11 @@ export const workers = {
     queuesForItself: true,
     access: {
       table: {
+        // What may have changed since the message was accepted: whose its sender ID is, and who has opted out.
+        CONTACTS: ["GetItem"],
         MESSAGES: ["GetItem", "UpdateItem"],
         SANDBOX: ["UpdateItem"],
+        SENDER: ["GetItem"],
         STATS: ["UpdateItem"],
       },
       transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
@@ -75,6 +78,7 @@ export const workers = {
     queuesForItself: true,
     access: grant(changesWallet, {
       table: {
+        ...checksSender,
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         CONTACTS: ["GetItem", "Query"],
         MESSAGES: ["DeleteItem", "Query"],

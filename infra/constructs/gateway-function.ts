@@ -197,12 +197,24 @@ function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
   return { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) };
 }
 
-function policyVariables({ policies }: Stage): Record<string, string> {
-  return { [environmentNames.policies.passwords]: policies.passwords };
+/** What the stage asks for beside the contract's own rules. */
+function policyVariables({
+  senderIds,
+  kyc,
+  verifiedEmail,
+  countries,
+  passwords,
+}: Stage["policies"]): Record<string, string> {
+  return {
+    [environmentNames.policies.senderIds]: senderIds,
+    [environmentNames.policies.kyc]: kyc,
+    [environmentNames.policies.verifiedEmail]: verifiedEmail,
+    [environmentNames.policies.countries]: countries === "any" ? countries : countries.join(" "),
+    [environmentNames.policies.passwords]: passwords,
+  };
 }
 
-function limitsOf({ limits }: Stage): Record<string, string> {
-  const { registrationsPerAddress } = limits;
+function limitVariables({ registrationsPerAddress }: Stage["limits"]): Record<string, string> {
   return registrationsPerAddress === undefined
     ? {}
     : { [environmentNames.registrationsPerAddress]: String(registrationsPerAddress) };
@@ -217,8 +229,8 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
-    ...policyVariables(stage),
-    ...limitsOf(stage),
+    ...policyVariables(stage.policies),
+    ...limitVariables(stage.limits),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),

@@ -1,6 +1,10 @@
 import * as z from "zod";
 
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import {
+  findOrganization,
+  noteVerifiedEmail,
+  type OrganizationRecord,
+} from "../../shared/accounts/organization-record.ts";
 import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -48,6 +52,7 @@ const show = command({
       Name: organization.name,
       Registered: organization.createdAt,
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
+      Email: organization.emailVerifiedAt === undefined ? "not verified" : "verified",
       Wallet: wallet === undefined ? "none" : walletText(wallet),
       KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
       "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
@@ -91,6 +96,21 @@ const spread = command({
   },
 });
 
+const verifyEmail = command({
+  name: "organizations verify-email",
+  summary: "Note that the email of an organisation's user is theirs",
+  details: "You have made sure of it. A stage may want that before it sends anything for them.",
+  examples: ["ada@example.com", "ada@example.com --stage prod"],
+  asksFirst: true,
+  input: z.object({ organization: Organization }),
+  run: async (input, { output, confirm }) => {
+    const { id, name } = await readOrganization(input.organization);
+    await confirm(`note that the email of ${name} (${id}) is verified`, id);
+    const { emailVerifiedAt } = await noteVerifiedEmail(id);
+    output.result({ organizationId: id, emailVerifiedAt }, `the email of ${id} is verified`);
+  },
+});
+
 /** The wallet of an organisation, or undefined where it has none. */
 async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
   return readWallet(organizationId).catch((error: unknown) => {
@@ -103,4 +123,4 @@ function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: str
   return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
 }
 
-export const organizationCommands = [show, spread];
+export const organizationCommands = [show, verifyEmail, spread];

@@ -139,10 +139,12 @@ const senderIdsClaim = command({
       const names = await takeApprovedNames(organizationId);
       taken += names.taken.length;
       conflicts += names.conflicts.length;
-      for (const conflict of names.conflicts) output.note(`${organizationId}: ${conflict}`);
-      output.progress(`${taken} sender IDs are somebody's`);
+      if (names.conflicts.length > 0) {
+        output.result({ organizationId, ...names }, `${organizationId}: ${names.conflicts.join(" ")}`);
+      }
+      output.progress(`${taken} sender IDs are taken`);
     }
-    output.result({ taken, conflicts }, `${taken} sender IDs are somebody's, ${conflicts} are another's`);
+    output.note(`${taken} sender IDs are taken, ${conflicts} are another's`);
     if (conflicts > 0) process.exitCode = 1;
   },
 });

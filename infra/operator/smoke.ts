@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
+import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
+import { decideKyc } from "../../shared/kyc/review.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { adjustWallet } from "../../shared/wallet/adjust.ts";
 import { microsOf, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -80,12 +83,14 @@ async function tryStage(stage: Stage, baseUrl: string, options: Options): Promis
   });
   say("API key", keyId);
   const withKey = { ...customer, client: createClient({ baseUrl, credential: secret }) };
-  const to = stage.carrier === "sandbox" ? sandboxNumber : options.to;
+  const to = options.to ?? (stage.carrier === "sandbox" ? sandboxNumber : undefined);
   if (to === undefined) {
     say("hand-off", `not tried, for the carrier of stage ${stage.name} is real: give a number with --to`);
   } else {
     const expectCall = await addWebhook(stage, baseUrl, withKey.client);
-    const message = await send(withKey.client, to, options.senderId ?? sandboxSenderId);
+    const senderId = options.senderId ?? sandboxSenderId;
+    await satisfyPolicies(stage, customer, senderId);
+    const message = await send(withKey.client, to, senderId);
     await expectCall(message.id);
     await checkLedger(withKey.client, message.priceMicros);
   }
@@ -114,6 +119,38 @@ async function credit({ client, organizationId }: Customer): Promise<void> {
   const { balance } = await client.getWallet();
   mustBe("the balance after the credit", moneyText(microsOf(balance)), moneyText(creditMicros));
   say("credited", moneyText(creditMicros));
+}
+
+/** Does as operator what a stage wants before it sends anything, and takes back what others could use. */
+async function satisfyPolicies(
+  { policies }: Stage,
+  { client, organizationId }: Customer,
+  senderId: string,
+): Promise<void> {
+  if (policies.verifiedEmail === "before-sending") {
+    await noteVerifiedEmail(organizationId);
+    say("email", "verified, as the operator does it");
+  }
+  const withdrawal = { approved: false, reason: "The smoke test is over" } as const;
+  if (policies.kyc === "before-sending") {
+    const { id } = await client.submitKyc({ body: { businessName: "Smoke test" } });
+    await decideKyc(organizationId, id, { approved: true });
+    cleaning.push({
+      what: "approval of KYC withdrawn",
+      undo: async () => decideKyc(organizationId, id, withdrawal),
+    });
+    say("KYC", "submitted and approved");
+  }
+  if (policies.senderIds === "approved") {
+    const { id } = await client.createSenderId({ body: { senderId } });
+    // A customer may have it, and keeps it.
+    await decideSenderId(organizationId, id, { approved: true }, { isShared: true });
+    cleaning.push({
+      what: "approval of the sender ID withdrawn",
+      undo: async () => decideSenderId(organizationId, id, withdrawal),
+    });
+    say("sender ID", `${senderId} approved for the smoke test too`);
+  }
 }
 
 async function debitRest(organizationId: string): Promise<void> {

@@ -3,6 +3,7 @@ import path from "node:path";
 
 import * as z from "zod";
 
+import { Country } from "../../shared/contract/countries.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
 import { projectRoot } from "../project-root.ts";
@@ -33,8 +34,15 @@ const arn = (service: string, example: string): z.ZodString =>
 /** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
 export const cloudFrontRegion = "us-east-1";
 
-/** What a stage asks for beside the contract's own rules. */
+/** What a stage asks for beside the contract's own rules. None sends to anybody, or for anybody, by mistake. */
 const Policies = z.strictObject({
+  senderIds: z.enum(["any", "approved"]),
+  kyc: z.enum(["none", "before-sending"]),
+  verifiedEmail: z.enum(["none", "before-sending"]),
+  /** Kosovo has a country code, and no code of ISO 3166-1. */
+  countries: z.union([z.literal("any"), z.array(Country.or(z.literal("XK"))).min(1)], {
+    error: 'must be "any" or a list of ISO 3166-1 codes in capital letters, such as ["GB"]',
+  }),
   /** What new passwords must be, apart from long enough. */
   passwords: z.enum(["any", "uncommon"]).default("uncommon"),
 });
@@ -51,7 +59,7 @@ export const StageSettings = z.strictObject({
     .optional(),
   carrier: z.enum(["aws", "sandbox"]),
   keepData: z.boolean(),
-  policies: Policies.prefault({}),
+  policies: Policies,
   topUpEnabled: z.boolean().default(false),
   webhookTargets: z.enum(["any", "public"]).default("public"),
   docsEnabled: z.boolean().default(true),

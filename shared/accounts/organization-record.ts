@@ -1,9 +1,11 @@
 import * as z from "zod";
 
 import type { Organization } from "../contract/accounts.ts";
+import { ApiError } from "../contract/errors.ts";
 import { SenderId } from "../contract/sms.ts";
+import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Update } from "../platform/table/table.ts";
+import { findItem, updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /** How many there are of each kind that an organisation may have a limited number of. */
@@ -26,6 +28,10 @@ export const OrganizationRecord = z.object({
   ownerId: z.string().optional(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
+  /** Since when its owner's email is known to be theirs. */
+  emailVerifiedAt: z.string().optional(),
+  /** Since when its KYC submission is approved; absent also of what an older release approved. */
+  kycApprovedAt: z.string().optional(),
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
@@ -36,11 +42,6 @@ export async function findOrganization(
   options: { consistent?: boolean } = {},
 ): Promise<OrganizationRecord | undefined> {
   return findItem(OrganizationRecord, keys.organization(organizationId), options);
-}
-
-/** The approved sender ID that the organisation's messages carry when they name none. */
-export async function findDefaultSenderId(organizationId: string): Promise<string | undefined> {
-  return (await findOrganization(organizationId))?.defaultSenderId;
 }
 
 /** The write that puts another default, or none, in the place of the one that was seen. */
@@ -56,6 +57,27 @@ export function replaceDefaultSenderId(
       ? { present: ["pk"], absent: ["defaultSenderId"] }
       : { present: ["pk"], is: { defaultSenderId: seen } },
   );
+}
+
+/** The write that notes since when the KYC submission is approved, or that it is no longer. */
+export function noteKycApproval(organizationId: string, approvedAt: string | undefined): Update {
+  return updateOf(
+    keys.organization(organizationId),
+    approvedAt === undefined ? { remove: ["kycApprovedAt"] } : { set: { kycApprovedAt: approvedAt } },
+    { present: ["pk"] },
+  );
+}
+
+/**
+ * Notes that the email of the organisation's owner is theirs. Once noted it stays as it is.
+ * @throws ApiError NOT_FOUND
+ */
+export async function noteVerifiedEmail(organizationId: string): Promise<OrganizationRecord> {
+  const changes = { setIfAbsent: { emailVerifiedAt: now().toISOString() } };
+  const update = updateOf(keys.organization(organizationId), changes, { present: ["pk"] });
+  const noted = await updateItem(OrganizationRecord, update);
+  if (!noted.applied) throw new ApiError("NOT_FOUND");
+  return noted.item;
 }
 
 export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {

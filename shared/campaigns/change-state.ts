@@ -5,6 +5,8 @@ import { readCampaign, type CampaignRecord } from "./record.ts";
 interface Change {
   readonly to: CampaignRecord["status"];
   readonly from: readonly CampaignRecord["status"][];
+  /** Throws when the change is not allowed for another reason than the state. */
+  readonly check?: (record: CampaignRecord) => Promise<void>;
   readonly writes: (record: CampaignRecord) => Write[];
   /** What the caller reads when the campaign is in a state that the change does not start from. */
   readonly refusal: string;
@@ -20,6 +22,7 @@ export async function changeState(organizationId: string, campaignId: string, wa
     const record = await readCampaign(organizationId, campaignId);
     if (record.status === wanted.to) return wanted.to;
     if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.refusal });
+    await wanted.check?.(record);
     const { outcome } = await transact(wanted.writes(record));
     return outcome === "committed" ? wanted.to : undefined;
   });

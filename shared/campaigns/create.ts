@@ -1,6 +1,8 @@
+import { findOrganization } from "../accounts/organization-record.ts";
 import { takeQuota } from "../accounts/quota.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
+import { checkSender } from "../messages/policies.ts";
 import { parseSchedule } from "../messages/schedule.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
@@ -18,7 +20,8 @@ const maxCampaigns = 100_000;
 /**
  * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
  * are now; who belongs to the audience is looked up when it is sent.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, CONFLICT when the organisation has as many as it may have
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkSender`), CONFLICT when the
+ *   organisation has as many as it may have
  */
 export async function createCampaign(
   organizationId: string,
@@ -27,16 +30,20 @@ export async function createCampaign(
 ): Promise<Campaign> {
   const createdAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
+  const message = await textOf(organizationId, request);
+  const organization = await findOrganization(organizationId);
+  const senderId = usableSenderId(organization, request.senderId);
+  await checkSender(organization, { organizationId, senderId });
   const record: CampaignRecord = {
     entity: "campaign",
     id: newId("cmp"),
     organizationId,
     name: request.name,
     status: scheduledAt === undefined ? "draft" : "scheduled",
-    message: await textOf(organizationId, request),
+    message,
     templateId: request.templateId,
     audience: request.audience,
-    senderId: await usableSenderId(organizationId, request.senderId),
+    senderId,
     language: request.language,
     messageType: request.messageType,
     createdAt: createdAt.toISOString(),
@@ -49,6 +56,7 @@ export async function createCampaign(
     skippedOptedOut: 0,
     skippedUnrenderable: 0,
     skippedUnknown: 0,
+    skippedDestinationNotAllowed: 0,
   };
   const campaign = presentCampaign(record, undefined);
   const created = await transact([

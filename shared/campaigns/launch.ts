@@ -1,4 +1,6 @@
+import { findOrganization } from "../accounts/organization-record.ts";
 import type { Campaign } from "../contract/campaigns.ts";
+import { checkSender } from "../messages/policies.ts";
 import { now } from "../platform/clock.ts";
 import { wakeCampaign } from "./campaign-job.ts";
 import { changeState } from "./change-state.ts";
@@ -6,14 +8,15 @@ import { getCampaign } from "./read.ts";
 import { launch } from "./record.ts";
 
 /**
- * Begins to send a draft, or goes on with a campaign that failed for want of money. Launching one that is being
+ * Begins to send a draft, or goes on with a campaign that failed. Launching one that is being
  * sent already changes nothing.
- * @throws ApiError NOT_FOUND, CONFLICT in every other state
+ * @throws ApiError NOT_FOUND, CONFLICT in every other state, what the policies refuse (`checkSender`)
  */
 export async function launchCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   await changeState(organizationId, campaignId, {
     to: "sending",
     from: ["draft", "failed"],
+    check: async (record) => checkSender(await findOrganization(organizationId), record),
     writes: (record) => launch(record, now()),
     refusal: "Only a draft, or a campaign that failed, can be launched.",
   });

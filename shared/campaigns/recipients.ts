@@ -1,6 +1,7 @@
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { SendSmsRequest } from "../contract/sms.ts";
 import { newMessage } from "../messages/accept.ts";
+import { isDestinationAllowed } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { undefinedIfUnreadable } from "../platform/table/table.ts";
 import { renderTemplate } from "../templates/render.ts";
@@ -10,7 +11,7 @@ import type { CampaignRecord } from "./record.ts";
 export type Turn = { readonly position: string } & (
   | { readonly message: MessageRecord }
   /** `other` is a contact that does not belong to the audience, which nobody counts. */
-  | { readonly skipped: "optedOut" | "other" | "unknown" | "unrenderable" }
+  | { readonly skipped: "destinationNotAllowed" | "optedOut" | "other" | "unknown" | "unrenderable" }
 );
 
 /**
@@ -48,6 +49,7 @@ function turnOf(
     return { position, skipped: "other" };
   }
   if (contact.optedOut) return { position, skipped: "optedOut" };
+  if (!isDestinationAllowed(contact.phoneNumber)) return { position, skipped: "destinationNotAllowed" };
   const rendered = renderTemplate(campaign.message, valuesOf(contact));
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
     return { position, skipped: "unrenderable" };

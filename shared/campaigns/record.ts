@@ -43,6 +43,7 @@ export const CampaignRecord = z.object({
   skippedOptedOut: z.int().nonnegative(),
   skippedUnrenderable: z.int().nonnegative(),
   skippedUnknown: z.int().nonnegative(),
+  skippedDestinationNotAllowed: z.int().nonnegative().default(0),
   /** While a worker has it: whose run it is. */
   runToken: z.string().optional(),
   /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
@@ -73,6 +74,7 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
         optedOut: record.skippedOptedOut,
         unrenderable: record.skippedUnrenderable,
         unknown: record.skippedUnknown,
+        destinationNotAllowed: record.skippedDestinationNotAllowed || undefined,
       },
       charged: amountOf(record.chargedMicros),
       currency,
@@ -197,6 +199,7 @@ export interface Block {
   readonly skippedOptedOut: number;
   readonly skippedUnrenderable: number;
   readonly skippedUnknown: number;
+  readonly skippedDestinationNotAllowed: number;
 }
 
 /** held → held, behind a block of contacts. Part of the transaction that records the block's messages. */
@@ -208,6 +211,7 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
       add: {
         accepted: block.messageIds.length,
         chargedMicros: block.chargedMicros,
+        skippedDestinationNotAllowed: block.skippedDestinationNotAllowed,
         skippedOptedOut: block.skippedOptedOut,
         skippedUnknown: block.skippedUnknown,
         skippedUnrenderable: block.skippedUnrenderable,

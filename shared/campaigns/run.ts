@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 
+import { findOrganization } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { findCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import { sendJob } from "../messages/message-job.ts";
+import { refusalOfSender } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
@@ -65,6 +67,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   const held = await hold(job);
   if (held === undefined) return;
   if (held.isTakenOver) await queueLastBlock(held.campaign);
+  if (await mayNotSend(held.campaign)) return;
   const deadline = now().getTime() + limits.timeMs;
   let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
@@ -79,6 +82,15 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   }
   await updateItem(CampaignRecord, releaseRun(campaign));
   await wakeCampaign(job);
+}
+
+/** Ends a campaign with contacts left as failed, if its organisation may not, or may no longer, send as it does. */
+async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
+  if (campaign.acceptedAllAt !== undefined) return false;
+  const refusal = await refusalOfSender(await findOrganization(campaign.organizationId), campaign);
+  if (refusal === undefined) return false;
+  await transact(fail(campaign, now(), refusal));
+  return true;
 }
 
 /** Lets a campaign go whose block met too much contention, instead of leaving it held until its queue gives it up. */
@@ -185,6 +197,7 @@ function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Bl
     skippedOptedOut: skipped("optedOut"),
     skippedUnrenderable: skipped("unrenderable"),
     skippedUnknown: skipped("unknown"),
+    skippedDestinationNotAllowed: skipped("destinationNotAllowed"),
   };
 }
 

@@ -69,6 +69,16 @@ export async function findContact(
   return findItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
 }
 
+const ContactNumber = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
+
+/** Whether a number is a contact's who has opted out of marketing, as it is now. */
+export async function hasOptedOut(organizationId: string, phoneNumber: string): Promise<boolean> {
+  const key = keys.contactOfNumber(organizationId, phoneNumber);
+  const number = await findItem(ContactNumber, key, { consistent: true });
+  if (number === undefined) return false;
+  return (await findContact(organizationId, number.contactId))?.optedOut === true;
+}
+
 /** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */
 export async function readContacts(
   organizationId: string,

@@ -77,11 +77,19 @@ export const CampaignStatus = z
       "were accepted before go their way.",
   });
 
-export const CampaignErrorCode = z.enum(["INSUFFICIENT_BALANCE", "WALLET_MISSING"]).meta({
-  id: "CampaignErrorCode",
-  description:
-    "Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached.",
-});
+export const CampaignErrorCode = z
+  .enum([
+    "INSUFFICIENT_BALANCE",
+    "WALLET_MISSING",
+    "EMAIL_NOT_VERIFIED",
+    "KYC_REQUIRED",
+    "SENDER_ID_NOT_APPROVED",
+  ])
+  .meta({
+    id: "CampaignErrorCode",
+    description:
+      "Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached.",
+  });
 export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
 const CampaignProgress = z
@@ -99,6 +107,10 @@ const CampaignProgress = z
           description: "A placeholder of the text has no value for them, or their text became too long.",
         }),
         unknown: z.int().meta({ description: "Of `contactIds`: there is no such contact." }),
+        destinationNotAllowed: z.int().optional().meta({
+          description:
+            "Their numbers are not of a country that is sent to from here. Absent where there are none.",
+        }),
       })
       .meta({ description: "Contacts that got no message." }),
     charged: z.number().meta({

@@ -38,7 +38,7 @@ const Attributes = z
 
 const OptedOut = z
   .boolean()
-  .meta({ description: "Whether the person behind the number wants no campaigns." });
+  .meta({ description: "Whether the person behind the number wants no campaigns and no other marketing." });
 
 export const CreateContactRequest = z
   .object({

@@ -51,6 +51,31 @@ export const errorCatalogue = {
     remedy:
       "Use a credential that has the scope that the operation names, or log in where only people may call.",
   },
+  EMAIL_NOT_VERIFIED: {
+    status: 403,
+    message: "The organisation sends nothing before its email is verified.",
+    remedy: "Verify the email that you registered with, or ask the operator of the gateway to.",
+  },
+  KYC_REQUIRED: {
+    status: 403,
+    message: "The organisation sends nothing before its KYC submission is approved.",
+    remedy: "Submit your particulars with `POST /v1/kyc` and wait for the operator's approval.",
+  },
+  SENDER_ID_NOT_APPROVED: {
+    status: 403,
+    message: "The sender ID is not approved for the organisation; one of digits alone never is.",
+    remedy: "Use a sender ID of yours that is approved, or request this one with `POST /v1/sender-ids`.",
+  },
+  DESTINATION_NOT_ALLOWED: {
+    status: 403,
+    message: "No messages are sent to numbers like this one from here.",
+    remedy: "Ask the operator of the gateway which countries it sends to.",
+  },
+  RECIPIENT_OPTED_OUT: {
+    status: 403,
+    message: "The contact with this number has opted out of marketing.",
+    remedy: "Send them no marketing; one-time codes and transactional messages still reach them.",
+  },
   NOT_FOUND: {
     status: 404,
     message: "There is no such resource.",

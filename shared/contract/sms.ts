@@ -29,7 +29,9 @@ export const SendSmsRequest = z
       .optional()
       .meta({ description: "When to send, up to 30 days ahead. The message is paid for at once." }),
     messageType: MessageType.optional().meta({
-      description: "`marketing` waits on a queue of its own, so that it never holds up a one-time code.",
+      description:
+        "`marketing` waits on a queue of its own, so that it never holds up a one-time code, and is not sent to " +
+        "contacts who have opted out.",
     }),
   })
   .meta({
@@ -56,6 +58,8 @@ export const MessageErrorCode = z
     "MESSAGE_UNROUTABLE",
     "MESSAGE_PROVIDER_ERROR",
     "MESSAGE_OUTCOME_UNKNOWN",
+    "MESSAGE_SENDER_ID_NOT_APPROVED",
+    "MESSAGE_RECIPIENT_OPTED_OUT",
   ])
   .meta({
     id: "MessageErrorCode",
@@ -63,7 +67,9 @@ export const MessageErrorCode = z
       "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
       "`MESSAGE_UNROUTABLE`: no carrier takes messages for it. " +
       "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
-      "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again.",
+      "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again. " +
+      "`MESSAGE_SENDER_ID_NOT_APPROVED`: the approval of its sender ID was withdrawn before it was sent. " +
+      "`MESSAGE_RECIPIENT_OPTED_OUT`: the contact opted out of marketing before it was sent.",
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 

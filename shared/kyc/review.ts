@@ -1,3 +1,4 @@
+import { noteKycApproval } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -17,9 +18,8 @@ export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
 
 /**
  * The operator's decision on the submission that the operator has seen, which is named because the customer may
- * have replaced it since.
- * @throws ApiError NOT_FOUND where there is none, CONFLICT when it is not pending, or no longer;
- *   UNAVAILABLE
+ * have replaced it since. One that has been approved may still be rejected.
+ * @throws ApiError NOT_FOUND where there is none, CONFLICT when it has been decided on or replaced; UNAVAILABLE
  */
 export async function decideKyc(
   organizationId: string,
@@ -31,11 +31,16 @@ export async function decideKyc(
   if (seen.id !== submissionId) {
     throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });
   }
+  const isOpen = seen.status === "pending" || (seen.status === "approved" && !decision.approved);
+  if (!isOpen) throw new ApiError("CONFLICT", { message: `The submission has been ${seen.status}.` });
   const fields = decided(decision, now());
   const written = await transact([
-    updateOf(keys.kyc(organizationId), { set: fields }, { is: { id: seen.id, status: "pending" } }),
-    closeReview("kyc", seen.id),
+    updateOf(keys.kyc(organizationId), { set: fields }, { is: { id: seen.id, status: seen.status } }),
+    noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
+    ...(seen.status === "pending" ? [closeReview("kyc", seen.id)] : []),
   ]);
   if (written.outcome === "committed") return { ...seen, ...fields };
-  throw new ApiError("CONFLICT", { message: "The submission is not pending." });
+  throw new ApiError("CONFLICT", {
+    message: "The submission was decided on or replaced at the same moment.",
+  });
 }

@@ -1,16 +1,18 @@
+import { findOrganization } from "../accounts/organization-record.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
+import { checkMessage } from "./policies.ts";
 import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
 /**
  * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
  * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, WALLET_MISSING, INSUFFICIENT_BALANCE, in this order;
- *   UNAVAILABLE when the message was not accepted although the wallet may have been debited
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`), WALLET_MISSING,
+ *   INSUFFICIENT_BALANCE, in this order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organizationId: string,
@@ -19,8 +21,10 @@ export async function acceptMessage(
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
-  const senderId = await usableSenderId(organizationId, request.senderId);
+  const organization = await findOrganization(organizationId);
+  const senderId = usableSenderId(organization, request.senderId);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
+  await checkMessage(organization, message);
   const placed = await acceptTogether([message], (each) =>
     attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted))),
   );

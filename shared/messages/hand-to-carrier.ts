@@ -13,6 +13,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { eventJob } from "../webhooks/webhook-job.ts";
 import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
+import { refusalBeforeHandOff } from "./policies.ts";
 import { claim, markFailed, markSent, messageKey, MessageRecord, release } from "./record.ts";
 
 /**
@@ -71,6 +72,14 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<Messag
     // An earlier sender ended without a word on what the carrier did; asking again could send twice.
     return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
   }
+  const refusal = await refusalBeforeHandOff(message).catch(async (error: unknown) => {
+    // The carrier has not been asked, which is what a claim that stays open would leave in doubt.
+    await applyToHeld(release(message), message);
+    throw error;
+  });
+  // Where an earlier sender ended without a word, the carrier may have taken it, and it may not be asked.
+  if (refusal !== undefined)
+    return fail(message, message.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : refusal);
   const result = await askCarrier(message, carrier);
   countMetrics({ ...nothingCounted, [metricOf(result)]: 1 });
   switch (result.outcome) {

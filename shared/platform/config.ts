@@ -13,6 +13,10 @@ export const environmentNames = {
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
   policies: {
+    senderIds: "SENDER_ID_POLICY",
+    kyc: "KYC_POLICY",
+    verifiedEmail: "VERIFIED_EMAIL_POLICY",
+    countries: "ALLOWED_COUNTRIES",
     passwords: "PASSWORD_POLICY",
   },
   queueUrl: {
@@ -54,6 +58,16 @@ export const config = {
   registrationsPerAddress: (): number | undefined => optionalNumber(environmentNames.registrationsPerAddress),
   /** Whether new passwords must not be easy to guess. */
   uncommonPasswordsOnly: (): boolean => required(environmentNames.policies.passwords) === "uncommon",
+  /** Whether messages carry those sender IDs alone that are approved for their organisation. */
+  approvedSenderIdsOnly: (): boolean => required(environmentNames.policies.senderIds) === "approved",
+  kycBeforeSending: (): boolean => required(environmentNames.policies.kyc) === "before-sending",
+  verifiedEmailBeforeSending: (): boolean =>
+    required(environmentNames.policies.verifiedEmail) === "before-sending",
+  /** The countries that messages may go to, as ISO 3166-1 codes; undefined is anywhere. */
+  allowedCountries: (): ReadonlySet<string> | undefined => {
+    const countries = required(environmentNames.policies.countries);
+    return countries === "any" ? undefined : new Set(countries.split(" "));
+  },
 };
 
 function optionalNumber(name: string): number | undefined {

@@ -25,7 +25,7 @@ export const createCampaign = {
   status: 201,
   data: Campaign,
   idempotent: true,
-  errors: ["MISSING_SENDER_ID", "CONFLICT"],
+  errors: ["MISSING_SENDER_ID", "EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
 export const getCampaign = {
@@ -44,12 +44,12 @@ export const launchCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/launch",
   tag: "campaigns",
-  summary: "Begin to send a draft, or go on with a campaign that ran out of money",
+  summary: "Begin to send a draft, or go on with a campaign that failed",
   auth: "bearer",
   params: CampaignParams,
   status: 200,
   data: Campaign,
-  errors: ["CONFLICT"],
+  errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
 export const cancelCampaign = {

@@ -19,7 +19,16 @@ export const sendSms = {
   status: 202,
   data: AcceptedMessage,
   idempotent: true,
-  errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+  errors: [
+    "MISSING_SENDER_ID",
+    "EMAIL_NOT_VERIFIED",
+    "KYC_REQUIRED",
+    "SENDER_ID_NOT_APPROVED",
+    "DESTINATION_NOT_ALLOWED",
+    "RECIPIENT_OPTED_OUT",
+    "WALLET_MISSING",
+    "INSUFFICIENT_BALANCE",
+  ],
 } as const satisfies Route;
 
 export const estimateSms = {
@@ -31,7 +40,7 @@ export const estimateSms = {
   body: EstimateSmsRequest,
   status: 200,
   data: Estimate,
-  errors: ["WALLET_MISSING"],
+  errors: ["DESTINATION_NOT_ALLOWED", "WALLET_MISSING"],
 } as const satisfies Route;
 
 export const listSms = {

@@ -83,7 +83,16 @@ export const sendTemplate = {
   status: 202,
   data: AcceptedMessage,
   idempotent: true,
-  errors: ["MISSING_SENDER_ID", "WALLET_MISSING", "INSUFFICIENT_BALANCE"],
+  errors: [
+    "MISSING_SENDER_ID",
+    "EMAIL_NOT_VERIFIED",
+    "KYC_REQUIRED",
+    "SENDER_ID_NOT_APPROVED",
+    "DESTINATION_NOT_ALLOWED",
+    "RECIPIENT_OPTED_OUT",
+    "WALLET_MISSING",
+    "INSUFFICIENT_BALANCE",
+  ],
 } as const satisfies Route;
 
 export const routes = {

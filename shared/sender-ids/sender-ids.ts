@@ -1,26 +1,35 @@
 import { findOrganization, replaceDefaultSenderId } from "../accounts/organization-record.ts";
 import { takeQuota } from "../accounts/quota.ts";
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateSenderIdRequest, SenderIdRequest } from "../contract/sender-ids.ts";
 import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { findItem, transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { openReview } from "../reviews/record.ts";
+import { isNumeric } from "./names.ts";
 import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
 
 /**
  * Requests a sender ID. The request takes the place of one that was rejected.
- * @throws ApiError CONFLICT when it is pending or approved already, in whatever case, or when the organisation
+ * @throws ApiError VALIDATION_ERROR for a number, where the stage wants sender IDs to be approved, for nobody can send
+ *   under it; CONFLICT when it is pending or approved already, in whatever case, or when the organisation
  *   has as many as it may have; UNAVAILABLE when too many other changes came in between
  */
 export async function createSenderId(
   organizationId: string,
   request: CreateSenderIdRequest,
 ): Promise<SenderIdRequest> {
+  if (config.approvedSenderIdsOnly() && isNumeric(request.senderId)) {
+    throw invalidField(
+      "senderId",
+      "must have a letter: a number is given to an organisation by the operator alone",
+    );
+  }
   const key = keys.senderId(organizationId, request.senderId);
   const record: SenderIdRecord = {
     entity: "senderId",

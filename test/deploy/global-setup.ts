@@ -12,7 +12,7 @@ import { deploy, mustRunCdk } from "./stages.ts";
 const openStage = {
   carrier: "sandbox",
   keepData: false,
-  policies: { passwords: "any" },
+  policies: { senderIds: "any", kyc: "none", verifiedEmail: "none", countries: "any", passwords: "any" },
   topUpEnabled: true,
   webhookTargets: "any",
   logRetentionDays: 7,

@@ -274,7 +274,7 @@ describe("the operator's commands", () => {
 
   it("decide on what customers submit", async () => {
     const customer = await Customer.register();
-    const { id } = await customer.client.createSenderId({ body: { senderId: "ACME" } });
+    const { id } = await customer.client.createSenderId({ body: { senderId: "DEPLOYED" } });
     const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
     const Ids = z.object({ id: z.string() });
     expect(await rowsOf(Ids, "open", "sender-ids", "list")).toContainEqual({ id });

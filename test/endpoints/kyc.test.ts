@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
@@ -104,6 +105,23 @@ describe("a KYC submission", () => {
     expect(errorOf(await submit(customer, particulars))).toEqual(conflict);
   });
 
+  it("that was approved may still be rejected, and gives way to another", async () => {
+    const customer = await Customer.register();
+    const { organizationId } = customer;
+    const approvedAt = async (): Promise<string | undefined> =>
+      (await findOrganization(organizationId, { consistent: true }))?.kycApprovedAt;
+    const { id } = await submitted(customer);
+    expect(await approvedAt()).toBeUndefined();
+    const { decidedAt } = await decideKyc(organizationId, id, { approved: true });
+    expect(await approvedAt()).toBe(decidedAt);
+    const rejection = { approved: false, reason: "forged" } as const;
+    await decideKyc(organizationId, id, rejection);
+    expect(await approvedAt()).toBeUndefined();
+    expect(await current(customer)).toMatchObject({ status: "rejected", rejectionReason: "forged" });
+    await expect(decideKyc(organizationId, id, rejection)).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await submitted(customer)).status).toBe("pending");
+  });
+
   it("that is not there cannot be decided on", async () => {
     const { organizationId } = await Customer.register();
     expect(await findKyc(organizationId)).toBeUndefined();
@@ -123,7 +141,7 @@ describe("a KYC submission", () => {
 
     const decisions = await Promise.allSettled([
       decideKyc(customer.organizationId, survivor?.id ?? "", { approved: true }),
-      decideKyc(customer.organizationId, survivor?.id ?? "", { approved: false, reason: "no" }),
+      decideKyc(customer.organizationId, survivor?.id ?? "", { approved: true }),
     ]);
     expect(decisions.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect(await pendingIds(customer)).toEqual([]);

@@ -290,3 +290,39 @@ describe("an estimate", () => {
     expect(invalidFields(invalidNumber)).toEqual(["to"]);
   });
 });
+
+describe("marketing to a contact who has opted out", () => {
+  const to = "15005550020";
+  const refused = { status: 403, code: "RECIPIENT_OPTED_OUT" };
+  let customer: Customer;
+  let id: string;
+  beforeAll(async () => {
+    customer = await Customer.register({ balance: 1 });
+    ({ id } = await customer.client.createContact({ body: { phoneNumber: to, optedOut: true } }));
+  });
+
+  it("is refused and costs nothing, also if it is for later or by a template", async () => {
+    const { client } = customer;
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    expect(errorOf(await customer.trySend({ to, messageType: "marketing" }))).toEqual(refused);
+    expect(errorOf(await customer.trySend({ to, messageType: "marketing", scheduledAt }))).toEqual(refused);
+    const { id: templateId } = await client.createTemplate({ body: { name: "sale", body: "Sale" } });
+    const json = { to, senderId: "ACME", messageType: "marketing" };
+    expect(errorOf(await customer.call(`/v1/templates/${templateId}/send`, { json }))).toEqual(refused);
+    expect(await customer.balance()).toBe(1);
+  });
+
+  it("is all that is refused, and to that contact alone", async () => {
+    const stranger = await Customer.register({ balance: 1 });
+    const answers = [
+      await customer.trySend({ to, messageType: "otp" }),
+      await customer.trySend({ to, messageType: "transactional" }),
+      await customer.trySend({ to }),
+      await customer.trySend({ to: "15005550021", messageType: "marketing" }),
+      await stranger.trySend({ to, messageType: "marketing" }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
+    await customer.client.updateContact({ params: { id }, body: { optedOut: false } });
+    expect((await customer.trySend({ to, messageType: "marketing" })).status).toBe(202);
+  });
+});

@@ -9,12 +9,14 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
 import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
+import { allowToSend } from "../support/policies.ts";
 import { testApp } from "../support/test-app.ts";
 
 const faults = new Faults();
@@ -52,6 +54,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   customer = await Customer.register({ baseUrl: gateway.url });
+  await allowToSend(customer.organizationId, "ACME");
 });
 
 async function send(fields: Record<string, unknown>, key?: string): Promise<ApiResponse> {
@@ -80,6 +83,18 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   INSUFFICIENT_SCOPE: async () => {
     const { secret } = await customer.createApiKey();
     return customer.call("/v1/auth/logout", { method: "POST", credential: secret });
+  },
+  EMAIL_NOT_VERIFIED: async () => (await Customer.register({ baseUrl: gateway.url })).trySend(),
+  KYC_REQUIRED: async () => {
+    const newcomer = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(newcomer.organizationId);
+    return newcomer.trySend();
+  },
+  SENDER_ID_NOT_APPROVED: async () => send({ senderId: "MYBANK" }),
+  DESTINATION_NOT_ALLOWED: async () => send({ to: "8811234567" }),
+  RECIPIENT_OPTED_OUT: async () => {
+    await customer.client.createContact({ body: { phoneNumber: "15005550000", optedOut: true } });
+    return send({ messageType: "marketing" });
   },
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
   METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),

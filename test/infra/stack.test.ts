@@ -159,7 +159,9 @@ it("gives every function Node 24 on arm64 and a role that no other has", () => {
 
 it("lets what talks to the outside touch no wallet", () => {
   expect(tableAccess("SendMessage")).toEqual([
+    "GetItem CONTACTS#*",
     "GetItem MESSAGES#*",
+    "GetItem SENDER#*",
     "PutItem DUE#*",
     "PutItem beside MESSAGES#*",
     "UpdateItem MESSAGES#*",
@@ -183,10 +185,12 @@ it("lets a send debit and record, and no more", () => {
   expect(tableAccess("SendSms")).toEqual([
     "DeleteItem IDEMPOTENCY#*",
     "DeleteItem MESSAGES#*",
+    "GetItem CONTACTS#*",
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem LEDGER#*",
     "GetItem ORG#*",
+    "GetItem SENDER#*",
     "GetItem USER#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",

@@ -178,7 +178,7 @@ it("help lists every command, and each one explains its parameters, options and 
     for (const each of [...parameters, ...options]) {
       expect(help).toContain(` ${each.title.replace(/^[[<](\w+).*/, "$1")} ${each.help} `);
     }
-    for (const option of options) expect(option.title).toMatch(new RegExp(`^--${option.name} <\\w+>$`));
+    for (const option of options) expect(option.title).toMatch(new RegExp(`^--${option.name}( <\\w+>)?$`));
     expect(help.includes("--yes")).toBe(asksFirst === true);
     for (const common of ["--stage <name>", "--json", "--help"]) expect(help).toContain(` ${common} `);
     for (const each of examples)
@@ -464,6 +464,40 @@ it("a sender ID is listed, approved so that messages carry it, and rejected agai
   });
 });
 
+it("a sender ID is one customer's unless it is shared, also what an older release approved", async () => {
+  const register = async (): Promise<{ customer: Customer; id: string }> => {
+    const customer = await Customer.register({ baseUrl: gateway.url });
+    return { customer, id: (await customer.client.createSenderId({ body: { senderId: "OneBank" } })).id };
+  };
+  const [first, second] = [await register(), await register()];
+  const approve = async ({ customer, id }: typeof first, ...more: readonly string[]): Promise<Ended> =>
+    operator(["sender-ids", "approve", customer.email, id, ...more]);
+  expect(await approve(first)).toMatchObject({ code: 0 });
+  const taken = `The sender ID OneBank is approved for another organisation: ${first.customer.organizationId}.`;
+  expect(await approve(second)).toMatchObject({ code: 1, err: `${taken}\n` });
+  expect(await approve(second, "--shared")).toMatchObject({ code: 0 });
+
+  // As an older release left them.
+  await deleteItem(keys.senderName("OneBank"));
+  const claimed = await operator(["sender-ids", "claim"]);
+  expect(claimed).toMatchObject({ code: 1, out: expect.stringContaining(", 1 are another's\n") });
+  const holders = [first, second].map(({ customer }) => customer.organizationId);
+  const [loser = "", winner = ""] = claimed.out.startsWith(holders[0] ?? "") ? holders : holders.toReversed();
+  const conflict = `${loser}: The sender ID OneBank is approved for another organisation: ${winner}.`;
+  expect(claimed.out).toContain(`${conflict}\n`);
+});
+
+it("an email is noted as verified, once", async () => {
+  const { email, organizationId } = await Customer.register({ baseUrl: gateway.url });
+  const show = async (): Promise<string> => (await operator(["organizations", "show", email])).out;
+  expect(await show()).toMatch(/^Email {9}not verified$/m);
+  const verify = ["organizations", "verify-email", email, "--json"];
+  const noted = await operator(verify);
+  expect(JSON.parse(noted.out)).toEqual({ organizationId, emailVerifiedAt: expect.any(String) });
+  expect(await show()).toMatch(/^Email {9}verified$/m);
+  expect((await operator(verify)).out).toBe(noted.out);
+});
+
 it("in prod nothing is changed unless someone agreed", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
@@ -481,6 +515,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
   const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
   expect(asking).toEqual([
+    "organizations verify-email",
     "organizations spread",
     "wallet credit",
     "wallet debit",
@@ -490,6 +525,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "kyc reject",
     "sender-ids approve",
     "sender-ids reject",
+    "sender-ids claim",
     "dead-letters redrive",
   ]);
 });

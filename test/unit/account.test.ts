@@ -83,7 +83,8 @@ async function refusal(stage: string, settings: Record<string, string>): Promise
 it("deploys no stage with the rules of a laptop, and none with the credentials of another account", async () => {
   expect(await refusal("local", {})).toContain("it is deployed nowhere");
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
-  const settings = { carrier: "sandbox", keepData: false, account: "111111111111" };
+  const { policies } = dev;
+  const settings = { carrier: "sandbox", keepData: false, policies, account: "111111111111" };
   await writeFile(path.join(folder, "pinned.json"), JSON.stringify(settings));
   const another = { STAGES_FOLDER: folder, CDK_DEFAULT_ACCOUNT: "222222222222" };
   expect(await refusal("pinned", another)).toContain(

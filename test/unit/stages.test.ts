@@ -22,7 +22,8 @@ async function stage(settings: unknown, name = "blue"): Promise<() => unknown> {
   return () => stageNamed(name);
 }
 
-const least = { carrier: "sandbox", keepData: false };
+const policies = { senderIds: "any", kyc: "none", verifiedEmail: "none", countries: "any" };
+const least = { carrier: "sandbox", keepData: false, policies };
 const domain = {
   name: "sms.example.com",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
@@ -47,6 +48,11 @@ it("says which stages there are when there is none of the name", async () => {
 
 it.each([
   [{ keepData: false }, "carrier: "],
+  [{ ...least, policies: undefined }, "policies: "],
+  [{ ...least, policies: { ...policies, kyc: undefined } }, "policies.kyc: "],
+  [{ ...least, policies: { ...policies, senderIds: "some" } }, "policies.senderIds: "],
+  [{ ...least, policies: { ...policies, countries: [] } }, "policies.countries: "],
+  [{ ...least, policies: { ...policies, countries: ["UK"] } }, 'policies.countries: must be "any" or a list'],
   [{ ...least, webhookTarget: "any" }, '"webhookTarget"'],
   [{ ...least, account: "12345" }, "account: must be the twelve digits of an AWS account"],
   [{ ...least, region: "Ireland" }, "region: must be a region such as eu-west-1"],

@@ -1,0 +1,102 @@
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { hasOptedOut } from "../contacts/record.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { MessageErrorCode } from "../contract/sms.ts";
+import { findKyc } from "../kyc/record.ts";
+import { config } from "../platform/config.ts";
+import { isApprovedSenderId } from "../sender-ids/names.ts";
+import { countryOfNumber } from "./numbering-plan.ts";
+import type { MessageRecord } from "./record.ts";
+
+/*
+ * What a stage asks of those who send and of what they send, beside the contract's own rules (`policies` in
+ * `infra/stages/README.md`), and what people have asked for who get it. Where a stage asks for nothing, nothing is read.
+ */
+
+/** Who sends, under which name. */
+type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
+
+/** Why an organisation may not send, if it may not. */
+type SenderRefusal = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
+
+/**
+ * Holds a message that is to be accepted against all policies.
+ * @param organization the record of the message's organisation
+ * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED, RECIPIENT_OPTED_OUT,
+ *   in this order
+ */
+export async function checkMessage(
+  organization: OrganizationRecord | undefined,
+  message: Pick<MessageRecord, "messageType" | "to"> & Sending,
+): Promise<void> {
+  await checkSender(organization, message);
+  checkDestination(message.to);
+  if (await isUnwanted(message)) throw new ApiError("RECIPIENT_OPTED_OUT");
+}
+
+/**
+ * Holds those who want to send against the policies, whatever they send.
+ * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
+ */
+export async function checkSender(
+  organization: OrganizationRecord | undefined,
+  sending: Sending,
+): Promise<void> {
+  const refusal = await refusalOfSender(organization, sending);
+  if (refusal !== undefined) throw new ApiError(refusal);
+}
+
+/** The same for those who have something to do about a refusal. */
+export async function refusalOfSender(
+  organization: OrganizationRecord | undefined,
+  { organizationId, senderId }: Sending,
+): Promise<SenderRefusal | undefined> {
+  if (config.verifiedEmailBeforeSending() && organization?.emailVerifiedAt === undefined) {
+    return "EMAIL_NOT_VERIFIED";
+  }
+  if (config.kycBeforeSending() && !(await isKycApproved(organizationId, organization))) {
+    return "KYC_REQUIRED";
+  }
+  if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
+    return "SENDER_ID_NOT_APPROVED";
+  }
+  return undefined;
+}
+
+/** What an older release approved stands in the submission alone. */
+async function isKycApproved(
+  organizationId: string,
+  organization: OrganizationRecord | undefined,
+): Promise<boolean> {
+  if (organization?.kycApprovedAt !== undefined) return true;
+  return (await findKyc(organizationId))?.status === "approved";
+}
+
+/** @throws ApiError DESTINATION_NOT_ALLOWED */
+export function checkDestination(to: string): void {
+  if (!isDestinationAllowed(to)) throw new ApiError("DESTINATION_NOT_ALLOWED");
+}
+
+/** Whether messages may go to a number. One of no country is allowed only where any is. */
+export function isDestinationAllowed(to: string): boolean {
+  const allowed = config.allowedCountries();
+  return allowed === undefined || allowed.has(countryOfNumber(to) ?? "none");
+}
+
+/** Whether a message is marketing to a contact who has opted out. */
+async function isUnwanted({
+  organizationId,
+  messageType,
+  to,
+}: Pick<MessageRecord, "messageType" | "organizationId" | "to">): Promise<boolean> {
+  return messageType === "marketing" && (await hasOptedOut(organizationId, to));
+}
+
+/** Why a message may go to no carrier any more though it was accepted: much can change until its time has come. */
+export async function refusalBeforeHandOff(message: MessageRecord): Promise<MessageErrorCode | undefined> {
+  const { organizationId, senderId } = message;
+  if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
+    return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  }
+  return (await isUnwanted(message)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
+}

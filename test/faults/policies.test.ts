@@ -1,0 +1,184 @@
+import { rm } from "node:fs/promises";
+
+import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import type { Campaign } from "../../shared/contract/campaigns.ts";
+import { decideKyc } from "../../shared/kyc/review.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { decideSenderId } from "../../shared/sender-ids/review.ts";
+import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
+import { allowToSend, strictPolicies } from "../support/policies.ts";
+
+/*
+ * A gateway that asks for all that a stage can ask for, and sends to the United States alone.
+ */
+
+let assemblyFolder: string;
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
+    if (Type !== "AWS::Lambda::Function") return;
+    const { Variables } = Environment.parse(Properties["Environment"]);
+    Properties["Environment"] = { Variables: { ...Variables, ...strictPolicies("US") } };
+  });
+  ({ assemblyFolder } = assembly);
+  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(assemblyFolder, { recursive: true });
+});
+
+beforeEach(async () => {
+  customer = await Customer.register({ baseUrl: gateway.url, balance: 1 });
+});
+
+const campaign = { name: "Spring", message: "hello", audience: { all: true } };
+
+/** All ways in which something is sent, each with a sender ID. */
+const ways: Readonly<Record<string, (senderId: string, to?: string) => Promise<ApiResponse>>> = {
+  "a message": async (senderId, to = "15005550000") => customer.trySend({ senderId, to }),
+  "a scheduled message": async (senderId, to = "15005550000") =>
+    customer.trySend({ senderId, to, scheduledAt: new Date(Date.now() + 3_600_000).toISOString() }),
+  "a message of a template": async (senderId, to = "15005550000") => {
+    const { id } = await customer.client.createTemplate({ body: { name: "greeting", body: "Hello" } });
+    return customer.call(`/v1/templates/${id}/send`, { json: { to, senderId } });
+  },
+  "a campaign": async (senderId) => customer.call("/v1/campaigns", { json: { ...campaign, senderId } }),
+};
+const messageWays = Object.entries(ways).filter(([name]) => name !== "a campaign");
+
+it.each(Object.entries(ways))(
+  "%s waits for a verified email, KYC and an approved sender ID",
+  async (_name, send) => {
+    const { organizationId, client } = customer;
+    expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "EMAIL_NOT_VERIFIED" });
+    await noteVerifiedEmail(organizationId);
+    expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "KYC_REQUIRED" });
+    const kyc = await client.submitKyc({ body: { businessName: "My Bank" } });
+    expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "KYC_REQUIRED" });
+    await decideKyc(organizationId, kyc.id, { approved: true });
+    expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "SENDER_ID_NOT_APPROVED" });
+    const request = await client.createSenderId({ body: { senderId: "MyBank" } });
+    expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "SENDER_ID_NOT_APPROVED" });
+    await decideSenderId(organizationId, request.id, { approved: true }, { isShared: true });
+    expect(await customer.balance()).toBe(1);
+    const taken = await send("MYBANK");
+    expect([201, 202]).toContain(taken.status);
+
+    await decideSenderId(organizationId, request.id, { approved: false, reason: "complaints" });
+    expect(errorOf(await send("MYBANK")).code).toBe("SENDER_ID_NOT_APPROVED");
+    await decideKyc(organizationId, kyc.id, { approved: false, reason: "forged" });
+    expect(errorOf(await send("MYBANK")).code).toBe("KYC_REQUIRED");
+  },
+);
+
+it.each(Object.entries(ways))(
+  "%s never carries what is approved for another organisation, nor a number",
+  async (_name, send) => {
+    const bank = await Customer.register({ baseUrl: gateway.url });
+    await allowToSend(bank.organizationId, "MYBANK");
+    await allowToSend(customer.organizationId, "ACME", "911", "12065550100");
+    for (const senderId of ["MYBANK", "mybank", "911", "12065550100"]) {
+      expect(errorOf(await send(senderId)), senderId).toEqual({
+        status: 403,
+        code: "SENDER_ID_NOT_APPROVED",
+      });
+    }
+    expect([201, 202]).toContain((await send("Acme")).status);
+  },
+);
+
+it("the default sender ID of an organisation is held to the same", async () => {
+  await allowToSend(customer.organizationId);
+  expect(errorOf(await customer.trySend({ senderId: undefined })).code).toBe("MISSING_SENDER_ID");
+  const { id } = await customer.client.createSenderId({ body: { senderId: "ADASHOP" } });
+  await decideSenderId(customer.organizationId, id, { approved: true });
+  expect((await customer.trySend({ senderId: undefined })).status).toBe(202);
+});
+
+it("a number is not even requested", async () => {
+  const response = await customer.call("/v1/sender-ids", { json: { senderId: "911" } });
+  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+  expect(invalidFields(response)).toEqual(["senderId"]);
+});
+
+it("what an older release approved of KYC counts", async () => {
+  const { organizationId } = customer;
+  await allowToSend(organizationId, "ACME");
+  const { id } = await customer.client.submitKyc({ body: { businessName: "Acme" } });
+  await decideKyc(organizationId, id, { approved: true });
+  await updateItem(z.unknown(), { key: keys.organization(organizationId), update: "REMOVE kycApprovedAt" });
+  expect((await customer.trySend()).status).toBe(202);
+});
+
+it.each([
+  ["a satellite", "8811234567"],
+  ["a shared service", "9790000000"],
+  ["Jamaica", "18765550100"],
+  ["a premium number", "19005550100"],
+  ["a code that nobody has", "2101234567"],
+  ["a country that is not listed", "447400123456"],
+])("nothing goes to %s", async (_name, to) => {
+  await allowToSend(customer.organizationId, "ACME");
+  const isRefused = { status: 403, code: "DESTINATION_NOT_ALLOWED" };
+  for (const [name, send] of messageWays) expect(errorOf(await send("ACME", to)), name).toEqual(isRefused);
+  const estimate = await customer.call("/v1/sms/estimate", { json: { to, message: "hello" } });
+  expect(errorOf(estimate)).toEqual(isRefused);
+  expect(await customer.balance()).toBe(1);
+});
+
+it("a message to a listed country is estimated", async () => {
+  const estimate = await customer.call("/v1/sms/estimate", { json: { to: "12125550100", message: "hello" } });
+  expect(estimate.status).toBe(200);
+});
+
+async function ended(id: string): Promise<Campaign> {
+  return vi.waitFor(
+    async () => {
+      const found = await customer.client.getCampaign({ params: { id } });
+      expect(found.status).toMatch(/completed|failed/);
+      return found;
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+}
+
+it("a campaign passes over contacts in countries that are not listed, and counts them", async () => {
+  await allowToSend(customer.organizationId, "ACME");
+  const contacts = ["12125550101", "447400123456", "8811234567"].map((phoneNumber) => ({ phoneNumber }));
+  await customer.client.importContacts({ body: { contacts } });
+  const { id, progress } = await customer.client.createCampaign({
+    body: { ...campaign, audience: { all: true }, senderId: "ACME" },
+  });
+  expect(progress.skipped).toEqual({ optedOut: 0, unrenderable: 0, unknown: 0 });
+  await customer.client.launchCampaign({ params: { id } });
+  expect(await ended(id)).toMatchObject({
+    status: "completed",
+    progress: { accepted: 1, sent: 1, skipped: { destinationNotAllowed: 2 } },
+  });
+});
+
+it("a draft is held against the policies once more when it is launched", async () => {
+  const { organizationId } = customer;
+  await noteVerifiedEmail(organizationId);
+  const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
+  await decideKyc(organizationId, kyc.id, { approved: true });
+  await allowToSend(organizationId, "ACME");
+  const { id } = await customer.client.createCampaign({
+    body: { ...campaign, audience: { all: true }, senderId: "ACME" },
+  });
+  await decideKyc(organizationId, kyc.id, { approved: false, reason: "forged" });
+  const refused = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  expect(errorOf(refused)).toEqual({ status: 403, code: "KYC_REQUIRED" });
+  expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
+});
