@@ -126,8 +126,8 @@ const senderIdsClaim = command({
   summary: "Note whose the sender IDs are that an older release approved",
   details:
     "Release 0.2 and older ones approved a sender ID for any number of organisations. Run this once after the upgrade, " +
-    "before a stage sends under approved sender IDs only. Of one that several have, who asked last keeps the approval and " +
-    "cannot send under it until it is approved again with --shared, or rejected. Running it again changes nothing.",
+    "before a stage sends under approved sender IDs only. Of several that have the same one, one gets it: the others are " +
+    "listed, and cannot send under it until it is approved for them again with --shared. Running it again changes nothing.",
   examples: ["", "--stage prod"],
   asksFirst: true,
   input: z.object({}),

@@ -20,7 +20,8 @@ export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
 /**
  * The operator's decision on a request. The first sender ID that is approved becomes the organisation's
  * default. One that has been approved may still be rejected, and is then the default no longer, and free for others.
- * @param isShared whether it may be approved for an organisation although another has it
+ * @param isShared whether it may be approved for an organisation although another has it, also if it was approved for
+ *   both by an older release
  * @throws ApiError NOT_FOUND, also for a request of another organisation; CONFLICT when it has been decided
  *   on, or another organisation has it; UNAVAILABLE when too many other changes came in between
  */
@@ -32,7 +33,8 @@ export async function decideSenderId(
 ): Promise<SenderIdRecord> {
   return untilUndisturbed(async () => {
     const { record: seen, defaultSenderId } = await readSenderId(organizationId, senderIdId);
-    const isOpen = seen.status === "pending" || (seen.status === "approved" && !decision.approved);
+    const isOpen =
+      seen.status === "pending" || (seen.status === "approved" && (!decision.approved || isShared));
     if (!isOpen) throw new ApiError("CONFLICT", { message: `The sender ID has been ${seen.status}.` });
     const withoutIt = defaultSenderId === seen.senderId ? undefined : defaultSenderId;
     const fields = decided(decision, now());

@@ -106,4 +106,7 @@ it("what an older release approved is taken once for whom it was approved, and n
     });
     expect(await approvedFor()).toEqual([true, false]);
   }
+  await expect(decideSenderId(second, ids[1], approval)).rejects.toMatchObject(isRefused);
+  await decideSenderId(second, ids[1], approval, { isShared: true });
+  expect(await approvedFor()).toEqual([true, true]);
 });
