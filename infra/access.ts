@@ -40,9 +40,20 @@ export const changesWallet = {
 export const checksSender = { ORG: ["GetItem"], SENDER: ["GetItem"] } as const satisfies TableAccess;
 const checksMessages = { ...checksSender, CONTACTS: ["GetItem"] } as const satisfies TableAccess;
 
+/** To tell customers that their balance is low, or that they have spent what they may in a day. */
+export const tellsOfWallet = {
+  transactions: [{ WALLET: ["UpdateItem"], DUE: ["PutItem"] }],
+  queues: ["webhookDeliveries"],
+} as const satisfies Access;
+
 /** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
-const acceptsMessages = grant(changesWallet, {
-  table: { ...checksMessages, MESSAGES: ["PutItem", "DeleteItem"], STATS: ["UpdateItem"] },
+const acceptsMessages = grant(changesWallet, tellsOfWallet, {
+  table: {
+    ...checksMessages,
+    MESSAGES: ["PutItem", "DeleteItem"],
+    STATS: ["UpdateItem"],
+    LIMIT: ["UpdateItem"],
+  },
   transactions: [
     { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], DUE: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] },
   ],
@@ -128,6 +139,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   getDashboardStats: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
   getWallet: { table: { WALLET: ["GetItem"] } },
+  updateWallet: { table: { WALLET: ["GetItem", "UpdateItem"] } },
   listTransactions: { table: { WALLET: ["GetItem"], LEDGER: ["Query"] } },
   topUpWallet: grant(changesWallet, {
     transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] }],

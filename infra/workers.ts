@@ -1,6 +1,6 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../shared/platform/jobs/shards.ts";
-import { changesWallet, checksSender, grant, type Access } from "./access.ts";
+import { changesWallet, checksSender, grant, tellsOfWallet, type Access } from "./access.ts";
 
 /** A function that works by itself: on the jobs of its queues, or by the clock. */
 export interface Worker {
@@ -76,7 +76,7 @@ export const workers = {
   runCampaign: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: grant(changesWallet, {
+    access: grant(changesWallet, tellsOfWallet, {
       table: {
         ...checksSender,
         CAMPAIGNS: ["GetItem", "UpdateItem"],
@@ -146,7 +146,7 @@ export const workers = {
     timeoutSeconds: 50,
     access: {
       table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-      queues: ["transactionalSends", "marketingSends", "webhookRetries", "refunds"],
+      queues: ["transactionalSends", "marketingSends", "webhookDeliveries", "webhookRetries", "refunds"],
     },
     schedule: {
       everyMinutes: 1,
@@ -157,7 +157,7 @@ export const workers = {
   },
   reconcileWallets: {
     timeoutSeconds: 50,
-    access: grant(changesWallet, {
+    access: grant(changesWallet, tellsOfWallet, {
       agenda: true,
       table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query", "UpdateItem"], STATS: ["UpdateItem"] },
       queues: ["transactionalSends", "marketingSends"],

@@ -118,6 +118,7 @@ function documentedOperation(operation: string, route: Route, components: Compon
       headers: {
         "X-Request-Id": requestIdHeader,
         ...(route.idempotent === true ? { "Idempotent-Replayed": replayedHeader } : {}),
+        ...(route.errors.includes("SEND_RATE_EXCEEDED") ? rateLimitHeaders : {}),
       },
       content: successContent(operation, route, components),
     },
@@ -249,7 +250,8 @@ function errorResponse(
   const [only = {}, ...others] = schemas;
   const headers = {
     "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
-    ...(codes.includes("RATE_LIMITED") ? { "Retry-After": retryAfterHeader } : {}),
+    ...(codes.some((code) => comeBackLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
+    ...(codes.some((code) => rateLimited.has(code)) ? rateLimitHeaders : {}),
     ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
   };
   return {
@@ -274,6 +276,14 @@ function errorExample(code: ErrorCode): unknown {
   };
 }
 
+/** The errors that say in Retry-After when to come back, and those of them that come with the headers of a limit. */
+const rateLimited: ReadonlySet<ErrorCode> = new Set([
+  "RATE_LIMITED",
+  "RECIPIENT_RATE_EXCEEDED",
+  "SEND_RATE_EXCEEDED",
+]);
+const comeBackLater: ReadonlySet<ErrorCode> = new Set([...rateLimited, "DAILY_SPEND_CAP_REACHED"]);
+
 const requestIdHeader: Header = {
   description: "Names this request in the gateway's log.",
   required: true,
@@ -286,6 +296,18 @@ const replayedHeader: Header = {
 const retryAfterHeader: Header = {
   description: "Seconds to wait before the next try. The front door does not send it.",
   schema: { type: "string", pattern: "^[1-9]\\d*$" },
+};
+/** Those of draft-ietf-httpapi-ratelimit-headers-10. */
+const rateLimitHeaders: Readonly<Record<string, Header>> = {
+  "RateLimit-Policy": {
+    description:
+      "A limit that the request counted against: `q` in each `w` seconds. Absent where there is none.",
+    schema: { type: "string", examples: ['"sends";q=20;w=1'] },
+  },
+  RateLimit: {
+    description: "What is left of that limit: `r`, and in how many seconds there is more, `t`.",
+    schema: { type: "string", examples: ['"sends";r=19;t=1'] },
+  },
 };
 const challengeHeader: Header = {
   description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",

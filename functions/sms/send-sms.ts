@@ -2,6 +2,6 @@ import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/sms.ts";
 
-export const handler = endpoint(routes.sendSms, async ({ actor, body, attempt }) =>
-  acceptMessage(actor.organizationId, body, attempt),
+export const handler = endpoint(routes.sendSms, async ({ actor, body, attempt, addHeaders }) =>
+  acceptMessage(actor.organizationId, body, attempt, addHeaders),
 );

@@ -183,7 +183,15 @@ function crossOrigin({ corsOrigins }: Stage): { corsPreflight?: CorsPreflightOpt
       allowOrigins: corsOrigins,
       allowMethods: [...methods],
       allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key"],
-      exposeHeaders: ["Allow", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"],
+      exposeHeaders: [
+        "Allow",
+        "Idempotent-Replayed",
+        "RateLimit",
+        "RateLimit-Policy",
+        "Retry-After",
+        "WWW-Authenticate",
+        "X-Request-Id",
+      ],
       maxAge: Duration.days(1),
     },
   };

@@ -214,10 +214,22 @@ function policyVariables({
   };
 }
 
-function limitVariables({ registrationsPerAddress }: Stage["limits"]): Record<string, string> {
-  return registrationsPerAddress === undefined
-    ? {}
-    : { [environmentNames.registrationsPerAddress]: String(registrationsPerAddress) };
+/** A limit that the stage does not have is no variable. */
+function limitVariables({
+  dailySpendCap,
+  sendsPerSecond,
+  oneTimeCodesPerNumber,
+  registrationsPerAddress,
+}: Stage["limits"]): Record<string, string> {
+  const limits = {
+    [environmentNames.dailySpendCap]: dailySpendCap,
+    [environmentNames.sendsPerSecond]: sendsPerSecond,
+    [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumber,
+    [environmentNames.registrationsPerAddress]: registrationsPerAddress,
+  };
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, String(limit)]])),
+  );
 }
 
 function environment(backend: Backend, access: Access): Record<string, string> {

@@ -6,10 +6,11 @@ import { promisify } from "node:util";
 
 import * as z from "zod";
 
+import { Wallet } from "../../shared/contract/wallet.ts";
 import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
-import { startReceiver, waitFor } from "../demo/webhook-receiver.ts";
+import { startReceiver, waitFor, type WebhookCall } from "../demo/webhook-receiver.ts";
 import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";
@@ -54,6 +55,7 @@ export async function recordExamples(): Promise<Examples> {
     while (failed.event !== "message.failed") failed = await receiver.next();
     await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
     await recorder.play(({ method }) => method === "GET");
+    const ofWallet = await recorder.playWalletEvents(async () => receiver.next());
     // What is sent or finished cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
@@ -62,7 +64,10 @@ export async function recordExamples(): Promise<Examples> {
       await recorder.callOperation("login");
       await recorder.play((each) => each === route);
     }
-    const webhooks = [sent, failed].map(({ event, body }): [string, unknown] => [event, JSON.parse(body)]);
+    const webhooks = [sent, failed, ...ofWallet].map(({ event, body }): [string, unknown] => [
+      event,
+      JSON.parse(body),
+    ]);
     return {
       operations: steady(recorder.examples, receiver.url),
       webhooks: steady(Object.fromEntries(webhooks), receiver.url),
@@ -180,6 +185,25 @@ class Recorder {
     for (const [id, prefix = ""] of text.matchAll(idPattern)) this.#ids.set(prefix, id);
   }
 
+  /** Lets the balance fall below its threshold, and a message meet the day's cap. @returns what the webhook is told */
+  async playWalletEvents(nextCall: () => Promise<WebhookCall>): Promise<WebhookCall[]> {
+    const awaited = new Set(["balance.low", "spend.cap_reached"]);
+    await this.callOperation("updateWebhook", { events: [...awaited] });
+    const { data: wallet } = z.object({ data: Wallet }).parse(JSON.parse(await this.read("getWallet")));
+    // The threshold has two decimals: a few messages lead below it.
+    await this.callOperation("updateWallet", { lowBalanceThreshold: Math.floor(wallet.balance * 100) / 100 });
+    for (let sent = 0; sent < 2; sent += 1) await this.callOperation("sendSms");
+    await this.callOperation("updateWallet", { dailySpendCap: 0.01 });
+    await this.callOperation("sendSms");
+    const calls: WebhookCall[] = [];
+    while (calls.length < awaited.size) {
+      const next = await nextCall();
+      if (awaited.has(next.event)) calls.push(next);
+    }
+    await this.callOperation("updateWallet", { dailySpendCap: null });
+    return calls;
+  }
+
   async read(operation: string): Promise<string> {
     return (await this.callOperation(operation)).text;
   }
@@ -273,6 +297,11 @@ function steadyTimes(text: string): string {
   let before = Date.parse(times[0] ?? "");
   let at = Date.parse("2026-01-05T09:30:00.000Z");
   for (const time of times) {
+    if (time.endsWith("T00:00:00.000Z")) {
+      // When the next day begins, which is however far from the others.
+      steadyOf.set(time, "2026-01-06T00:00:00.000Z");
+      continue;
+    }
     const minutes = Math.round((Date.parse(time) - before) / 60_000);
     before = Date.parse(time);
     at += minutes > 0 ? minutes * 60_000 : 1_000;

@@ -3,10 +3,16 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 
 import { ApiError } from "../../shared/contract/errors.ts";
-import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
+import {
+  adjustWallet,
+  capSpending,
+  closeWallet,
+  paceSends,
+  reopenWallet,
+} from "../../shared/wallet/adjust.ts";
 import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
-import { command, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
+import { command, count, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { readOrganization } from "./organizations.ts";
@@ -113,6 +119,53 @@ const reopen = command({
   },
 });
 
+const limitHelp = "none, or default for what the stage says";
+const ownLimit = <Value>(given: z.ZodType<Value>): z.ZodType<Value | "none" | undefined> =>
+  z.union([z.literal("none"), z.literal("default").transform(() => undefined), given]);
+
+const cap = command({
+  name: "wallet cap",
+  summary: "Say what an organisation may spend in a day",
+  details: "A day begins at midnight UTC. It holds from the next message on; the customer can go below it.",
+  examples: ["ada@example.com 50.00 --stage prod", "ada@example.com none", "ada@example.com default"],
+  asksFirst: true,
+  input: z.object({
+    organization: Organization,
+    amount: part("<amount>", `in USD, above 0; ${limitHelp}`, ownLimit(Amount)),
+  }),
+  run: async ({ organization, amount }, { output, confirm }) => {
+    const { id, name } = await readOrganization(organization);
+    const text = limitText(typeof amount === "number" ? moneyText(amount) : amount, "a day");
+    await confirm(`let ${name} (${id}) spend ${text}`, id);
+    const wallet = await capSpending(id, amount);
+    output.result(wallet, `${id} may spend ${text}`);
+  },
+});
+
+const pace = command({
+  name: "wallet pace",
+  summary: "Say how many messages an organisation may send in a second",
+  details: "Campaigns do not count. It holds from the next message on.",
+  examples: ["ada@example.com 50 --stage prod", "ada@example.com none", "ada@example.com default"],
+  asksFirst: true,
+  input: z.object({
+    organization: Organization,
+    sends: part("<messages>", `from 1 to 10000; ${limitHelp}`, ownLimit(count(10_000))),
+  }),
+  run: async ({ organization, sends }, { output, confirm }) => {
+    const { id, name } = await readOrganization(organization);
+    const text = limitText(sends, "messages a second");
+    await confirm(`let ${name} (${id}) send ${text}`, id);
+    const wallet = await paceSends(id, sends);
+    output.result(wallet, `${id} may send ${text}`);
+  },
+});
+
+function limitText(limit: number | string | undefined, unit: string): string {
+  if (limit === undefined) return "what the stage says";
+  return limit === "none" ? "without a limit" : `${limit} ${unit}`;
+}
+
 const ledger = command({
   name: "wallet ledger",
   summary: "Show the newest entries of a wallet's ledger",
@@ -134,5 +187,7 @@ export const walletCommands = [
   ]),
   close,
   reopen,
+  cap,
+  pace,
   ledger,
 ];

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { Country } from "../../shared/contract/countries.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
+import { microsOfText } from "../../shared/wallet/money.ts";
 import { projectRoot } from "../project-root.ts";
 import { workers } from "../workers.ts";
 
@@ -75,6 +76,13 @@ export const StageSettings = z.strictObject({
   }).prefault({ rateLimit: 1_000, burstLimit: 1_000 }),
   limits: z
     .strictObject({
+      /** The first two are of an organisation about which the operator has said nothing else. */
+      dailySpendCap: z
+        .string()
+        .refine((text) => (microsOfText(text) ?? 0) > 0, 'must be an amount in USD such as "50.00"')
+        .optional(),
+      sendsPerSecond: z.int().min(1).max(10_000).optional(),
+      oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),
       /** In an hour; of IPv6 all of a /64 count as one address. */
       registrationsPerAddress: z.int().min(1).max(500).optional(),
     })

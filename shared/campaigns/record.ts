@@ -49,6 +49,8 @@ export const CampaignRecord = z.object({
   /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
   runUntil: z.string().optional(),
   lastRunAt: z.string().optional(),
+  /** While the wallet's daily cap keeps it from going on: when the next day begins. */
+  waitsUntil: z.string().optional(),
 });
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
 
@@ -82,6 +84,7 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
     createdAt: record.createdAt,
     scheduledAt: record.scheduledAt,
     startedAt: record.startedAt,
+    waitsUntil: record.waitsUntil,
     endedAt: record.endedAt,
   };
 }
@@ -162,7 +165,10 @@ export function cancel(record: CampaignRecord, at: Date): Write[] {
   return [
     updateOf(
       keyOf(record),
-      { set: { status: "cancelled", endedAt: at.toISOString() }, remove: ["dueAt", "errorCode"] },
+      {
+        set: { status: "cancelled", endedAt: at.toISOString() },
+        remove: ["dueAt", "errorCode", "waitsUntil"],
+      },
       // It must still be due since the same moment, or the item that is removed with it would be another launch's.
       dueAt === undefined ? { is: { status }, absent: ["dueAt"] } : { is: { status, dueAt } },
     ),
@@ -182,6 +188,7 @@ export function claimRun(record: CampaignRecord, token: string, at: Date, until:
         runUntil: until.toISOString(),
         lastRunAt: at.toISOString(),
       },
+      remove: ["waitsUntil"],
     },
     {
       is: { status: record.status },
@@ -233,6 +240,12 @@ export function releaseRun(held: CampaignRecord, until?: Date): Update {
       ? { remove: ["runToken", "runUntil"] }
       : { set: { runUntil: until.toISOString() }, remove: ["runToken"] };
   return updateOf(keyOf(held), changes, { is: { runToken: held.runToken } });
+}
+
+/** held → sending, held by nobody and waiting for the next day, but looked at again before. */
+export function waitForNextDay(held: CampaignRecord, nextDay: Date, lookAgainAt: Date): Update {
+  const set = { runUntil: lookAgainAt.toISOString(), waitsUntil: nextDay.toISOString() };
+  return updateOf(keyOf(held), { set, remove: ["runToken"] }, { is: heldState(held) });
 }
 
 /** held → completed. */

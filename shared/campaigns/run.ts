@@ -8,9 +8,11 @@ import { sendJob } from "../messages/message-job.ts";
 import { refusalOfSender } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
+import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
+import { nextDay, spendLeftMicros } from "../wallet/allowances.ts";
 import { readWallet } from "../wallet/record.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
 import { nextTurns, type Turn } from "./recipients.ts";
@@ -23,6 +25,7 @@ import {
   findCampaign,
   passBlock,
   releaseRun,
+  waitForNextDay,
   type Block,
 } from "./record.ts";
 
@@ -148,15 +151,27 @@ async function nextBlock(campaign: CampaignRecord, blockSize: number): Promise<C
   }
   const refusal = await accept(campaign, turns);
   if (refusal === undefined) return findHeld(campaign);
+  if (refusal === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
   await transact(fail(campaign, now(), refusal));
   return undefined;
 }
 
-/** Accepts the messages of a block, or of as much of it as the balance covers. */
+/** Lets a campaign go until the day's cap leaves something again: at midnight (UTC), or sooner if it is raised. */
+async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> {
+  const held = await findHeld(campaign);
+  if (held === undefined) return;
+  const next = nextDay();
+  const waitSeconds = Math.min(maxDelaySeconds, secondsUntil(next.toISOString()));
+  const lookAgainAt = new Date(now().getTime() + waitSeconds * secondMs);
+  await updateItem(CampaignRecord, waitForNextDay(held, next, lookAgainAt));
+  await wakeCampaign({ organizationId: held.organizationId, campaignId: held.id }, waitSeconds);
+}
+
+/** Accepts the messages of a block, or of as much of it as the balance and the day's cap cover. */
 async function accept(
   campaign: CampaignRecord,
   turns: readonly Turn[],
-): Promise<"INSUFFICIENT_BALANCE" | "WALLET_MISSING" | undefined> {
+): Promise<"DAILY_SPEND_CAP_REACHED" | "INSUFFICIENT_BALANCE" | "WALLET_MISSING" | undefined> {
   const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
   if (messages.length === 0) {
     await updateItem(CampaignRecord, passBlock(campaign, blockOf(turns, [])));
@@ -168,21 +183,25 @@ async function accept(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "WALLET_MISSING") return error.code;
-    if (error.code !== "INSUFFICIENT_BALANCE") throw error;
+    if (error.code !== "INSUFFICIENT_BALANCE" && error.code !== "DAILY_SPEND_CAP_REACHED") throw error;
     const covered = await coveredTurns(campaign.organizationId, turns);
-    if (covered.length === 0) return error.code;
-    // Money came in the meantime, which covers the block; it is tried again.
+    // The balance may not cover the block, and the cap not even the first message: then that says what there is to wait for.
+    if (covered.length === 0) {
+      return turns.length === 1 ? error.code : accept(campaign, turns.slice(0, 1));
+    }
+    // More may be spent than a moment ago, and it covers the block, which is tried again.
     if (covered.length === turns.length) return undefined;
     return accept(campaign, covered);
   }
 }
 
-/** The first turns of a block that the balance covers. */
+/** The first turns of a block that the balance and the day's cap cover. */
 async function coveredTurns(organizationId: string, turns: readonly Turn[]): Promise<readonly Turn[]> {
-  let { balanceMicros } = await readWallet(organizationId);
+  const wallet = await readWallet(organizationId);
+  let leftMicros = Math.min(wallet.balanceMicros, spendLeftMicros(wallet));
   const end = turns.findIndex((turn) => {
-    balanceMicros -= "message" in turn ? turn.message.totalMicros : 0;
-    return balanceMicros < 0;
+    leftMicros -= "message" in turn ? turn.message.totalMicros : 0;
+    return leftMicros < 0;
   });
   return end === -1 ? turns : turns.slice(0, end);
 }

@@ -54,7 +54,9 @@ async function wakeIfLost(
   // One that cannot be read must not keep the others from their time.
   const campaign = await findCampaign(organizationId, campaignId).catch(undefinedIfUnreadable);
   if (campaign?.dueAt !== dueAt) return false;
-  const { lastRunAt } = campaign;
+  const { lastRunAt, runUntil = "" } = campaign;
+  // One that is held, or waits on purpose, has a job for the time behind that.
+  if (Date.parse(runUntil) > at) return false;
   if (lastRunAt !== undefined && at - Date.parse(lastRunAt) < lostAfterMs) return false;
   await wakeCampaign({ organizationId, campaignId }, secondsUntil(dueAt));
   return true;

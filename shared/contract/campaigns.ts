@@ -143,6 +143,11 @@ export const Campaign = z
     createdAt: Timestamp,
     scheduledAt: Timestamp.optional(),
     startedAt: Timestamp.optional(),
+    waitsUntil: Timestamp.optional().meta({
+      description:
+        "Present while the daily spend cap keeps it from going on: it does so by itself at that time, or within a " +
+        "quarter of an hour after the cap is raised.",
+    }),
     endedAt: Timestamp.optional(),
   })
   .meta({ id: "Campaign" });

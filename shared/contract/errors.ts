@@ -40,6 +40,11 @@ export const errorCatalogue = {
     message: "The wallet balance does not cover this message.",
     remedy: "Top up the wallet, then send the message again.",
   },
+  DAILY_SPEND_CAP_REACHED: {
+    status: 402,
+    message: "The organisation has spent what it may spend in a day.",
+    remedy: "Wait until the next day (UTC), as `Retry-After` says, or have the cap raised.",
+  },
   TOP_UP_DISABLED: {
     status: 403,
     message: "Top-ups over the API are disabled here.",
@@ -120,6 +125,16 @@ export const errorCatalogue = {
     status: 429,
     message: "Too many requests.",
     remedy: "Wait the number of seconds in the `Retry-After` header.",
+  },
+  SEND_RATE_EXCEEDED: {
+    status: 429,
+    message: "The organisation has sent what it may send in a second.",
+    remedy: "Wait the number of seconds in the `Retry-After` header, and send more slowly.",
+  },
+  RECIPIENT_RATE_EXCEEDED: {
+    status: 429,
+    message: "This number has got as many one-time codes as it may get in ten minutes.",
+    remedy: "Wait the number of seconds in the `Retry-After` header; see who asks for so many codes.",
   },
   INTERNAL: {
     status: 500,

@@ -2,17 +2,15 @@ import * as z from "zod";
 
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 
+const Amount = z
+  .number()
+  .positive("must be greater than 0")
+  .max(1_000_000)
+  // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it.
+  .refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals");
+
 export const TopUpRequest = z
-  .object({
-    amount: z
-      .number()
-      .positive("must be greater than 0")
-      .max(1_000_000)
-      // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it.
-      .refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals")
-      .default(10)
-      .meta({ description: "In USD, with at most 2 decimals." }),
-  })
+  .object({ amount: Amount.default(10).meta({ description: "In USD, with at most 2 decimals." }) })
   .meta({ id: "TopUpRequest", examples: [{ amount: 5 }] })
   .prefault({});
 export type TopUpRequest = z.infer<typeof TopUpRequest>;
@@ -22,6 +20,15 @@ export const Wallet = z
     balance: z.number(),
     currency: Currency,
     updatedAt: Timestamp,
+    spentToday: z.number().meta({
+      description: "What messages were charged since midnight UTC. What is refunded is not taken off.",
+    }),
+    dailySpendCap: z.number().optional().meta({
+      description: "What messages may be charged in a day (UTC); without it there is no cap.",
+    }),
+    lowBalanceThreshold: z.number().optional().meta({
+      description: "The event `balance.low` tells when the balance falls below it.",
+    }),
     closedAt: Timestamp.optional().meta({
       description:
         "Present while the operator keeps the wallet closed: sends and top-ups are refused, refunds still arrive.",
@@ -29,6 +36,21 @@ export const Wallet = z
   })
   .meta({ id: "Wallet" });
 export type Wallet = z.infer<typeof Wallet>;
+
+/** Fields that are not there stay as they are. */
+export const UpdateWalletRequest = z
+  .object({
+    dailySpendCap: Amount.nullish().meta({
+      description:
+        "In USD, with at most 2 decimals, at most what the operator allows; holds from the next message on. " +
+        "null leaves it to the operator.",
+    }),
+    lowBalanceThreshold: Amount.nullish().meta({
+      description: "In USD, with at most 2 decimals. null takes it away.",
+    }),
+  })
+  .meta({ id: "UpdateWalletRequest", examples: [{ dailySpendCap: 25, lowBalanceThreshold: 10 }] });
+export type UpdateWalletRequest = z.infer<typeof UpdateWalletRequest>;
 
 export const TransactionType = z.enum(["top_up", "message", "refund", "adjustment", "void"]).meta({
   description:

@@ -1,9 +1,9 @@
 import * as z from "zod";
 
-import { idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
+import { Currency, idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
 import { MessageErrorCode } from "./sms.ts";
 
-export const EventName = z.enum(["message.sent", "message.failed"]);
+export const EventName = z.enum(["message.sent", "message.failed", "spend.cap_reached", "balance.low"]);
 export type EventName = z.infer<typeof EventName>;
 
 const Url = z
@@ -20,10 +20,13 @@ const Events = z
   .min(1)
   .max(EventName.options.length)
   .refine((events) => new Set(events).size === events.length, "must not name an event twice")
-  .meta({ uniqueItems: true, description: "The events that the endpoint gets; all of them by default." });
+  .meta({
+    uniqueItems: true,
+    description: "The events that the endpoint gets; by default those of messages.",
+  });
 
 export const CreateWebhookRequest = z
-  .object({ url: Url, events: Events.default([...EventName.options]) })
+  .object({ url: Url, events: Events.default(["message.sent", "message.failed"]) })
   .meta({ id: "CreateWebhookRequest", examples: [{ url: "https://shop.example/sms-events" }] });
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
@@ -70,7 +73,7 @@ export const DeletedWebhook = z
   .object({ id: idSchema("whk"), deleted: z.literal(true) })
   .meta({ id: "DeletedWebhook" });
 
-/** The body of a call that tells the outcome of a message. */
+/** The body of a call that tells what happened. */
 export const WebhookEvent = z.discriminatedUnion("event", [
   z
     .object({
@@ -86,6 +89,34 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
     })
     .meta({ id: "MessageFailedEvent", description: "A message failed for good" }),
+  z
+    .object({
+      event: z.literal("spend.cap_reached"),
+      timestamp: Timestamp,
+      data: z.object({
+        id: idSchema("evt"),
+        dailySpendCap: z.number(),
+        spentToday: z.number(),
+        currency: Currency,
+        resetsAt: Timestamp.meta({ description: "When messages are accepted again, and campaigns go on." }),
+      }),
+    })
+    .meta({
+      id: "SpendCapReachedEvent",
+      description: "A message was refused because of the daily spend cap, for the first time in a day",
+    }),
+  z
+    .object({
+      event: z.literal("balance.low"),
+      timestamp: Timestamp,
+      data: z.object({
+        id: idSchema("evt"),
+        balance: z.number(),
+        lowBalanceThreshold: z.number(),
+        currency: Currency,
+      }),
+    })
+    .meta({ id: "BalanceLowEvent", description: "The balance fell below the threshold that you set" }),
 ]);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 

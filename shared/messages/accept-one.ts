@@ -3,7 +3,9 @@ import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
+import { paceHeaders } from "../wallet/allowances.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
+import { withinCodeLimit } from "./one-time-codes.ts";
 import { checkMessage } from "./policies.ts";
 import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
@@ -11,13 +13,16 @@ import { parseSchedule } from "./schedule.ts";
 /**
  * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
  * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`), WALLET_MISSING,
- *   INSUFFICIENT_BALANCE, in this order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
+ * @param addHeaders is given those of the answer
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`),
+ *   RECIPIENT_RATE_EXCEEDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
+ *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organizationId: string,
   request: SendSmsRequest,
   attempt?: Attempt,
+  addHeaders?: (headers: Readonly<Record<string, string>>) => void,
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
@@ -25,8 +30,11 @@ export async function acceptMessage(
   const senderId = usableSenderId(organization, request.senderId);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
   await checkMessage(organization, message);
-  const placed = await acceptTogether([message], (each) =>
-    attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted))),
+  const placed = await withinCodeLimit(organizationId, request, async () =>
+    acceptTogether([message], (each, wallet) => {
+      addHeaders?.(paceHeaders(wallet));
+      return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));
+    }),
   );
   return presentAccepted(placed[0] ?? message);
 }

@@ -5,6 +5,7 @@ import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Put, Write } from "../platform/table/table.ts";
 import { chargeWallet } from "../wallet/charge.ts";
+import type { WalletRecord } from "../wallet/record.ts";
 import { countAccepted } from "./counts.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
@@ -50,14 +51,14 @@ export function newMessage(organizationId: string, request: NewMessage, queuedAt
  * @param messages at most `maxAcceptedTogether`, all of one organisation and moment; one that waits in the table takes
  *   a write more
  * @param together is given the messages in their places: where its organisation's messages are in several parts, the end
- *   of a message's id says in which it is
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when none was accepted although the
- *   wallet may have been debited: the reconciler returns that
+ *   of a message's id says in which it is; and the wallet behind the debit
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
+ *   none was accepted although the wallet may have been debited: the reconciler returns that
  * @returns the messages as they were recorded
  */
 export async function acceptTogether(
   messages: readonly MessageRecord[],
-  together: (placed: readonly MessageRecord[]) => readonly Write[],
+  together: (placed: readonly MessageRecord[], wallet: WalletRecord) => readonly Write[],
 ): Promise<readonly MessageRecord[]> {
   const [first] = messages;
   if (first === undefined) return [];
@@ -69,10 +70,12 @@ export async function acceptTogether(
     organizationId: first.organizationId,
     charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
-    recording: ({ messageParts }) => {
+    isPaced: campaignId === undefined,
+    recording: (wallet) => {
+      const { messageParts } = wallet;
       const placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));
       const messageIds = placed.map(({ id }) => id);
-      const others = together(placed);
+      const others = together(placed, wallet);
       if (isProvisional) {
         const before = placed.map((each) => messagePut(provisional(each)));
         return { accepted: placed, messageIds, before, together: others };

@@ -11,6 +11,9 @@ export const environmentNames = {
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
+  dailySpendCap: "DAILY_SPEND_CAP",
+  sendsPerSecond: "SENDS_PER_SECOND",
+  oneTimeCodesPerNumber: "ONE_TIME_CODES_PER_NUMBER",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
   policies: {
     senderIds: "SENDER_ID_POLICY",
@@ -68,11 +71,22 @@ export const config = {
     const countries = required(environmentNames.policies.countries);
     return countries === "any" ? undefined : new Set(countries.split(" "));
   },
+  /** What an organisation may spend in a day, as a decimal number; undefined is no cap. */
+  dailySpendCap: (): string | undefined => optional(environmentNames.dailySpendCap),
+  /** What an organisation may send in a second; undefined is no limit. */
+  sendsPerSecond: (): number | undefined => optionalNumber(environmentNames.sendsPerSecond),
+  /** How many one-time codes an organisation may send to one number in ten minutes; undefined is no limit. */
+  oneTimeCodesPerNumber: (): number | undefined => optionalNumber(environmentNames.oneTimeCodesPerNumber),
 };
 
-function optionalNumber(name: string): number | undefined {
+function optional(name: string): string | undefined {
   const value = process.env[name];
-  return value === undefined || value === "" ? undefined : Number(value);
+  return value === "" ? undefined : value;
+}
+
+function optionalNumber(name: string): number | undefined {
+  const value = optional(name);
+  return value === undefined ? undefined : Number(value);
 }
 
 function required(name: string): string {

@@ -17,6 +17,7 @@ import {
 import { postToWallet } from "../wallet/post.ts";
 import { ledgerPartOf, readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
+import { tellLowBalance } from "../wallet/tell.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
@@ -249,6 +250,9 @@ class Pass implements Reconciliation {
 
   /** Notes how far the wallet is settled, and when to look at it again if there is more to settle. */
   async #settle(lookAt: string): Promise<void> {
+    // The debit that should have told it may be among those that were lost; settled wallets are not looked at again.
+    const isLowPossible = this.#wallet.lowBalanceThresholdMicros !== undefined;
+    if (isLowPossible) await tellLowBalance(await readWallet(this.#wallet.organizationId));
     const to = Math.max(this.#position.seq, this.#settledSeq);
     const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
     await settleWallet(this.#wallet.organizationId, settled, lookAt);

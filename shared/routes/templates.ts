@@ -92,6 +92,9 @@ export const sendTemplate = {
     "RECIPIENT_OPTED_OUT",
     "WALLET_MISSING",
     "INSUFFICIENT_BALANCE",
+    "DAILY_SPEND_CAP_REACHED",
+    "SEND_RATE_EXCEEDED",
+    "RECIPIENT_RATE_EXCEEDED",
   ],
 } as const satisfies Route;
 

@@ -1,13 +1,25 @@
 import { PageQuery } from "../contract/primitives.ts";
-import { TopUpRequest, Transaction, Wallet } from "../contract/wallet.ts";
+import { TopUpRequest, Transaction, UpdateWalletRequest, Wallet } from "../contract/wallet.ts";
 import type { Route } from "./route.ts";
 
 export const getWallet = {
   method: "GET",
   path: "/v1/wallet",
   tag: "wallet",
-  summary: "The balance",
+  summary: "The balance, and what may be spent",
   auth: "bearer",
+  status: 200,
+  data: Wallet,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const updateWallet = {
+  method: "PATCH",
+  path: "/v1/wallet",
+  tag: "wallet",
+  summary: "Lower what may be spent in a day, and say when the balance is low",
+  auth: "bearer",
+  body: UpdateWalletRequest,
   status: 200,
   data: Wallet,
   errors: ["WALLET_MISSING"],
@@ -39,4 +51,4 @@ export const topUpWallet = {
   errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
 } as const satisfies Route;
 
-export const routes = { getWallet, listTransactions, topUpWallet };
+export const routes = { getWallet, updateWallet, listTransactions, topUpWallet };

@@ -16,10 +16,11 @@ export async function sendTemplate(
   templateId: string,
   { values, ...request }: SendTemplateRequest,
   attempt?: Attempt,
+  addHeaders?: (headers: Readonly<Record<string, string>>) => void,
 ): Promise<AcceptedMessage> {
   const template = await readTemplate(organizationId, templateId);
   const message = messageOf(template.body, values);
-  return acceptMessage(organizationId, { ...request, message }, attempt);
+  return acceptMessage(organizationId, { ...request, message }, attempt, addHeaders);
 }
 
 function messageOf(body: string, values: Readonly<Record<string, string>>): string {

@@ -4,6 +4,7 @@ import { once } from "../platform/http/idempotency.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import type { allowanceFields } from "./allowances.ts";
 import { amountOf } from "./money.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
@@ -80,4 +81,44 @@ export async function reopenWallet(organizationId: string): Promise<WalletRecord
   );
   if (!reopened.applied) throw new ApiError("WALLET_MISSING");
   return reopened.item;
+}
+
+/**
+ * Says what an organisation may spend in a day, whatever the stage says.
+ * @param cap in micro-units; undefined leaves it to the stage
+ * @throws ApiError WALLET_MISSING
+ */
+export async function capSpending(
+  organizationId: string,
+  cap: number | "none" | undefined,
+): Promise<WalletRecord> {
+  return limit(organizationId, "operatorDailyCap", cap, ["spendLeftMicros"]);
+}
+
+/**
+ * Says how many messages an organisation may send in a second, whatever the stage says.
+ * @param sends undefined leaves it to the stage
+ * @throws ApiError WALLET_MISSING
+ */
+export async function paceSends(
+  organizationId: string,
+  sends: number | "none" | undefined,
+): Promise<WalletRecord> {
+  return limit(organizationId, "operatorSendsPerSecond", sends, ["paceLeft", "paceSince"]);
+}
+
+/** Changes a limit, and takes away what is left of it: the next debit reckons anew. */
+async function limit(
+  organizationId: string,
+  field: keyof typeof allowanceFields,
+  value: number | "none" | undefined,
+  left: readonly (keyof typeof allowanceFields)[],
+): Promise<WalletRecord> {
+  const changes = { set: { [field]: value }, remove: value === undefined ? [field, ...left] : left };
+  const changed = await updateItem(
+    WalletRecord,
+    updateOf(keys.wallet(organizationId), changes, { present: ["pk"] }),
+  );
+  if (!changed.applied) throw new ApiError("WALLET_MISSING");
+  return changed.item;
 }

@@ -16,10 +16,20 @@ import {
   type Write,
 } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import {
+  capReached,
+  obstacleOf,
+  paceExceeded,
+  reckonDay,
+  reckonShare,
+  taken,
+  type Taking,
+} from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { postToWallet } from "./post.ts";
 import { ledgerPartOf, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
+import { tellCapReached, tellLowBalance } from "./tell.ts";
 import { nobodysTurn } from "./turn.ts";
 
 /*
@@ -42,6 +52,8 @@ interface Debit {
   readonly organizationId: string;
   readonly charges: readonly Charge[];
   readonly at: Date;
+  /** Whether they count among the sends of the second; those of a campaign are paced by its worker. */
+  readonly isPaced?: boolean;
 }
 
 interface Charging<Recorded extends Recording> extends Debit {
@@ -66,8 +78,8 @@ export interface Recording {
  * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
  * with what was paid for.
  * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when nothing was recorded: what the wallet may
- *   have been debited was given back, or will be by the reconciler
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
+ *   nothing was recorded: what the wallet may have been debited was given back, or will be by the reconciler
  * @returns what was recorded
  */
 export async function chargeWallet<Recorded extends Recording>({
@@ -79,6 +91,7 @@ export async function chargeWallet<Recorded extends Recording>({
   const { messageIds, before = [], together } = recorded;
   const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
   await record(named, before, together);
+  await tellLowBalance(wallet).catch(untoldYet);
   return recorded;
 }
 
@@ -104,16 +117,38 @@ export async function debitWallet(
     const wallet = WalletRecord.parse(debited.found);
     if (wallet.closedAt !== undefined) throw walletClosed();
     if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
-    // A posting has its turn; all else is as it should be.
-    await delay(Math.random() * maxDebitDelayMs);
+    switch (obstacleOf(wallet, takingOf(charging))) {
+      case "day":
+        await reckonDay(wallet);
+        break;
+      case "share":
+        await reckonShare(wallet);
+        break;
+      case "cap":
+        await tellCapReached(wallet).catch(untoldYet);
+        throw capReached();
+      case "pace":
+        throw paceExceeded(wallet);
+      case "none":
+        // A posting has its turn; all else is as it should be.
+        await delay(Math.random() * maxDebitDelayMs);
+    }
   }
   throw new ApiError("UNAVAILABLE");
 }
 
-async function applyDebit(
-  { organizationId, charges, at }: Debit,
-  lastId: string,
-): Promise<Outcome<WalletRecord>> {
+function takingOf({ charges, isPaced = false }: Debit): Taking {
+  return { amountMicros: sumOf(charges), sends: charges.length, isPaced };
+}
+
+/** What could not be told is told at the next debit or refusal, or by the reconciler. */
+function untoldYet(error: unknown): void {
+  log.warn("wallet.event_untold", { error });
+}
+
+async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletRecord>> {
+  const { organizationId, charges, at } = debit;
+  const allowances = taken(takingOf(debit));
   const amountMicros = sumOf(charges);
   const count = charges.length;
   const lastAt = at.toISOString();
@@ -123,15 +158,15 @@ async function applyDebit(
     updateOf(
       keys.wallet(organizationId),
       {
-        add: { balanceMicros: -amountMicros, seq: count, messageCount: count },
+        add: { balanceMicros: -amountMicros, seq: count, messageCount: count, ...allowances.add },
         set: { ...set, lastId, lastAt },
         setIfAbsent,
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
       {
         absent: ["closedAt"],
-        where: `#balanceMicros >= :amount AND (${nobodysTurn})`,
-        values: { ":amount": amountMicros, ":now": now().toISOString() },
+        where: `#balanceMicros >= :amount AND ${allowances.where} AND (${nobodysTurn})`,
+        values: { ":amount": amountMicros, ":now": now().toISOString(), ...allowances.values },
       },
     ),
     { singleEffect: true },

@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
-import { ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
+import { isLow, ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
 import { endTurn, isTaken, takeTurn } from "./turn.ts";
 
@@ -133,7 +133,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }
       set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
       setIfAbsent,
       add: settled?.add ?? {},
-      remove: ["turnToken", "turnUntil"],
+      remove: ["turnToken", "turnUntil", ...(isLow(after) ? [] : ["lowBalanceNotedAt"])],
     },
     { is: { seq: seen.seq, ...settled?.is }, absent: type === "top_up" ? ["closedAt"] : [] },
   );

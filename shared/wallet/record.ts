@@ -7,6 +7,7 @@ import { agendaFields } from "../platform/jobs/agenda.ts";
 import { keys, ledgerPartition, partNames } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { allowanceFields, dailyCapMicros, fullAllowances, spentTodayMicros } from "./allowances.ts";
 import { amountOf, currency } from "./money.ts";
 
 /** A digit of a message's id says in which part it is. */
@@ -37,6 +38,13 @@ export const WalletRecord = z.object({
   /** While a posting has its turn: whose turn it is, and when it is over at the latest. */
   turnToken: z.string().optional(),
   turnUntil: z.string().optional(),
+  ...allowanceFields,
+  /** The customer is told when the balance falls below it. */
+  lowBalanceThresholdMicros: z.int().positive().optional(),
+  /** While the balance is below it: when the customer was told, or set it. */
+  lowBalanceNotedAt: z.string().optional(),
+  /** The last day on which the customer was told that the cap was reached. */
+  capReachedDay: z.string().optional(),
   /** Since when an operator has kept money from leaving or entering it, refunds and adjustments aside. */
   closedAt: z.string().optional(),
   /** Why, for other operators. */
@@ -60,6 +68,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
+    ...fullAllowances(organizationId),
   };
   const shard = spreadOver(walletListShards, organizationId);
   const condition = "attribute_not_exists(pk)";
@@ -157,12 +166,23 @@ export function ledgerPartitions({ organizationId, ledgerParts }: WalletRecord):
 }
 
 export function presentWallet(wallet: WalletRecord): Wallet {
+  const capMicros = dailyCapMicros(wallet);
+  const { lowBalanceThresholdMicros } = wallet;
   return {
     balance: amountOf(wallet.balanceMicros),
     currency,
     updatedAt: wallet.lastAt,
+    spentToday: amountOf(spentTodayMicros(wallet)),
+    dailySpendCap: capMicros === undefined ? undefined : amountOf(capMicros),
+    lowBalanceThreshold:
+      lowBalanceThresholdMicros === undefined ? undefined : amountOf(lowBalanceThresholdMicros),
     closedAt: wallet.closedAt,
   };
+}
+
+/** Whether the balance is below the customer's threshold. */
+export function isLow({ balanceMicros, lowBalanceThresholdMicros = 0 }: WalletRecord): boolean {
+  return balanceMicros < lowBalanceThresholdMicros;
 }
 
 /** To the customer a closed wallet is like none, as far as it is to be used. */

@@ -11,8 +11,11 @@ import { errorResponse } from "../../infra/local/local-aws.ts";
 import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
+import { hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { capSpending } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
@@ -64,6 +67,11 @@ async function send(fields: Record<string, unknown>, key?: string): Promise<ApiR
   });
 }
 
+async function credit(): Promise<void> {
+  const { organizationId } = customer;
+  await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
+}
+
 async function logIn(guess: string): Promise<ApiResponse> {
   return call("/v1/auth/login", { json: { email: customer.email, password: guess }, baseUrl: gateway.url });
 }
@@ -79,6 +87,11 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   UNAUTHORIZED: async () => customer.call("/v1/wallet", { credential: "nn_unknown" }),
   INVALID_CREDENTIALS: async () => logIn("wrong"),
   INSUFFICIENT_BALANCE: async () => send({}),
+  DAILY_SPEND_CAP_REACHED: async () => {
+    await credit();
+    await capSpending(customer.organizationId, 1);
+    return send({});
+  },
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
   INSUFFICIENT_SCOPE: async () => {
     const { secret } = await customer.createApiKey();
@@ -124,8 +137,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return second;
   },
   IDEMPOTENCY_KEY_REUSED: async () => {
-    const { organizationId } = customer;
-    await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
+    await credit();
     await send({}, "used");
     return send({ message: "something else" }, "used");
   },
@@ -138,6 +150,21 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     );
     expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]));
     return logIn("one guess more");
+  },
+  SEND_RATE_EXCEEDED: async () => {
+    await credit();
+    const inAnHour = new Date(Date.now() + hourMs).toISOString();
+    const used = { set: { paceSince: inAnHour, paceLeft: 0 } };
+    await updateItem(z.unknown(), updateOf(keys.wallet(customer.organizationId), used));
+    return send({});
+  },
+  RECIPIENT_RATE_EXCEEDED: async () => {
+    await credit();
+    const { oneTimeCodesPerNumber = 0 } = stageNamed("prod").limits;
+    for (let count = 0; count < oneTimeCodesPerNumber; count += 1) {
+      expect((await send({ messageType: "otp" })).status).toBe(202);
+    }
+    return send({ messageType: "otp" });
   },
   INTERNAL: async () => {
     faults.next(isBy("ApiGetMe"), async () =>
@@ -156,4 +183,7 @@ it.each(Object.entries(ways))("%s is what a customer gets, and with its status",
   const { status } = new Map(Object.entries(errorCatalogue)).get(code) ?? {};
   expect(errorOf(response)).toEqual({ status, code });
   expect(response.text).not.toContain("nobody should read this");
+  const comesBackLater = status === 429 || code === "DAILY_SPEND_CAP_REACHED";
+  expect(Number(response.headers.get("Retry-After")) > 0).toBe(comesBackLater);
+  expect(response.headers.has("RateLimit")).toBe(status === 429);
 });

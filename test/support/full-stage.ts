@@ -24,7 +24,12 @@ export const fullStage: Stage = {
       burstLimit: 500,
       operations: { register: { rateLimit: 5, burstLimit: 5 } },
     },
-    limits: { registrationsPerAddress: 20 },
+    limits: {
+      dailySpendCap: "100.00",
+      sendsPerSecond: 20,
+      oneTimeCodesPerNumber: 5,
+      registrationsPerAddress: 20,
+    },
     domain: {
       name: "sms.example.com",
       certificateArn: "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-0000-0000-000000000000",

@@ -32,6 +32,8 @@ export interface Call<R extends Route> {
   readonly sourceIp: string;
   /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
   readonly attempt: Attempt | undefined;
+  /** Adds headers to the answer, if it is no error. */
+  readonly addHeaders: (headers: Readonly<Record<string, string>>) => void;
 }
 
 /** A response that a handler makes by itself; the pipeline adds the headers that all have. */
@@ -57,6 +59,8 @@ export interface EndpointEvent extends APIGatewayProxyEventV2 {
   attempt?: BegunAttempt;
   /** The answer that an earlier request with the same Idempotency-Key got. */
   replayed?: { readonly answer: unknown };
+  /** What the handler added to the headers of its answer. */
+  answerHeaders?: Readonly<Record<string, string>>;
 }
 
 export type EndpointMiddleware = MiddlewareObj<EndpointEvent, unknown>;
@@ -92,6 +96,9 @@ export function pipeline<const R extends Route>(
         headers: event.headers,
         sourceIp: sourceAddress(event),
         attempt,
+        addHeaders: (headers: Readonly<Record<string, string>>) => {
+          event.answerHeaders = { ...event.answerHeaders, ...headers };
+        },
       };
       // The route's schemas have checked each part, which the compiler cannot follow through the generic.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -106,7 +113,8 @@ export function pipeline<const R extends Route>(
 function successResponse(route: Route): EndpointMiddleware {
   return {
     after: (request) => {
-      const headers = request.event.replayed === undefined ? {} : { "Idempotent-Replayed": "true" };
+      const { replayed, answerHeaders } = request.event;
+      const headers = replayed === undefined ? answerHeaders : { "Idempotent-Replayed": "true" };
       request.response = success(route, request.response, headers);
     },
   };
@@ -116,7 +124,7 @@ function successResponse(route: Route): EndpointMiddleware {
 export function success(
   route: Route,
   answer: unknown,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): APIGatewayProxyStructuredResultV2 {
   if (route.raw !== undefined && isRaw(answer)) return rawSuccess(route, answer);
   const isList = route.paged === true && isPage(answer);

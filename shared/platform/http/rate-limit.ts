@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 
 import * as z from "zod";
 
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { updateItem, type Outcome } from "../table/table.ts";
@@ -13,6 +13,22 @@ export interface Limit {
   readonly what: string;
   readonly max: number;
   readonly windowMs: number;
+  /** The error of a try that finds no room, RATE_LIMITED where nothing is said. */
+  readonly code?: ErrorCode;
+}
+
+/**
+ * The headers that tell of a limit and what is left of it, as draft-ietf-httpapi-ratelimit-headers-10 writes them.
+ * @param left `resetSeconds` is when there is more
+ */
+export function rateLimitHeaders(
+  { what, max, windowMs }: Limit,
+  left: { readonly remaining: number; readonly resetSeconds: number },
+): Record<"RateLimit-Policy" | "RateLimit", string> {
+  return {
+    "RateLimit-Policy": `"${what}";q=${max};w=${windowMs / secondMs}`,
+    RateLimit: `"${what}";r=${left.remaining};t=${left.resetSeconds}`,
+  };
 }
 
 /** A try that was let through. */
@@ -27,7 +43,7 @@ type Tries = z.infer<typeof Tries>;
 
 /**
  * Counts one try against a limit. Any stretch of time as long as the limit's window has at most `max` of them.
- * @throws ApiError RATE_LIMITED, with Retry-After, when there is no room for this one
+ * @throws ApiError with the limit's code and Retry-After when there is no room for this one
  */
 export async function countTry(limit: Limit, whom: string): Promise<CountedTry> {
   const at = now();
@@ -46,7 +62,12 @@ export async function countTry(limit: Limit, whom: string): Promise<CountedTry> 
   if (outcome.applied) return counted;
   const roomAt = Math.min(...triesIn(outcome).map(timeOf)) + limit.windowMs;
   const retryAfterSeconds = Math.max(1, Math.ceil((roomAt - at.getTime()) / secondMs));
-  throw new ApiError("RATE_LIMITED", { headers: { "Retry-After": String(retryAfterSeconds) } });
+  throw new ApiError(limit.code ?? "RATE_LIMITED", {
+    headers: {
+      "Retry-After": String(retryAfterSeconds),
+      ...rateLimitHeaders(limit, { remaining: 0, resetSeconds: retryAfterSeconds }),
+    },
+  });
 }
 
 /** Takes a counted try back, for a try that turned out not to be one of those that the limit is for. */

@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/wallet.ts";
+import { updateWallet } from "../../shared/wallet/update.ts";
+
+export const handler = endpoint(routes.updateWallet, async ({ actor, body }) =>
+  updateWallet(actor.organizationId, body),
+);

@@ -1,0 +1,194 @@
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import { dayMs, now, secondMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { rateLimitHeaders } from "../platform/http/rate-limit.ts";
+import { keys } from "../platform/table/keys.ts";
+import { updateItem } from "../platform/table/table.ts";
+import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
+import { microsOfText } from "./money.ts";
+
+/*
+ * What an organisation may spend in a day (UTC), and send in a second. A condition of DynamoDB cannot add, so the wallet
+ * keeps what is left of both, and a debit takes its share in the very update that takes the price: each sees what all
+ * before it took. What is left is reckoned anew when a day begins and when a second's share is used up. Whoever changes
+ * a limit takes away what is left, and then no debit passes until it has been reckoned by the new one. The reckoning
+ * moves no money and names all that it saw, so it may be repeated and come late.
+ */
+
+const Limit = z.union([z.literal("none"), z.int().positive()]);
+
+/** The fields of a wallet that say how much may leave it. */
+export const allowanceFields = {
+  /** As the operator set it for this organisation, in micro-units; where it is absent the stage's holds. */
+  operatorDailyCap: Limit.optional(),
+  /** How far the customer lowered it. */
+  customerDailyCapMicros: z.int().positive().optional(),
+  /** As the operator set it for this organisation; where it is absent the stage's holds. */
+  operatorSendsPerSecond: Limit.optional(),
+  /** The day that the next two are of. Wallets of releases that counted no days have none of the three. */
+  spendDay: z.string().optional(),
+  spentTodayMicros: z.int().nonnegative().optional(),
+  /** Absent from when a cap was changed until the next debit. Below zero where more was spent before. */
+  spendLeftMicros: z.int().optional(),
+  /** When the present share of sends began, and what is left of it; absent where the pace was changed. */
+  paceSince: z.string().optional(),
+  paceLeft: z.int().optional(),
+};
+
+const Allowances = z.object({ organizationId: z.string(), ...allowanceFields });
+type Allowances = z.infer<typeof Allowances>;
+
+/** More than anybody has. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+/** What the operator lets an organisation spend in a day, in micro-units; undefined is no cap. */
+export function operatorCapMicros({ operatorDailyCap }: Allowances): number | undefined {
+  if (operatorDailyCap === "none") return undefined;
+  return operatorDailyCap ?? microsOfText(config.dailySpendCap() ?? "");
+}
+
+/** What an organisation may spend in a day, in micro-units; undefined is no cap. */
+export function dailyCapMicros(wallet: Allowances): number | undefined {
+  const { customerDailyCapMicros = unlimited } = wallet;
+  const micros = Math.min(operatorCapMicros(wallet) ?? unlimited, customerDailyCapMicros);
+  return micros === unlimited ? undefined : micros;
+}
+
+function sendsPerSecond({ operatorSendsPerSecond }: Allowances): number | undefined {
+  return operatorSendsPerSecond === "none" ? undefined : (operatorSendsPerSecond ?? config.sendsPerSecond());
+}
+
+/** What was spent since the last midnight (UTC), in micro-units. */
+export function spentTodayMicros(wallet: Allowances): number {
+  return isNewDay(wallet) ? 0 : (wallet.spentTodayMicros ?? 0);
+}
+
+/** What may still be spent until the next midnight (UTC), in micro-units. */
+export function spendLeftMicros(wallet: Allowances): number {
+  const reckoned = isNewDay(wallet) ? undefined : wallet.spendLeftMicros;
+  return reckoned ?? (dailyCapMicros(wallet) ?? unlimited) - spentTodayMicros(wallet);
+}
+
+function today(): string {
+  return now().toISOString().slice(0, "yyyy-mm-dd".length);
+}
+
+/** When the next day begins (UTC), and with it another cap. */
+export function nextDay(): Date {
+  return new Date(Date.parse(today()) + dayMs);
+}
+
+/** The fields of a wallet of which nothing was spent. */
+export function fullAllowances(organizationId: string): Omit<Allowances, "organizationId"> {
+  return { ...dayAfter({ organizationId }), ...nextShare({ organizationId }) };
+}
+
+/** The present day as it stands, by the limits as they are. A clock that is behind does not bring yesterday back. */
+function dayAfter(seen: Allowances): Pick<Allowances, "spendDay" | "spendLeftMicros" | "spentTodayMicros"> {
+  return {
+    spendDay: isNewDay(seen) ? today() : seen.spendDay,
+    spentTodayMicros: spentTodayMicros(seen),
+    spendLeftMicros: spendLeftMicros(seen),
+  };
+}
+
+function nextShare(seen: Allowances): Pick<Allowances, "paceLeft" | "paceSince"> {
+  return { paceSince: now().toISOString(), paceLeft: sendsPerSecond(seen) ?? unlimited };
+}
+
+/** What a debit takes of its allowances. Sends that are paced by other means take no share of the second. */
+export interface Taking {
+  readonly amountMicros: number;
+  readonly sends: number;
+  readonly isPaced: boolean;
+}
+
+/** What taking it does to a wallet, and requires of it. */
+export function taken({ amountMicros, sends, isPaced }: Taking): {
+  readonly add: NonNullable<Changes["add"]>;
+  readonly where: string;
+  readonly values: NonNullable<Requirements["values"]>;
+} {
+  const spent = { spentTodayMicros: amountMicros, spendLeftMicros: -amountMicros };
+  const where = "spendDay >= :today AND #spendLeftMicros >= :spent";
+  const values = { ":today": today(), ":spent": amountMicros };
+  if (!isPaced) return { add: spent, where, values };
+  return {
+    add: { ...spent, paceLeft: -sends },
+    where: `${where} AND #paceLeft >= :sends`,
+    values: { ...values, ":sends": sends },
+  };
+}
+
+/** Why a debit did not pass. `none`: not for want of an allowance. */
+type Obstacle = "cap" | "day" | "none" | "pace" | "share";
+
+/** What stood in the way of a debit, if the allowances did: a limit, or what is left was to be reckoned first. */
+export function obstacleOf(wallet: Allowances, { amountMicros, sends, isPaced }: Taking): Obstacle {
+  if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "day";
+  if (wallet.spendLeftMicros < amountMicros) return "cap";
+  if (!isPaced || (wallet.paceLeft ?? 0) >= sends) return "none";
+  return isSecondOver(wallet) ? "share" : "pace";
+}
+
+function isNewDay({ spendDay }: Allowances): boolean {
+  return spendDay === undefined || spendDay < today();
+}
+
+function isSecondOver({ paceSince }: Allowances): boolean {
+  return paceSince === undefined || now().getTime() - Date.parse(paceSince) >= secondMs;
+}
+
+/** Reckons what may still be spent, for a day that began or a cap that was changed; unless somebody else came first. */
+export async function reckonDay(seen: Allowances): Promise<void> {
+  // With it, a pace that the stage changed comes into force.
+  const share = isNewDay(seen) ? nextShare(seen) : {};
+  await reckon(seen, { ...dayAfter(seen), ...share }, [
+    "operatorDailyCap",
+    "customerDailyCapMicros",
+    "operatorSendsPerSecond",
+    "spendDay",
+    "spentTodayMicros",
+    "spendLeftMicros",
+  ]);
+}
+
+/** Gives an organisation the share of the next second, unless somebody else did. */
+export async function reckonShare(seen: Allowances): Promise<void> {
+  await reckon(seen, nextShare(seen), ["operatorSendsPerSecond", "paceSince"]);
+}
+
+async function reckon(
+  seen: Allowances,
+  set: Partial<Allowances>,
+  asSeen: readonly (keyof Allowances)[],
+): Promise<void> {
+  const known = asSeen.filter((field) => seen[field] !== undefined);
+  const requirements = {
+    is: Object.fromEntries(known.map((field) => [field, seen[field]])),
+    absent: asSeen.filter((field) => seen[field] === undefined),
+    present: ["pk"],
+  };
+  await updateItem(Allowances, updateOf(keys.wallet(seen.organizationId), { set }, requirements));
+}
+
+/** The refusal of a debit that would go beyond what may be spent in a day. */
+export function capReached(): ApiError {
+  const seconds = Math.max(1, Math.ceil((nextDay().getTime() - now().getTime()) / secondMs));
+  return new ApiError("DAILY_SPEND_CAP_REACHED", { headers: { "Retry-After": String(seconds) } });
+}
+
+/** The refusal of a send beyond those of a second. */
+export function paceExceeded(wallet: Allowances): ApiError {
+  return new ApiError("SEND_RATE_EXCEEDED", { headers: { "Retry-After": "1", ...paceHeaders(wallet) } });
+}
+
+/** The headers that tell a customer what is left of the second's share; none where the pace has no limit. */
+export function paceHeaders(wallet: Allowances): Readonly<Record<string, string>> {
+  const max = sendsPerSecond(wallet);
+  if (max === undefined) return {};
+  const remaining = isSecondOver(wallet) ? max : Math.max(0, wallet.paceLeft ?? max);
+  return rateLimitHeaders({ what: "sends", max, windowMs: secondMs }, { remaining, resetSeconds: 1 });
+}

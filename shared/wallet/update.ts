@@ -1,0 +1,61 @@
+import { invalidField } from "../contract/errors.ts";
+import type { UpdateWalletRequest, Wallet } from "../contract/wallet.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { untilUndisturbed, updateItem } from "../platform/table/table.ts";
+import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import { operatorCapMicros } from "./allowances.ts";
+import { amountOf, microsOf } from "./money.ts";
+import { presentWallet, readWallet, WalletRecord } from "./record.ts";
+
+/**
+ * Changes what a customer may say about their wallet, and leaves the rest.
+ * @throws ApiError VALIDATION_ERROR for a cap above the operator's; WALLET_MISSING; UNAVAILABLE
+ */
+export async function updateWallet(organizationId: string, request: UpdateWalletRequest): Promise<Wallet> {
+  return untilUndisturbed(async () => {
+    const changed = await change(await readWallet(organizationId), request);
+    return changed === undefined ? undefined : presentWallet(changed);
+  });
+}
+
+/** @returns the wallet after it, or undefined when its balance has crossed the new threshold meanwhile */
+async function change(
+  wallet: WalletRecord,
+  { dailySpendCap, lowBalanceThreshold }: UpdateWalletRequest,
+): Promise<WalletRecord | undefined> {
+  if (dailySpendCap === undefined && lowBalanceThreshold === undefined) return wallet;
+  const capMicros = microsOrNull(dailySpendCap);
+  const highestMicros = operatorCapMicros(wallet) ?? Infinity;
+  if ((capMicros ?? 0) > highestMicros) {
+    throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, as the operator said`);
+  }
+  const thresholdMicros = microsOrNull(lowBalanceThreshold);
+  const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
+  const changes = changesOfPatch({
+    // What is left is reckoned anew before the next debit.
+    ...(capMicros === undefined ? {} : { customerDailyCapMicros: capMicros, spendLeftMicros: null }),
+    // Whoever sets a threshold above the balance knows that it is low: the event is for the balance that falls.
+    ...(thresholdMicros === undefined
+      ? {}
+      : {
+          lowBalanceThresholdMicros: thresholdMicros,
+          lowBalanceNotedAt: isLow ? now().toISOString() : null,
+        }),
+  });
+  const requirements = {
+    present: ["pk"],
+    ...(typeof thresholdMicros === "number"
+      ? { where: `balanceMicros ${isLow ? "<" : ">="} :lowBalanceThresholdMicros` }
+      : {}),
+  };
+  const updated = await updateItem(
+    WalletRecord,
+    updateOf(keys.wallet(wallet.organizationId), changes, requirements),
+  );
+  return updated.applied ? updated.item : undefined;
+}
+
+function microsOrNull(amount: number | null | undefined): number | null | undefined {
+  return typeof amount === "number" ? microsOf(amount) : amount;
+}

@@ -1,0 +1,300 @@
+import { randomUUID } from "node:crypto";
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ApiError, type ErrorCode } from "../../shared/contract/errors.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { once } from "../../shared/platform/http/idempotency.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { capSpending, paceSends } from "../../shared/wallet/adjust.ts";
+import { allowanceFields } from "../../shared/wallet/allowances.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { presentWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { updateWallet } from "../../shared/wallet/update.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const start = new Date("2030-06-01T12:00:00Z");
+const priceMicros = 7_900;
+const request = { to: "15005550000", message: "hi", senderId: "ACME", language: "English" } as const;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: start }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+function advance(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+async function send(organizationId: string): Promise<void> {
+  await acceptMessage(organizationId, request);
+}
+
+interface Sent {
+  readonly accepted: number;
+  /** How often each error came. */
+  readonly refused: { readonly [Code in ErrorCode]?: number };
+  readonly retryAfter: ReadonlySet<string | undefined>;
+}
+
+/** Does so many sends at once. */
+async function sendAtOnce(count: number, one: () => Promise<unknown>): Promise<Sent> {
+  const results = await Promise.allSettled(Array.from({ length: count }, one));
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  const refusals = errors.map((error) => {
+    if (!(error instanceof ApiError)) throw error;
+    return error;
+  });
+  const byCode = Map.groupBy(refusals, ({ code }) => code);
+  return {
+    accepted: count - errors.length,
+    refused: Object.fromEntries([...byCode].map(([code, each]) => [code, each.length])),
+    retryAfter: new Set(refusals.map(({ headers }) => headers["Retry-After"])),
+  };
+}
+
+describe("a daily spend cap for ten messages", () => {
+  const capMicros = 10 * priceMicros + 1;
+  beforeEach(() => void vi.stubEnv(environmentNames.dailySpendCap, "0.079001"));
+
+  it("lets ten of a hundred parallel sends pass, and says when the next day begins", async () => {
+    const organizationId = await openWallet(10_000_000);
+    expect(await sendAtOnce(100, async () => send(organizationId))).toEqual({
+      accepted: 10,
+      refused: { DAILY_SPEND_CAP_REACHED: 90 },
+      retryAfter: new Set([String(12 * 60 * 60)]),
+    });
+    expect(presentWallet(await readWallet(organizationId))).toMatchObject({
+      balance: 9.921,
+      spentToday: 0.079,
+      dailySpendCap: 0.079001,
+    });
+  });
+
+  it("lets ten more pass on the next day, however many find that it has begun", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await sendAtOnce(20, async () => send(organizationId));
+    advance(12 * hourMs - 1);
+    expect((await sendAtOnce(1, async () => send(organizationId))).accepted).toBe(0);
+    advance(1);
+    expect(presentWallet(await readWallet(organizationId)).spentToday).toBe(0);
+    expect((await sendAtOnce(100, async () => send(organizationId))).accepted).toBe(10);
+    expect((await readWallet(organizationId)).spentTodayMicros).toBe(10 * priceMicros);
+  });
+
+  it("is not opened anew by a clock that is behind", async () => {
+    const organizationId = await openWallet(10_000_000);
+    advance(12 * hourMs);
+    await sendAtOnce(20, async () => send(organizationId));
+    advance(-minuteMs);
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
+    advance(minuteMs);
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
+  });
+
+  it("counts what a wallet spends that comes from a release without days", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const remove = Object.keys(allowanceFields);
+    await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { remove }));
+    expect((await sendAtOnce(30, async () => send(organizationId))).accepted).toBe(10);
+  });
+
+  it("holds for messages that are paid together, all or none", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const block = async (): Promise<unknown> =>
+      acceptTogether(
+        Array.from({ length: 4 }, () => newMessage(organizationId, request, new Date())),
+        () => [],
+      );
+    expect((await sendAtOnce(10, block)).accepted).toBe(2);
+    expect((await readWallet(organizationId)).spentTodayMicros).toBe(8 * priceMicros);
+  });
+
+  it("is not given back by refunds", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await sendAtOnce(10, async () => send(organizationId));
+    await postToWallet({ organizationId, type: "refund", amountMicros: 5 * priceMicros });
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
+  });
+
+  it("is another where the operator says so, from the next message on, and not on that day alone", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await sendAtOnce(4, async () => send(organizationId));
+    await capSpending(organizationId, 6 * priceMicros);
+    expect((await sendAtOnce(50, async () => send(organizationId))).accepted).toBe(2);
+    // Below what has been spent.
+    await capSpending(organizationId, 3 * priceMicros);
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
+    await capSpending(organizationId, 7 * priceMicros);
+    expect((await sendAtOnce(50, async () => send(organizationId))).accepted).toBe(1);
+    advance(24 * hourMs);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(7);
+    await capSpending(organizationId, "none");
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
+    await capSpending(organizationId, undefined);
+    expect((await sendAtOnce(1, async () => send(organizationId))).accepted).toBe(0);
+    advance(24 * hourMs);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
+  });
+
+  it("can be lowered by the customer, and not raised above the operator's", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await updateWallet(organizationId, { dailySpendCap: 0.03 });
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
+    expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBe(0.03);
+    await expect(updateWallet(organizationId, { dailySpendCap: 0.08 })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: [{ path: "dailySpendCap", message: "must be at most 0.079001, as the operator said" }],
+    });
+    await capSpending(organizationId, 5 * priceMicros);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(0);
+    await updateWallet(organizationId, { dailySpendCap: null });
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(2);
+  });
+
+  it("is never passed while it is changed again and again beside sends", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const caps = [4, 9, 2, 8, 3, 9].map((messages) => messages * priceMicros);
+    const change = async (): Promise<void> => {
+      for (const micros of caps) await capSpending(organizationId, micros);
+    };
+    const [{ accepted }] = await Promise.all([
+      sendAtOnce(60, async () => send(organizationId)),
+      change(),
+      change(),
+    ]);
+    const { accepted: more } = await sendAtOnce(20, async () => send(organizationId));
+    expect(accepted + more).toBe(9);
+    expect((await readWallet(organizationId)).spentTodayMicros).toBe(9 * priceMicros);
+  });
+
+  it("comes into force on the next day where the stage changes it", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await send(organizationId);
+    vi.stubEnv(environmentNames.dailySpendCap, "0.0158");
+    advance(24 * hourMs);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(2);
+    vi.stubEnv(environmentNames.dailySpendCap, "");
+    advance(24 * hourMs);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
+    expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBeUndefined();
+  });
+
+  it("comes behind the balance, which a top-up mends", async () => {
+    const organizationId = await openWallet(priceMicros);
+    await capSpending(organizationId, 1);
+    await expect(send(organizationId)).rejects.toMatchObject({ code: "DAILY_SPEND_CAP_REACHED" });
+    await capSpending(organizationId, capMicros);
+    await send(organizationId);
+    await capSpending(organizationId, 1);
+    await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+  });
+});
+
+describe("a pace of ten messages a second", () => {
+  beforeEach(() => void vi.stubEnv(environmentNames.sendsPerSecond, "10"));
+
+  it("lets ten of fifty parallel sends pass in each second", async () => {
+    const organizationId = await openWallet(10_000_000);
+    for (let second = 0; second < 3; second += 1) {
+      expect(await sendAtOnce(50, async () => send(organizationId))).toEqual({
+        accepted: 10,
+        refused: { SEND_RATE_EXCEEDED: 40 },
+        retryAfter: new Set(["1"]),
+      });
+      advance(secondMs - 1);
+      expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
+      advance(1);
+    }
+  });
+
+  it("is another where the operator says so, at once", async () => {
+    const organizationId = await openWallet(10_000_000);
+    await paceSends(organizationId, 3);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
+    await paceSends(organizationId, "none");
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
+    await paceSends(organizationId, undefined);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
+  });
+
+  it("is not for the messages of a campaign, which do not use it up either", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const campaignId = "cmp_01J00000000000000000000000";
+    const block = Array.from({ length: 30 }, () =>
+      newMessage(organizationId, { ...request, campaignId }, new Date()),
+    );
+    await acceptTogether(block, () => []);
+    expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
+  });
+
+  it("tells what is left of it with each answer", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const told: Readonly<Record<string, string>>[] = [];
+    const sendAndListen = async (): Promise<unknown> =>
+      acceptMessage(organizationId, request, undefined, (headers) => told.push(headers));
+    for (let sent = 0; sent < 10; sent += 1) await sendAndListen();
+    const remaining = told.map(({ RateLimit }) => RateLimit);
+    expect(remaining).toEqual(Array.from({ length: 10 }, (_, index) => `"sends";r=${9 - index};t=1`));
+    expect(told[0]).toHaveProperty("RateLimit-Policy", '"sends";q=10;w=1');
+    await expect(sendAndListen()).rejects.toMatchObject({
+      headers: { "RateLimit-Policy": '"sends";q=10;w=1', RateLimit: '"sends";r=0;t=1' },
+    });
+    await paceSends(organizationId, "none");
+    await sendAndListen();
+    expect(told.at(-1)).toEqual({});
+  });
+});
+
+describe("at most five one-time codes to a number in ten minutes", () => {
+  beforeEach(() => void vi.stubEnv(environmentNames.oneTimeCodesPerNumber, "5"));
+
+  it.each([{ messageType: "otp" }, {}] as const)(
+    "are accepted of a hundred messages with %j, to each number and by each organisation",
+    async (type) => {
+      const [one, other] = await Promise.all([openWallet(10_000_000), openWallet(10_000_000)]);
+      const code = async (organizationId: string, to = request.to as string): Promise<unknown> =>
+        acceptMessage(organizationId, { ...request, ...type, to });
+      expect(await sendAtOnce(100, async () => code(one))).toEqual({
+        accepted: 5,
+        refused: { RECIPIENT_RATE_EXCEEDED: 95 },
+        retryAfter: new Set(["600"]),
+      });
+      expect((await readWallet(one)).messageCount).toBe(5);
+      expect((await sendAtOnce(7, async () => code(one, "15005550009"))).accepted).toBe(5);
+      expect((await sendAtOnce(7, async () => code(other))).accepted).toBe(5);
+      advance(10 * minuteMs);
+      expect((await sendAtOnce(7, async () => code(one))).accepted).toBe(5);
+    },
+  );
+
+  it("are not used up by other messages", async () => {
+    const organizationId = await openWallet(10_000_000);
+    for (const messageType of ["marketing", "transactional"] as const) {
+      const one = async (): Promise<unknown> => acceptMessage(organizationId, { ...request, messageType });
+      expect((await sendAtOnce(10, one)).accepted).toBe(10);
+    }
+    expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(5);
+  });
+
+  it("are not used up by messages that were refused, nor twice by one that is repeated", async () => {
+    const organizationId = await openWallet(0);
+    for (let refused = 0; refused < 6; refused += 1) {
+      await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+    }
+    await postToWallet({ organizationId, type: "top_up", amountMicros: 10_000_000 });
+    const key = randomUUID();
+    for (let repeat = 0; repeat < 6; repeat += 1) {
+      await once({ organizationId, key, content: request }, async (attempt) =>
+        acceptMessage(organizationId, request, attempt),
+      );
+    }
+    expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(4);
+  });
+});
