@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
 
+import { Wallet } from "../../shared/contract/wallet.ts";
 import { Customer, errorOf, invalidFields } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 
@@ -43,6 +45,41 @@ it("parallel top-ups and sends leave a ledger without a gap that adds up to the 
     ...Array.from({ length: 40 }, async () => customer.send()),
   ]);
   expect(await expectLedgerToAddUp(customer)).toHaveLength(49);
+});
+
+it("a cap and a threshold are set, kept by what does not name them, and taken away", async () => {
+  const customer = await Customer.register({ balance: 2 });
+  const patch = async (json: unknown) => customer.call("/v1/wallet", { method: "PATCH", json });
+  expect((await patch({ dailySpendCap: 0.01 })).body).toMatchObject({
+    data: { balance: 2, spentToday: 0, dailySpendCap: 0.01 },
+  });
+  expect((await patch({ lowBalanceThreshold: 1.5 })).status).toBe(200);
+  const { pricing } = await customer.send();
+  const refused = await customer.trySend();
+  expect(errorOf(refused)).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
+  const untilTomorrow = Number(refused.headers.get("Retry-After"));
+  expect(untilTomorrow).toBeGreaterThan(0);
+  expect(untilTomorrow).toBeLessThanOrEqual(24 * 60 * 60);
+  expect((await customer.call("/v1/wallet")).body).toMatchObject({
+    data: { spentToday: pricing.total, dailySpendCap: 0.01, lowBalanceThreshold: 1.5 },
+  });
+  expect((await patch({})).body).toMatchObject({ data: { dailySpendCap: 0.01 } });
+  const { data } = z.object({ data: Wallet }).parse((await patch({ dailySpendCap: null })).body);
+  expect(data).not.toHaveProperty("dailySpendCap");
+  expect(data).toHaveProperty("lowBalanceThreshold", 1.5);
+  expect((await customer.trySend()).status).toBe(202);
+});
+
+it.each([
+  [{ dailySpendCap: 0 }, "dailySpendCap"],
+  [{ dailySpendCap: 0.001 }, "dailySpendCap"],
+  [{ dailySpendCap: "5" }, "dailySpendCap"],
+  [{ lowBalanceThreshold: -1 }, "lowBalanceThreshold"],
+])("a change of the wallet to %j is refused", async (json, field) => {
+  const customer = await Customer.register();
+  const response = await customer.call("/v1/wallet", { method: "PATCH", json });
+  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+  expect(invalidFields(response)).toEqual([field]);
 });
 
 it("transactions are listed newest first with what they were for", async () => {

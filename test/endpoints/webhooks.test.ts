@@ -417,7 +417,7 @@ describe("routes that do not exist", () => {
 
   it.each([
     ["POST", "/health", "GET"],
-    ["PUT", "/v1/wallet", "GET"],
+    ["PUT", "/v1/wallet", "GET, PATCH"],
     ["OPTIONS", "/v1/webhooks", "GET, POST"],
     ["PUT", "/v1/webhooks/whk_any", "DELETE, GET, PATCH"],
   ])("answer %s %s with 405 and name the methods that are: %s", async (method, path, allow) => {

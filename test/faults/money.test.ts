@@ -8,6 +8,7 @@ import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -22,6 +23,7 @@ import {
   isBy,
   isDebit,
   isMessage,
+  isReckoning,
   isRecord,
   isSeal,
   loseRequest,
@@ -160,6 +162,46 @@ describe("a debit that was applied, and whose answer", () => {
     await reconcile();
     expect(faults.seen.filter(isDebit)).toHaveLength(2);
     await expectBooksInOrder(1);
+  });
+});
+
+describe("what may be spent in a new day", () => {
+  /** A cap for two messages, and one of them spent the day before. */
+  beforeEach(async () => {
+    const key = keys.wallet(customer.organizationId);
+    await updateItem(z.unknown(), updateOf(key, { set: { operatorDailyCap: 2 * 7_900 } }));
+    const yesterday = { spendDay: "2026-01-01", spentTodayMicros: 7_900, spendLeftMicros: 7_900 };
+    await updateItem(z.unknown(), updateOf(key, { set: yesterday }));
+  });
+
+  async function expectTwoMore(): Promise<void> {
+    const codes = [await send(), await send(), await send()].map(({ status }) => status);
+    expect(codes).toEqual([202, 202, 402]);
+    await expectBooksInOrder(2);
+  }
+
+  it.each([
+    ["was dropped", dropAnswer],
+    ["was an internal error", answer500],
+    ["says that it was throttled", throttle],
+  ])("is reckoned once though the first answer %s", async (_name, fault) => {
+    faults.next(isReckoning, fault);
+    await expectTwoMore();
+    expect(faults.seen.filter(isReckoning)).toHaveLength(2);
+  });
+
+  it("is reckoned by the next send where the function is killed behind it", async () => {
+    faults.next(isReckoning, killing("ApiSendSms", "after"));
+    expect((await send()).status).toBe(500);
+    await expectTwoMore();
+  });
+
+  it("is not given out a second time by a reckoning that arrives late", async () => {
+    const late = heldBack();
+    faults.next(isReckoning, late.fault);
+    await expectTwoMore();
+    expect((await late.arrive()).status).toBe(400);
+    expect((await send()).status).toBe(402);
   });
 });
 

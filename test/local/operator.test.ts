@@ -196,7 +196,15 @@ it("the help of a group lists its commands alone", async () => {
   const { code, out } = await operator(["wallet", "--help"]);
   expect(code).toBe(0);
   const named = commands.filter(({ name }) => out.includes(`\n  ${name} `)).map(({ name }) => name);
-  expect(named).toEqual(["wallet credit", "wallet debit", "wallet close", "wallet reopen", "wallet ledger"]);
+  expect(named).toEqual([
+    "wallet credit",
+    "wallet debit",
+    "wallet close",
+    "wallet reopen",
+    "wallet cap",
+    "wallet pace",
+    "wallet ledger",
+  ]);
 });
 
 it.each([
@@ -215,6 +223,10 @@ it.each([
   ["wallet ledger", "<organisation> is missing"],
   ["wallet ledger ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
   ["wallet reopen ada@example.com now", "Expected 1 argument but got 2: ada@example.com, now"],
+  ["wallet cap ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
+  ["wallet cap ada@example.com 0", "<amount> must be a number above 0"],
+  ["wallet cap ada@example.com all", "<amount> must be a number above 0"],
+  ["wallet pace ada@example.com 0", "<messages> must be a number from 1 to 10000"],
   ["kyc list now", "Expected 0 arguments but got 1: now"],
   ["dead-letters redrive sends", "<queue> must be one of "],
   ["audit --stage production", "there is no stage production"],
@@ -410,6 +422,34 @@ it("a closed wallet refuses sends until it is reopened, and says why it is close
   expect((await customer.trySend()).status).toBe(202);
 });
 
+it("a wallet's cap and pace are set for one organisation, taken away, and left to the stage", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  expect(await operator(["wallet", "cap", email, "0.01"])).toMatchObject({
+    code: 0,
+    out: `${organizationId} may spend 0.010000 USD a day\n`,
+  });
+  expect((await customer.trySend()).status).toBe(202);
+  expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
+  expect(await operator(["wallet", "cap", email, "none"])).toMatchObject({
+    code: 0,
+    out: `${organizationId} may spend without a limit\n`,
+  });
+  expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
+  expect(await operator(["wallet", "pace", email, "9000"])).toMatchObject({
+    code: 0,
+    out: `${organizationId} may send 9000 messages a second\n`,
+  });
+  const paced = await customer.trySend();
+  expect(paced.status).toBe(202);
+  expect(paced.headers.get("RateLimit-Policy")).toBe('"sends";q=9000;w=1');
+  expect(await operator(["wallet", "pace", email, "default"])).toMatchObject({
+    code: 0,
+    out: `${organizationId} may send what the stage says\n`,
+  });
+  expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
+});
+
 it("a KYC submission is listed, shown, rejected with a reason that the customer reads, and approved", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
@@ -521,6 +561,8 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "wallet debit",
     "wallet close",
     "wallet reopen",
+    "wallet cap",
+    "wallet pace",
     "kyc approve",
     "kyc reject",
     "sender-ids approve",

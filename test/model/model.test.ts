@@ -10,7 +10,13 @@ it(`the books are in order after any schedule of faults (seed ${seed})`, async (
   await expect(fc.assert(booksAreInOrder(), { numRuns: 1_500, seed })).resolves.toBeUndefined();
 }, 120_000);
 
-it.each(["seal", "ambiguity check", "throttle-only retry", "block condition"] satisfies Mutation[])(
+it.each([
+  "seal",
+  "ambiguity check",
+  "throttle-only retry",
+  "block condition",
+  "cap condition",
+] satisfies Mutation[])(
   "the model notices within 1,000 runs when the %s is taken out",
   async (mutation) => {
     const { failed, errorInstance } = await fc.check(booksAreInOrder(mutation), {
@@ -22,7 +28,7 @@ it.each(["seal", "ambiguity check", "throttle-only retry", "block condition"] sa
     });
     expect(failed).toBe(true);
     expect(String(errorInstance)).toMatch(
-      /balance|add up|paid|applied|no entry|counted|messageCount|two messages/,
+      /balance|add up|cap|paid|applied|no entry|counted|messageCount|two messages/,
     );
   },
   120_000,

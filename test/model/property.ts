@@ -36,6 +36,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       { kind: "cancelCampaign" },
     ),
   },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "capSpending", messages: 1 },
+      { kind: "capSpending", messages: 3 },
+      { kind: "capSpending", messages: "none" },
+    ),
+  },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
   { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
   {
@@ -57,6 +65,7 @@ const campaignStep: fc.Arbitrary<Step> = fc.oneof(
       { kind: "topUp" },
       { kind: "launchCampaign" },
       { kind: "cancelCampaign" },
+      { kind: "capSpending", messages: 2 },
     ),
   },
 );

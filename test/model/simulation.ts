@@ -48,10 +48,12 @@ import { CarefulRetryStrategy, wasSurelyRefused } from "../../shared/platform/ta
 import { transact } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { capSpending } from "../../shared/wallet/adjust.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { newWallet, spreadOrganization, WalletRecord } from "../../shared/wallet/record.ts";
+import { isLow, newWallet, spreadOrganization, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { updateWallet } from "../../shared/wallet/update.ts";
 import { MemoryTable } from "./memory-table.ts";
 
 /*
@@ -70,6 +72,8 @@ export type Step =
   | { readonly kind: "cancelCampaign" }
   | { readonly kind: "launchCampaign" }
   | { readonly kind: "runCampaign" }
+  /** The operator caps what may be spent in a day: so many messages of one segment, or no cap. */
+  | { readonly kind: "capSpending"; readonly messages: number | "none" }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
   /** A message for ten minutes later. */
@@ -79,11 +83,18 @@ export type Step =
   | { readonly kind: "topUp"; readonly key?: "c" | "d" };
 
 /** A protection that is taken out, to show that the model would notice. */
-export type Mutation = "ambiguity check" | "block condition" | "seal" | "throttle-only retry";
+export type Mutation =
+  | "ambiguity check"
+  | "block condition"
+  | "cap condition"
+  | "reckoning condition"
+  | "seal"
+  | "throttle-only retry";
 
 const organizationId = "org_01J00000000000000000000000";
 const request = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 const initialMicros = 40_000;
+const priceMicros = 7_900;
 const contactCount = 5;
 const faultsInAThousand = 120;
 const workedQueues = ["campaigns", "marketingSends", "transactionalSends", "refunds"] as const;
@@ -125,7 +136,8 @@ export async function simulate(
 }
 
 class World {
-  timeMs = Date.parse("2026-03-01T12:00:00Z");
+  // Shortly before midnight, when what may be spent in a day is reckoned anew.
+  timeMs = Date.parse("2026-03-01T23:40:00Z");
   readonly table = new MemoryTable();
   readonly queues = new Map<QueueName, unknown[]>(queueNames.map((name) => [name, []]));
   readonly operations = new AsyncLocalStorage<Operation>();
@@ -133,6 +145,8 @@ class World {
   readonly acceptedMessages = new Set<string>();
   /** How often each debit was applied, by the id of its ledger entry. */
   readonly debits = new Map<string, number>();
+  /** What all debits of a day took, in micro-units. */
+  readonly spentMicros = new Map<string, number>();
   toppedUp = 0;
   readonly carrier: Carrier & { readonly sent: Map<string, number> };
   /** Whether messages that came to their end are forgotten in their time. */
@@ -164,6 +178,7 @@ class World {
       await transact(newWallet(organizationId, new Date()));
       await spreadOrganization(organizationId, this.#parts, 3);
       await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
+      await updateWallet(organizationId, { lowBalanceThreshold: 0.02 });
       await transact([
         {
           put: {
@@ -275,6 +290,11 @@ class World {
         if (id !== undefined) await cancelMessage(organizationId, id);
         return;
       }
+      case "capSpending": {
+        const { messages } = step;
+        await capSpending(organizationId, messages === "none" ? messages : messages * priceMicros);
+        return;
+      }
       case "launchCampaign":
         await launchCampaign(organizationId, this.#campaignId);
         return;
@@ -342,6 +362,8 @@ class World {
 
   /** Lets the reconciler and the workers do their work, without faults, until nothing is left to do. */
   async #bringToAnEnd(): Promise<void> {
+    // A campaign may wait for it.
+    await this.#finish(async () => capSpending(organizationId, "none"));
     for (let round = 0; round < 8; round += 1) {
       this.timeMs += graceMs + minuteMs;
       await this.#finish(async () => {
@@ -451,6 +473,8 @@ class World {
     const debitEntryId = debitEntryIdOf(command);
     if (this.#mutation === "seal" && isSeal(command)) return {};
     if (this.#mutation === "block condition") forgetBlockCondition(command);
+    if (this.#mutation === "cap condition") forgetCapCondition(command);
+    if (this.#mutation === "reckoning condition") forgetReckoningCondition(command);
     const isOld = this.#isFaulty && needNotBeConsistent(command) && this.choose(4) === 1;
     const result = this.table.carryOut(command, isOld);
     if (
@@ -462,6 +486,7 @@ class World {
     }
     if (debitEntryId !== undefined) {
       this.debits.set(debitEntryId, (this.debits.get(debitEntryId) ?? 0) + 1);
+      this.#checkSpending(command);
     }
     this.#checkBalance();
     return result;
@@ -525,6 +550,19 @@ class World {
     }
   }
 
+  /** What was spent in a day is within the cap at each debit, and what the wallet says. */
+  #checkSpending(debit: object): void {
+    const [wallet] = this.table.all().filter(isEntity("wallet"));
+    const { spendDay = "", spentTodayMicros, operatorDailyCap } = WalletRecord.parse(wallet);
+    const spentMicros = (this.spentMicros.get(spendDay) ?? 0) + amountOfDebit(debit);
+    this.spentMicros.set(spendDay, spentMicros);
+    if (spentMicros !== spentTodayMicros)
+      this.#failure = new Error("the wallet does not know what was spent");
+    if (typeof operatorDailyCap === "number" && spentMicros > operatorDailyCap) {
+      this.#failure = new Error("more was spent in a day than its cap");
+    }
+  }
+
   /** The invariant, after whatever happened. */
   async #check(day: string): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -551,10 +589,17 @@ class World {
     if (wallet?.settledSeq !== wallet?.seq || wallet?.agenda !== undefined) {
       problems.push(`the wallet was left unsettled: ${JSON.stringify(wallet)}`);
     }
+    if (wallet === undefined || isLow(wallet) !== (wallet.lowBalanceNotedAt !== undefined)) {
+      problems.push(`the customer was not told the balance: ${JSON.stringify(wallet)}`);
+    }
     if (wallet?.messageCount !== messages.length) {
       problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
     }
-    problems.push(...(await this.#problemsOfCounts(messages, day)), ...this.#problemsOfCampaign(messages));
+    const accepted = Map.groupBy(messages, ({ queuedAt }) => dayOf(queuedAt));
+    for (const each of new Set([day, ...accepted.keys()])) {
+      problems.push(...(await this.#problemsOfCounts(accepted.get(each) ?? [], each)));
+    }
+    problems.push(...this.#problemsOfCampaign(messages));
     // One top-up at the start, those that were answered, and at the most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
     for (const { id, status } of messages) {
@@ -644,6 +689,27 @@ function debitEntryIdOf(command: object): string | undefined {
   if (!(command instanceof UpdateCommand)) return undefined;
   const lastId: unknown = command.input.ExpressionAttributeValues?.[":lastId"];
   return typeof lastId === "string" ? lastId : undefined;
+}
+
+function amountOfDebit(command: object): number {
+  return command instanceof UpdateCommand
+    ? Number(command.input.ExpressionAttributeValues?.[":amount"])
+    : Number.NaN;
+}
+
+/** Lets a debit pass whatever the day's cap has left. */
+function forgetCapCondition(command: object): void {
+  if (!(command instanceof UpdateCommand)) return;
+  const { ConditionExpression } = command.input;
+  const others = ConditionExpression?.replace("#spendLeftMicros >= :spent AND", "");
+  if (others !== undefined) command.input.ConditionExpression = others;
+}
+
+/** Lets what may be spent be reckoned by what was seen, whatever has become of it. */
+function forgetReckoningCondition(command: object): void {
+  if (!(command instanceof UpdateCommand)) return;
+  const isReckoning = command.input.UpdateExpression?.startsWith("SET #spendDay") === true;
+  if (isReckoning) command.input.ConditionExpression = "attribute_exists(pk)";
 }
 
 function isEntity(entity: string): (item: Record<string, unknown>) => boolean {

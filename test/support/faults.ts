@@ -95,7 +95,16 @@ export class Faults {
 }
 
 /** The debit of a send. */
-export function isDebit({ operation, functionName, body }: AwsRequest): boolean {
+export function isDebit(request: AwsRequest): boolean {
+  return isWalletUpdate(request) && request.body.includes("messageCount");
+}
+
+/** The update by which a send lets the wallet know what may be spent in a new day. */
+export function isReckoning(request: AwsRequest): boolean {
+  return isWalletUpdate(request) && !request.body.includes("messageCount");
+}
+
+function isWalletUpdate({ operation, functionName, body }: AwsRequest): boolean {
   return operation === "dynamodb:UpdateItem" && functionName.includes("SendSms") && body.includes("WALLET#");
 }
 

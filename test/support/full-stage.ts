@@ -41,6 +41,7 @@ export const fullStage: Stage = {
     monthlyCarrierSpendUsd: 1_000,
     logRetentionDays: 365,
     messageRetentionDays: 90,
+    limits: { dailySpendCap: "100.00", sendsPerSecond: 20, oneTimeCodesPerNumber: 5 },
     workerConcurrency: { transactionalSends: 20 },
     reservedConcurrency: { login: 10 },
     gradualDeployment: true,
