@@ -32,6 +32,7 @@ export default defineConfig({
       AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
       [environmentNames.stage]: "local",
+      [environmentNames.webhookKeySecretId]: "webhook-key",
       [environmentNames.topUpEnabled]: "true",
       [environmentNames.webhookTargets]: "any",
       [environmentNames.carrier]: "sandbox",
@@ -41,6 +42,7 @@ export default defineConfig({
       [environmentNames.policies.verifiedEmail]: "none",
       [environmentNames.policies.countries]: "any",
       [environmentNames.policies.passwords]: "any",
+      [environmentNames.policies.redactOneTimeCodes]: "false",
     },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [

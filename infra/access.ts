@@ -22,6 +22,8 @@ export interface Access {
   readonly queues?: readonly QueueName[];
   /** What it may do with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is all it takes to check them. */
   readonly sessionKey?: readonly SessionKeyAction[];
+  /** Whether it may read the key that the secrets of webhooks are sealed with. */
+  readonly webhookKey?: true;
   /** Whether it may hand messages to the stage's carrier. */
   readonly carrier?: true;
 }
@@ -59,6 +61,12 @@ const acceptsMessages = grant(changesWallet, tellsOfWallet, {
   ],
   queues: ["transactionalSends", "marketingSends"],
 });
+
+/** To move the secrets of a webhook that release 0.2 wrote. */
+export const movesWebhookSecrets = {
+  transactions: [{ ORG: ["UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
+  webhookKey: true,
+} as const satisfies Access;
 
 /** To know who calls, and that their session has not been ended. */
 const authenticates: Access = {
@@ -145,11 +153,17 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] }],
   }),
   listWebhooks: { table: { ORG: ["Query"] } },
-  createWebhook: { transactions: [{ ORG: ["PutItem", "UpdateItem"] }] },
-  deleteWebhook: { transactions: [{ ORG: ["DeleteItem", "UpdateItem"] }] },
+  createWebhook: {
+    table: { WALLET: ["GetItem"] },
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
+    webhookKey: true,
+  },
+  deleteWebhook: { transactions: [{ ORG: ["DeleteItem", "UpdateItem"], WEBHOOK_SECRETS: ["DeleteItem"] }] },
   getWebhook: { table: { ORG: ["GetItem"] } },
   updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
-  rotateWebhookSecret: { table: { ORG: ["GetItem", "UpdateItem"] } },
+  rotateWebhookSecret: grant(movesWebhookSecrets, {
+    table: { ORG: ["GetItem"], WEBHOOK_SECRETS: ["GetItem", "UpdateItem"] },
+  }),
   testWebhook: {
     table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["PutItem"] },
     queues: ["webhookDeliveries"],
@@ -216,6 +230,7 @@ export function grant(...grants: readonly Access[]): Access {
     queues: [...new Set(grants.flatMap(({ queues = [] }) => queues))],
     sessionKey: [...new Set(grants.flatMap(({ sessionKey = [] }) => sessionKey))],
     ...(grants.some(({ agenda }) => agenda) ? { agenda: true } : {}),
+    ...(grants.some(({ webhookKey }) => webhookKey) ? { webhookKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
   };
 }

@@ -9,6 +9,7 @@ import { addDashboard } from "./constructs/dashboard.ts";
 import { Edge, type Firewall } from "./constructs/edge.ts";
 import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
+import type { Backend } from "./constructs/gateway-function.ts";
 import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
@@ -39,11 +40,20 @@ export class GatewayStack extends Stack {
       removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     const table = gatewayTable(this, stage);
+    const webhookKey = this.#webhookKey(stage);
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
     const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
-    const backend = { stage, table, sessionKey, queues, originKey: firewall?.originKey, deployments };
+    const backend = {
+      stage,
+      table,
+      sessionKey,
+      webhookKey,
+      queues,
+      originKey: firewall?.originKey,
+      deployments,
+    };
     const api = new GatewayApi(this, "Api", backend);
     addWorkers(this, backend, alarms);
     addStageAlarms({ stage, api, table, alarms });
@@ -52,10 +62,30 @@ export class GatewayStack extends Stack {
     const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
     new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
+    new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }
     new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
+  }
+
+  /** The key of the secrets of webhooks, which belongs to the table: whatever is restored or adopted needs it. */
+  #webhookKey({ adoptWebhookKey, keepData }: Stage): Backend["webhookKey"] {
+    if (adoptWebhookKey !== undefined) {
+      return Secret.fromSecretCompleteArn(this, "AdoptedWebhookKey", adoptWebhookKey);
+    }
+    const webhookKey = new Secret(this, "WebhookKey", {
+      description: "Seals the signing secrets of webhooks in the table",
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    Validations.of(webhookKey).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason:
+        "With a new key no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
+        "says what to do when it is known to others.",
+    });
+    return webhookKey;
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {

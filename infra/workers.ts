@@ -1,6 +1,13 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../shared/platform/jobs/shards.ts";
-import { changesWallet, checksSender, grant, tellsOfWallet, type Access } from "./access.ts";
+import {
+  changesWallet,
+  checksSender,
+  grant,
+  movesWebhookSecrets,
+  tellsOfWallet,
+  type Access,
+} from "./access.ts";
 
 /** A function that works by itself: on the jobs of its queues, or by the clock. */
 export interface Worker {
@@ -117,15 +124,16 @@ export const workers = {
   dispatchWebhook: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: {
+    access: grant(movesWebhookSecrets, {
       table: {
         ORG: ["GetItem", "Query", "UpdateItem"],
+        WEBHOOK_SECRETS: ["GetItem"],
         DELIVERIES: ["PutItem", "UpdateItem"],
         OPENCALLS: ["GetItem", "UpdateItem"],
         DUE: ["PutItem"],
       },
       queues: ["webhookDeliveries", "webhookRetries"],
-    },
+    }),
     queues: {
       webhookDeliveries: {
         maxConcurrency: 200,

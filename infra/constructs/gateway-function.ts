@@ -13,7 +13,7 @@ import {
   type IFunction,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
-import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -35,6 +35,8 @@ export interface Backend {
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
   /** Signs session tokens. */
   readonly sessionKey: Key;
+  /** What the secrets of webhooks are sealed with. */
+  readonly webhookKey: Pick<ISecret, "secretArn">;
   /** What CloudFront shows to the API, where a stage has a firewall. */
   readonly originKey: Secret | undefined;
   /** Where the stage wants new code to come in gradually. */
@@ -131,13 +133,14 @@ export class GatewayFunction extends Construct {
     this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
   }
 
-  #allowAccess({ stage, table, queues, sessionKey }: Backend, access: Access): void {
+  #allowAccess({ stage, table, queues, sessionKey, webhookKey }: Backend, access: Access): void {
     this.#allowTable(table, access);
     // The index has keys and no data, so that all of it may be read.
     if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
     const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);
     if (keyActions.length > 0) this.allow(keyActions, sessionKey.keyArn);
+    if (access.webhookKey === true) this.allow(["secretsmanager:GetSecretValue"], webhookKey.secretArn);
     if (access.carrier !== true || stage.carrier !== "aws") return;
     for (const origin of ["phone-number", "pool", "sender-id"]) {
       const resource = { service: "sms-voice", resource: origin, resourceName: "*" };
@@ -204,6 +207,7 @@ function policyVariables({
   verifiedEmail,
   countries,
   passwords,
+  redactOneTimeCodes,
 }: Stage["policies"]): Record<string, string> {
   return {
     [environmentNames.policies.senderIds]: senderIds,
@@ -211,6 +215,7 @@ function policyVariables({
     [environmentNames.policies.verifiedEmail]: verifiedEmail,
     [environmentNames.policies.countries]: countries === "any" ? countries : countries.join(" "),
     [environmentNames.policies.passwords]: passwords,
+    [environmentNames.policies.redactOneTimeCodes]: String(redactOneTimeCodes),
   };
 }
 
@@ -220,12 +225,14 @@ function limitVariables({
   sendsPerSecond,
   oneTimeCodesPerNumber,
   registrationsPerAddress,
+  webhooksBeforePayment,
 }: Stage["limits"]): Record<string, string> {
   const limits = {
     [environmentNames.dailySpendCap]: dailySpendCap,
     [environmentNames.sendsPerSecond]: sendsPerSecond,
     [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumber,
     [environmentNames.registrationsPerAddress]: registrationsPerAddress,
+    [environmentNames.webhooksBeforePayment]: webhooksBeforePayment,
   };
   return Object.fromEntries(
     Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, String(limit)]])),
@@ -233,7 +240,7 @@ function limitVariables({
 }
 
 function environment(backend: Backend, access: Access): Record<string, string> {
-  const { stage, table, queues, sessionKey } = backend;
+  const { stage, table, queues, sessionKey, webhookKey } = backend;
   return {
     [environmentNames.stage]: stage.name,
     [environmentNames.tableName]: table.tableName,
@@ -247,6 +254,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
     ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
+    ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),

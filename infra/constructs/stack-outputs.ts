@@ -12,6 +12,8 @@ export type StackOutput = z.infer<typeof StackOutput>;
 export const outputNames = {
   apiUrl: "ApiUrl",
   tableName: "TableName",
+  /** The secret that a restored or adopted table needs. */
+  webhookKeyArn: "WebhookKeyArn",
   /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
   messageRetentionDays: "MessageRetentionDays",
   /** Of the API's functions, of the workers, and of the requests as API Gateway saw them. */

@@ -10,6 +10,7 @@ import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { reviewCommands } from "./reviews.ts";
 import { walletCommands } from "./wallet.ts";
+import { webhookCommands } from "./webhooks.ts";
 
 /** All commands, in the order that help lists them. */
 export const commands: readonly OperatorCommand[] = [
@@ -19,6 +20,7 @@ export const commands: readonly OperatorCommand[] = [
   ...reviewCommands,
   ...deadLetterCommands,
   ...auditCommands,
+  ...webhookCommands,
 ];
 
 /** A command that was typed as its help says. */

@@ -4,7 +4,6 @@ import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
-  SQSClient,
   type Message,
 } from "@aws-sdk/client-sqs";
 import * as z from "zod";
@@ -13,6 +12,7 @@ import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-nam
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, count, part } from "./command.ts";
 import type { Context } from "./context.ts";
+import { queues as client } from "./queues.ts";
 
 /** SQS takes and gives at most this many messages in one call. */
 const batchSize = 10;
@@ -34,9 +34,6 @@ const maxMoved = 100_000;
 
 const queueRule = `must be one of ${queueNames.join(", ")}`;
 const Queue = z.enum(queueNames, queueRule);
-
-/** The queues are reached where the gateway's other tools reach them, whatever host their URLs name. */
-const client = new SQSClient({ useQueueUrlAsEndpoint: false });
 
 /** A parked job as the operator sees it. */
 interface ParkedJob {

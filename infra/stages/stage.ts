@@ -46,6 +46,7 @@ const Policies = z.strictObject({
   }),
   /** What new passwords must be, apart from long enough. */
   passwords: z.enum(["any", "uncommon"]).default("uncommon"),
+  redactOneTimeCodes: z.boolean().default(false),
 });
 
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
@@ -83,6 +84,7 @@ export const StageSettings = z.strictObject({
         .optional(),
       sendsPerSecond: z.int().min(1).max(10_000).optional(),
       oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),
+      webhooksBeforePayment: z.int().min(0).max(100).optional(),
       /** In an hour; of IPv6 all of a /64 count as one address. */
       registrationsPerAddress: z.int().min(1).max(500).optional(),
     })
@@ -114,6 +116,9 @@ export const StageSettings = z.strictObject({
   adoptTable: z
     .string()
     .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
+    .optional(),
+  adoptWebhookKey: arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…")
+    .regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end")
     .optional(),
   encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
   backups: z
@@ -185,6 +190,7 @@ export function forThisMachine(stage: Stage): Stage {
     domain: undefined,
     firewall: undefined,
     adoptTable: undefined,
+    adoptWebhookKey: undefined,
     encryptionKeyArn: undefined,
     backups: undefined,
   };

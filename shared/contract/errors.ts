@@ -45,6 +45,11 @@ export const errorCatalogue = {
     message: "The organisation has spent what it may spend in a day.",
     remedy: "Wait until the next day (UTC), as `Retry-After` says, or have the cap raised.",
   },
+  PAYMENT_REQUIRED: {
+    status: 402,
+    message: "This takes a wallet that money has come into.",
+    remedy: "Top up the wallet, or have it credited, then send the request again.",
+  },
   TOP_UP_DISABLED: {
     status: 403,
     message: "Top-ups over the API are disabled here.",

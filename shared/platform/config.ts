@@ -5,6 +5,7 @@ export const environmentNames = {
   stage: "STAGE",
   tableName: "TABLE_NAME",
   sessionKeyId: "SESSION_KEY_ID",
+  webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
@@ -15,12 +16,14 @@ export const environmentNames = {
   sendsPerSecond: "SENDS_PER_SECOND",
   oneTimeCodesPerNumber: "ONE_TIME_CODES_PER_NUMBER",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
+  webhooksBeforePayment: "WEBHOOKS_BEFORE_PAYMENT",
   policies: {
     senderIds: "SENDER_ID_POLICY",
     kyc: "KYC_POLICY",
     verifiedEmail: "VERIFIED_EMAIL_POLICY",
     countries: "ALLOWED_COUNTRIES",
     passwords: "PASSWORD_POLICY",
+    redactOneTimeCodes: "REDACT_ONE_TIME_CODES",
   },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
@@ -48,6 +51,8 @@ export const config = {
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   /** The KMS key that session tokens are signed with. */
   sessionKeyId: (): string => required(environmentNames.sessionKeyId),
+  /** Of the key that the secrets of webhooks are sealed with. */
+  webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
@@ -77,6 +82,10 @@ export const config = {
   sendsPerSecond: (): number | undefined => optionalNumber(environmentNames.sendsPerSecond),
   /** How many one-time codes an organisation may send to one number in ten minutes; undefined is no limit. */
   oneTimeCodesPerNumber: (): number | undefined => optionalNumber(environmentNames.oneTimeCodesPerNumber),
+  /** Whether the text of a one-time code goes when its message has come to its end. */
+  redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
+  /** How many webhooks an organisation may have before money has come into its wallet; undefined is as many as after. */
+  webhooksBeforePayment: (): number | undefined => optionalNumber(environmentNames.webhooksBeforePayment),
 };
 
 function optional(name: string): string | undefined {

@@ -34,7 +34,7 @@ export const createWebhook = {
   body: CreateWebhookRequest,
   status: 201,
   data: CreatedWebhook,
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "PAYMENT_REQUIRED"],
 } as const satisfies Route;
 
 export const deleteWebhook = {

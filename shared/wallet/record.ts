@@ -119,6 +119,12 @@ export async function sizeOfMessages(
   return wallet ?? { messageCount: 0, messageParts: 1 };
 }
 
+/** Whether money has come into an organisation's wallet, and was not taken out again before any of it was spent. */
+export async function hasHadMoney(organizationId: string): Promise<boolean> {
+  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  return wallet !== undefined && (wallet.balanceMicros > 0 || wallet.messageCount > 0);
+}
+
 /**
  * Lets an organisation's messages and ledger entries be kept in so many partitions from now on, each of which takes 1,000
  * write units a second. What is there stays where it is, so there can only be more.

@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import type { WebhookPayload } from "../contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
 import type { WebhookRecord } from "./record.ts";
-import { serviceSignature, standardSignatures } from "./signature.ts";
+import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";
 import { guardedLookup, isPublicHost, RefusedHost } from "./target.ts";
 
 /** How long a call may take in all, from the look-up of the name to the last of the answer's headers. */
@@ -18,12 +18,15 @@ export type CallResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly error: string };
 
+/** A webhook with what its calls are signed with. */
+export type CallableWebhook = WebhookRecord & SigningSecrets;
+
 /**
  * Makes one signed call. Redirects are not followed, the connection is not used again, and whatever the
  * receiver does, the call has ended after ten seconds.
  */
 export async function callWebhook(
-  webhook: WebhookRecord,
+  webhook: CallableWebhook,
   event: { readonly id: string; readonly payload: WebhookPayload },
 ): Promise<CallResult> {
   const url = new URL(webhook.url);

@@ -4,7 +4,7 @@ import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/table.ts";
-import { callWebhook, type CallResult } from "./call.ts";
+import { callWebhook, type CallableWebhook, type CallResult } from "./call.ts";
 import {
   claimAttempt,
   claimedAtOnce,
@@ -18,6 +18,7 @@ import {
 import { closeCall, openCall, waitForSlot } from "./open-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
+import { findSecrets, moveSecrets } from "./secrets.ts";
 import { attemptJob, type AttemptJob, type EventJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
 
@@ -30,13 +31,23 @@ const gone = 410;
 type Attempt = Omit<AttemptJob, "kind">;
 
 /**
- * Hands an event out to the webhooks that subscribe to it, or makes an attempt to deliver it to one of them.
+ * Hands an event out to the webhooks that subscribe to it, or makes an attempt to deliver it to one of them. Or moves
+ * the secrets of a webhook, for which it has the key.
  * What a webhook does, or does not, is noted and never an error of the job.
- * @throws Error when the job has to come again: another dispatcher makes the attempt, or a write failed
+ * @throws Error when the job has to come again: another dispatcher makes the attempt, a write failed, or the key of the
+ *   secrets is not there
  */
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
-  if (job.kind === "event") await handOut(job);
-  else await makeAttempt(job);
+  switch (job.kind) {
+    case "event":
+      return handOut(job);
+    case "attempt":
+      return makeAttempt(job);
+    case "moveSecrets": {
+      const webhook = await findWebhook(job.organizationId, job.webhookId);
+      if (webhook !== undefined) await moveSecrets(webhook);
+    }
+  }
 }
 
 async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
@@ -66,13 +77,18 @@ async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Prom
     lane: "first",
     putOff: 0,
   } as const;
-  const waitSeconds = await waitForSlot(webhookId, attempt.lane);
-  const noted = waitSeconds === undefined ? claimedAtOnce(delivery) : delivery;
+  const waitSeconds = await waitForSlot(webhook, attempt.lane);
+  if (waitSeconds !== undefined) {
+    await putItem(putDelivery(webhookId, delivery));
+    return putOff(attempt, waitSeconds);
+  }
+  const callable = await callableOf(webhook);
+  if (callable === undefined) return;
+  const noted = claimedAtOnce(delivery);
   const put = await putItem(putDelivery(webhookId, noted), {
-    isOwn: ({ claimToken }) => claimToken !== undefined && claimToken === noted.claimToken,
+    isOwn: ({ claimToken }) => claimToken === noted.claimToken,
   });
-  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
-  if (put.applied) return makeCall(webhook, noted, attempt);
+  if (put.applied) return makeCall(callable, noted, attempt);
   // An event that comes twice finds its delivery there, but whoever noted it may be gone. A job too many is refused by
   // the claim.
   await enqueue(attemptJob(attempt));
@@ -80,18 +96,29 @@ async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Prom
 
 async function makeAttempt(attempt: Attempt): Promise<void> {
   const { organizationId, webhookId, deliveryId, lane } = attempt;
-  const waitSeconds = await waitForSlot(webhookId, lane);
-  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
   const webhook = await findWebhook(organizationId, webhookId);
   if (webhook === undefined) return;
   if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
+  const waitSeconds = await waitForSlot(webhook, lane);
+  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
+  const callable = await callableOf(webhook);
+  if (callable === undefined) return;
   const claimed = await claimAttempt(attempt);
-  if (claimed !== undefined) await makeCall(webhook, claimed, attempt);
+  if (claimed !== undefined) await makeCall(callable, claimed, attempt);
+}
+
+/**
+ * A webhook with its secrets; undefined when it has been removed. They are read before an attempt is claimed: a job that
+ * cannot get them comes again, and no attempt is lost.
+ */
+async function callableOf(webhook: WebhookRecord): Promise<CallableWebhook | undefined> {
+  const secrets = await findSecrets(webhook);
+  return secrets && { ...webhook, ...secrets };
 }
 
 /** Makes the call of an attempt that this dispatcher has claimed. */
-async function makeCall(webhook: WebhookRecord, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
-  const open = await openCall(webhook.id);
+async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
+  const open = await openCall(webhook);
   if (open === undefined) return giveBack(attempt, claimed);
   const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
   const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");

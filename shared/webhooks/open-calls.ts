@@ -6,9 +6,13 @@ import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.
 import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem, type Outcome } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
+import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 
-/** The calls that a webhook may leave unanswered at once. The queues' workers are ten times as many. */
+/**
+ * The calls that a webhook may leave unanswered at once, and those that a host may leave over all of an organisation's
+ * webhooks: it need not be the organisation's own. The queues' workers are ten times as many.
+ */
 const maxOpenCalls = 20;
 
 /** The same for a webhook whose last call failed: enough to notice that it is up again. */
@@ -35,34 +39,59 @@ const OpenCallsRecord = z.object({
 });
 type OpenCallsRecord = z.infer<typeof OpenCallsRecord>;
 
+/** Whom a call goes to. */
+type Callee = Pick<WebhookRecord, "id" | "organizationId" | "url">;
+
 /** A call that counts as unanswered until it is closed. */
 export interface OpenCall {
-  readonly webhookId: string;
+  readonly callee: Callee;
   readonly slot: string;
 }
 
 /**
- * Looks whether a webhook has a slot for a call. A read costs the item's partition less than a refused write,
+ * The host of a webhook, as one organisation calls it. Not over all organisations: many have theirs at the same few
+ * services, and one must not keep the calls of another waiting.
+ */
+function hostOf({ organizationId, url }: Callee): string {
+  return `${organizationId}#${new URL(url).host.replace(/\.(?=:|$)/, "")}`;
+}
+
+/**
+ * Looks whether a webhook and its host have a slot for a call. A read costs the item's partition less than a refused write,
  * and many are refused where a webhook hangs.
  * @returns how many seconds later to look again, or undefined when there is a slot
  */
-export async function waitForSlot(webhookId: string, lane: Lane): Promise<number | undefined> {
+export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | undefined> {
+  const waits = await Promise.all([callee.id, hostOf(callee)].map(async (whom) => waitFor(whom, lane)));
+  const longest = Math.max(...waits.map((seconds) => seconds ?? 0));
+  return longest === 0 ? undefined : longest;
+}
+
+/** @param whom a webhook or a host, of which nobody says that it is failing */
+async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   const at = now();
-  const seen = await findItem(OpenCallsRecord, keys.openCalls(webhookId));
+  const seen = await findItem(OpenCallsRecord, keys.openCalls(whom));
   if (seen === undefined) return undefined;
-  await forgetLapsed(webhookId, seen, at);
+  await forgetLapsed(whom, seen, at);
   if (mayCall(seen, lane, at)) return undefined;
   const slow = new Date(at.getTime() - slowMs + leaseMs).toISOString();
   const isSlow = seen.failingSince !== undefined || [...seen.openCalls].some((slot) => slot < slow);
   return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
 
-/** Takes one of a webhook's slots for a call; undefined when others were quicker. */
-export async function openCall(webhookId: string): Promise<OpenCall | undefined> {
+/** Takes one of a webhook's slots and one of its host's for a call; undefined when others were quicker. */
+export async function openCall(callee: Callee): Promise<OpenCall | undefined> {
   const at = now();
   const slot = `${new Date(at.getTime() + leaseMs).toISOString()}#${randomUUID()}`;
+  if (!(await takeSlot(callee.id, slot, at))) return undefined;
+  if (await takeSlot(hostOf(callee), slot, at)) return { callee, slot };
+  await freeSlots(callee.id, [slot], at);
+  return undefined;
+}
+
+async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> {
   const taken = await updateOpenCalls(
-    webhookId,
+    whom,
     at,
     { add: { openCalls: new Set([slot]) } },
     {
@@ -72,7 +101,11 @@ export async function openCall(webhookId: string): Promise<OpenCall | undefined>
       values: { ":max": maxOpenCalls, ":maxFailing": maxOpenCallsFailing },
     },
   );
-  return taken.applied ? { webhookId, slot } : undefined;
+  return taken.applied;
+}
+
+async function freeSlots(whom: string, slots: readonly string[], at: Date): Promise<void> {
+  await updateOpenCalls(whom, at, { take: { openCalls: new Set(slots) } });
 }
 
 function mayCall({ openCalls, failingSince }: OpenCallsRecord, lane: Lane, at: Date): boolean {
@@ -86,27 +119,30 @@ function hasLapsed(slot: string, at: Date): boolean {
 }
 
 /** Frees the slots of dispatchers that ended without closing their calls. */
-async function forgetLapsed(webhookId: string, { openCalls }: OpenCallsRecord, at: Date): Promise<void> {
+async function forgetLapsed(whom: string, { openCalls }: OpenCallsRecord, at: Date): Promise<void> {
   const lapsed = [...openCalls].filter((slot) => hasLapsed(slot, at));
-  if (lapsed.length > 0) await updateOpenCalls(webhookId, at, { take: { openCalls: new Set(lapsed) } });
+  if (lapsed.length > 0) await freeSlots(whom, lapsed, at);
 }
 
 /**
- * Gives a call's slot back and notes what came of the call. All that is known of a webhook's health is in the
- * two writes that a call needs in any case.
+ * Gives a call's slots back and notes what came of the call. All that is known of a webhook's health is in the writes
+ * that its slots need in any case.
  * @returns since when the webhook has been failing, if it has
  */
 export async function closeCall(
-  { webhookId, slot }: OpenCall,
+  { callee, slot }: OpenCall,
   outcome: "failed" | "succeeded",
 ): Promise<Date | undefined> {
   const at = now();
-  const closed = await updateOpenCalls(webhookId, at, {
-    take: { openCalls: new Set([slot]) },
-    ...(outcome === "failed"
-      ? { setIfAbsent: { failingSince: at.toISOString() } }
-      : { remove: ["failingSince"] }),
-  });
+  const [closed] = await Promise.all([
+    updateOpenCalls(callee.id, at, {
+      take: { openCalls: new Set([slot]) },
+      ...(outcome === "failed"
+        ? { setIfAbsent: { failingSince: at.toISOString() } }
+        : { remove: ["failingSince"] }),
+    }),
+    freeSlots(hostOf(callee), [slot], at),
+  ]);
   if (!closed.applied || closed.item.failingSince === undefined) return undefined;
   return new Date(closed.item.failingSince);
 }
@@ -118,12 +154,12 @@ export async function forgetFailures(webhookId: string): Promise<void> {
 
 /** Each update may be the one that creates the item. */
 async function updateOpenCalls(
-  webhookId: string,
+  whom: string,
   at: Date,
   changes: Omit<Changes, "set">,
   requirements?: Requirements,
 ): Promise<Outcome<OpenCallsRecord>> {
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
   const set = { entity: "openCalls", expiresAt };
-  return updateItem(OpenCallsRecord, updateOf(keys.openCalls(webhookId), { ...changes, set }, requirements));
+  return updateItem(OpenCallsRecord, updateOf(keys.openCalls(whom), { ...changes, set }, requirements));
 }

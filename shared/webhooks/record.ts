@@ -12,8 +12,8 @@ export const WebhookRecord = z.object({
   organizationId: z.string(),
   url: z.string(),
   events: z.array(EventName),
-  secret: z.string(),
-  /** The secret before the last rotation, which signs too until its time is over. */
+  /** Of a webhook that release 0.2 wrote, until its secrets are moved to their place (`secrets.ts`). */
+  secret: z.string().optional(),
   previousSecret: z.string().optional(),
   previousSecretUntil: z.string().optional(),
   /** Both are there exactly while the webhook is disabled. */
@@ -25,7 +25,7 @@ export type WebhookRecord = z.infer<typeof WebhookRecord>;
 
 export const maxWebhooks = 100;
 
-/** All webhooks of an organisation, with their secrets, newest first. */
+/** All webhooks of an organisation, newest first. */
 export async function readWebhooks(organizationId: string): Promise<WebhookRecord[]> {
   const { pk } = keys.organization(organizationId);
   const rows = await queryRows(WebhookRecord, {
@@ -39,7 +39,7 @@ export async function readWebhooks(organizationId: string): Promise<WebhookRecor
   return itemsOf(rows);
 }
 
-/** One webhook with its secret; undefined when it has been removed. */
+/** One webhook; undefined when it has been removed. */
 export async function findWebhook(
   organizationId: string,
   webhookId: string,
@@ -48,7 +48,7 @@ export async function findWebhook(
 }
 
 /**
- * One webhook with its secret.
+ * One webhook.
  * @throws ApiError NOT_FOUND, also for a webhook of another organisation
  */
 export async function readWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
@@ -57,7 +57,7 @@ export async function readWebhook(organizationId: string, webhookId: string): Pr
   return webhook;
 }
 
-/** A webhook as its owner sees it, without its secret. */
+/** A webhook as its owner sees it. */
 export function presentWebhook(webhook: WebhookRecord): Webhook {
   const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";

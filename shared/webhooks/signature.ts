@@ -4,7 +4,8 @@ import { dayMs } from "../platform/clock.ts";
 
 const secretPrefix = "whsec_";
 
-interface Secrets {
+/** What the calls of a webhook are signed with. */
+export interface SigningSecrets {
   readonly secret: string;
   readonly previousSecret?: string | undefined;
   readonly previousSecretUntil?: string | undefined;
@@ -31,7 +32,7 @@ export const secretOverlapMs = dayMs;
 
 /** The `webhook-signature` header of a call: by the secret, and for a day after a rotation by the one before. */
 export function standardSignatures(
-  { secret, previousSecret, previousSecretUntil = "" }: Secrets,
+  { secret, previousSecret, previousSecretUntil = "" }: SigningSecrets,
   at: Date,
   message: SignedMessage,
 ): string {

@@ -8,19 +8,23 @@ import type {
   Webhook,
 } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { transact, untilUndisturbed, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { hasHadMoney } from "../wallet/record.ts";
 import { forgetFailures } from "./open-calls.ts";
 import { maxWebhooks, presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
+import { deleteSecrets, moveSecrets, putSecrets, replaceSecret } from "./secrets.ts";
 import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 /**
  * Registers a webhook. Its signing secret is in the answer and never again.
- * @throws ApiError VALIDATION_ERROR; CONFLICT when the organisation has as many webhooks as it may have; UNAVAILABLE
+ * @throws ApiError VALIDATION_ERROR; CONFLICT when the organisation has as many webhooks as it may have, PAYMENT_REQUIRED
+ *   when it may have more once money has come in; UNAVAILABLE
  */
 export async function createWebhook(
   organizationId: string,
@@ -33,29 +37,42 @@ export async function createWebhook(
     organizationId,
     url: request.url,
     events: request.events,
-    secret: newWebhookSecret(),
     createdAt: now().toISOString(),
   };
+  const secret = newWebhookSecret();
+  const max = await webhooksAllowed(organizationId);
   const created = await transact([
-    takeQuota(organizationId, "webhookCount", maxWebhooks),
+    takeQuota(organizationId, "webhookCount", max),
     {
       put: { ...keys.webhook(organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",
     },
+    await putSecrets(record, { secret }),
   ]);
   if (created.outcome === "refused") {
+    if (max < maxWebhooks) {
+      const message = `There are at most ${max} webhooks until money has come into the wallet.`;
+      throw new ApiError("PAYMENT_REQUIRED", { message });
+    }
     throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxWebhooks} webhooks.` });
   }
-  return { ...presentWebhook(record), secret: record.secret };
+  return { ...presentWebhook(record), secret };
 }
 
-/** The organisation's webhooks, newest first, without their secrets. */
+/** Fewer before money has come in: each message makes a call of each, and the server called may be somebody else's. */
+async function webhooksAllowed(organizationId: string): Promise<number> {
+  const beforePayment = config.webhooksBeforePayment() ?? maxWebhooks;
+  if (beforePayment >= maxWebhooks || (await hasHadMoney(organizationId))) return maxWebhooks;
+  return beforePayment;
+}
+
+/** The organisation's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
   return pageOf((await readWebhooks(organizationId)).map(presentWebhook), query);
 }
 
 /**
- * One webhook, without its secret.
+ * One webhook.
  * @throws ApiError NOT_FOUND, also for a webhook of another organisation
  */
 export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
@@ -99,19 +116,12 @@ export async function rotateWebhookSecret(
   webhookId: string,
 ): Promise<CreatedWebhook> {
   const secret = newWebhookSecret();
-  const previousSecretUntil = new Date(now().getTime() + secretOverlapMs).toISOString();
+  const previousSecretUntil = new Date(now().getTime() + secretOverlapMs);
   return untilUndisturbed(async () => {
-    const { secret: previousSecret } = await readWebhook(organizationId, webhookId);
-    const rotated = await updateItem(
-      WebhookRecord,
-      updateOf(
-        keys.webhook(organizationId, webhookId),
-        { set: { secret, previousSecret, previousSecretUntil } },
-        { is: { secret: previousSecret } },
-      ),
-      { isOwn: (found) => found.secret === secret },
-    );
-    return rotated.applied ? { ...presentWebhook(rotated.item), secret } : undefined;
+    const webhook = await readWebhook(organizationId, webhookId);
+    await moveSecrets(webhook);
+    const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
+    return isReplaced ? { ...presentWebhook(webhook), secret } : undefined;
   });
 }
 
@@ -137,6 +147,7 @@ export async function deleteWebhook(
 ): Promise<{ id: string; deleted: true }> {
   const deleted = await transact([
     { delete: keys.webhook(organizationId, webhookId), condition: "attribute_exists(pk)" },
+    deleteSecrets({ organizationId, id: webhookId }),
     releaseQuota(organizationId, "webhookCount"),
   ]);
   if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-import { DynamoDBClient, PutItemCommand, type AttributeValue } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, paginateScan, PutItemCommand, type AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
@@ -15,12 +15,15 @@ import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { standardSignature } from "../../shared/webhooks/signature.ts";
+import { moveSecretsJob } from "../../shared/webhooks/webhook-job.ts";
 import { writtenBy } from "../fixtures/customer.ts";
 import { call } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
-import { runSchedule } from "../support/functions.ts";
+import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /*
  * What the last release has left in the table, in use with the present code: see `test/fixtures/write.ts`.
@@ -124,6 +127,40 @@ it("the books of the last release are in order, and are settled and added to", a
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   expect(lines.filter((line) => /inconsistent|missing|reconciliation_failed/.test(line))).toEqual([]);
 });
+
+it("an endpoint is called with its secrets of before, also when they were moved to their place, where none is in clear", async () => {
+  const [endpoint] = rowsOf("webhook").filter(({ disabledAt }) => disabledAt === undefined);
+  const { id, secret, previousSecret } = WrittenWebhook.parse(endpoint);
+  const hook = await startWebhookReceiver();
+  try {
+    await client.updateWebhook({ params: { id }, body: { url: hook.url, enabled: true } });
+    await client.testWebhook({ params: { id } });
+    await hook.waitForCalls(1);
+    for (const written of rowsOf("webhook")) {
+      const { body } = moveSecretsJob(organizationId, String(written["id"]));
+      const record = { messageId: String(written["id"]), body: JSON.stringify(body), attributes: {} };
+      const moved = await functionNamed(gateway, "DispatchWebhook").invoke({ Records: [record] });
+      expect(moved).toEqual({ batchItemFailures: [] });
+    }
+    await client.testWebhook({ params: { id } });
+    await hook.waitForCalls(2);
+    for (const { headers, body } of hook.calls) {
+      const timestampSeconds = Number(headers["webhook-timestamp"]);
+      const message = { id: String(headers["webhook-id"]), timestampSeconds, body };
+      const signatures = [secret, previousSecret].map((each) => standardSignature(each, message));
+      expect(headers["webhook-signature"]).toBe(signatures.join(" "));
+    }
+  } finally {
+    await hook.stop();
+  }
+  const dynamodb = new DynamoDBClient({ endpoint: gateway.dynamodbEndpoint });
+  const TableName = gateway.stack.table.name;
+  for await (const page of paginateScan({ client: dynamodb }, { TableName })) {
+    expect(JSON.stringify(page.Items)).not.toContain("whsec_");
+  }
+});
+
+const WrittenWebhook = z.object({ id: z.string(), secret: z.string(), previousSecret: z.string() });
 
 it("what waits in the table for its time is released, and sent", async () => {
   const waiting = rowsOf("message").find(({ status }) => status === "queued");

@@ -250,6 +250,33 @@ describe("a call", () => {
   });
 });
 
+it("forty endpoints at one host get 20 calls of an organisation at once, and the others come later", async () => {
+  let isHolding = true;
+  const held: (() => void)[] = [];
+  const hook = await receiver(() => (response) => {
+    const answer = (): void => void response.writeHead(204).end();
+    if (isHolding) held.push(answer);
+    else answer();
+  });
+  const { organizationId } = await openWebhook(hook.url);
+  for (let count = 1; count < 40; count += 1) await openWebhook(`${hook.url}/${count}`, organizationId);
+  const handedOut = dispatchWebhook(eventJob(organizationId));
+  const later: unknown[] = [];
+  await vi.waitFor(
+    async () => {
+      later.push(...(await takeJobs("webhookRetries")));
+      expect(held.length + later.length).toBe(40);
+    },
+    { timeout: 15_000, interval: 100 },
+  );
+  expect(held).toHaveLength(20);
+  isHolding = false;
+  for (const answer of held) answer();
+  await handedOut;
+  for (const job of later) await dispatchWebhook(WebhookJob.parse(job));
+  expect(hook.calls).toHaveLength(40);
+});
+
 describe("an endpoint", () => {
   it("that redirects is not followed", async () => {
     const hook = await receiver(() => 302);

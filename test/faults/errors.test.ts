@@ -92,6 +92,12 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     await capSpending(customer.organizationId, 1);
     return send({});
   },
+  PAYMENT_REQUIRED: async () => {
+    const register = async (count: number): Promise<ApiResponse> =>
+      customer.call("/v1/webhooks", { json: { url: `https://example.com/${count}` } });
+    for (let count = 1; count <= 3; count += 1) expect((await register(count)).status).toBe(201);
+    return register(4);
+  },
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
   INSUFFICIENT_SCOPE: async () => {
     const { secret } = await customer.createApiKey();

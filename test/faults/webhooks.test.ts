@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
-import { CreatedWebhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
+import { CreatedWebhook, Webhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { dropAnswer, Faults, isBy, type Fault } from "../support/faults.ts";
@@ -158,6 +158,30 @@ it("a customer's dead endpoint fails no job, so the operator's alarm stays silen
     ],
   });
   expect(result).toEqual({ batchItemFailures: [] });
+});
+
+it("an endpoint that is there has its secret, also if its function is killed after its first write", async () => {
+  const hook = await startWebhookReceiver();
+  receivers.push(hook);
+  const isWrite = ({ operation }: AwsRequest): boolean =>
+    /:(Put|Update|Delete|TransactWrite)/.test(operation);
+  const killed = vi.fn<() => void>();
+  faults.next(
+    (request) => isBy("ApiCreateWebhook")(request) && isWrite(request),
+    async (request, next) => {
+      await next(request);
+      await functionNamed(gateway, "ApiCreateWebhook").kill();
+      killed();
+      throw new Error("the function is gone");
+    },
+  );
+  const created = await customer.call("/v1/webhooks", { json: { url: hook.url } });
+  await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), 15_000);
+  expect(created.status).toBe(500);
+  const { rows } = pageOf(await customer.call("/v1/webhooks"), Webhook);
+  expect(rows).toHaveLength(1);
+  await ping(rows[0] ?? { id: "none" });
+  await hook.waitForCalls(1);
 });
 
 it("a rotation whose answer was lost keeps the secret before it signing, beside the one that is shown", async () => {

@@ -49,6 +49,16 @@ it("takes an adopted table for its own, and can neither change nor delete it", (
   });
 });
 
+it("takes the key of an adopted table for its own, and makes none", () => {
+  const adoptWebhookKey = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-webhook-key-AbCd12";
+  const template = synthesize({ adoptTable: "left-behind", adoptWebhookKey });
+  const secrets = Object.keys(template.findResources("AWS::SecretsManager::Secret"));
+  expect(secrets.filter((id) => id.startsWith("WebhookKey"))).toEqual([]);
+  template.hasOutput(outputNames.webhookKeyArn, { Value: adoptWebhookKey });
+  const statements = statementsOfRoles(template).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  expect(statements.filter(({ Resource }) => Resource === adoptWebhookKey)).toHaveLength(3);
+});
+
 const Roles = z.record(z.string(), roleWith(z.unknown()));
 
 function statementsOfRoles(template: Template): z.infer<typeof Roles>[string]["Properties"]["Policies"] {

@@ -172,13 +172,55 @@ it("lets what talks to the outside touch no wallet", () => {
   expect(tableAccess("DispatchWebhook")).toEqual([
     "GetItem OPENCALLS#*",
     "GetItem ORG#*",
+    "GetItem WEBHOOK_SECRETS#*",
     "PutItem DELIVERIES#*",
     "PutItem DUE#*",
+    "PutItem WEBHOOK_SECRETS#*",
+    "PutItem beside ORG#*",
     "Query ORG#*",
     "UpdateItem DELIVERIES#*",
     "UpdateItem OPENCALLS#*",
     "UpdateItem ORG#*",
+    "UpdateItem beside WEBHOOK_SECRETS#*",
   ]);
+});
+
+it("lets only what makes, replaces or uses the secrets of webhooks touch them, and have their key", () => {
+  const roles = Object.entries(prod.findResources("AWS::IAM::Role")).map(([id, role]) => {
+    const statements = Role.parse(role).Properties.Policies.flatMap(
+      ({ PolicyDocument }) => PolicyDocument.Statement,
+    );
+    return { name: id.replace(/^Api/, "").replace(/Role[0-9A-F]{8}$/, ""), statements };
+  });
+  const thatMay = (allows: (statement: Statement) => boolean): string[] =>
+    roles.flatMap(({ name, statements }) => (statements.some(allows) ? [name] : [])).toSorted();
+  const family = "WEBHOOK_SECRETS#*";
+  const mayTouch = (action: string) =>
+    thatMay(({ Action, Condition }) => {
+      const all = Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
+      const own = Condition?.["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"] ?? all;
+      return Action.includes(`dynamodb:${action}`) && own.includes(family);
+    });
+  expect(mayTouch("GetItem")).toEqual(["DispatchWebhook", "RotateWebhookSecret"]);
+  expect(mayTouch("Query")).toEqual([]);
+  expect(mayTouch("PutItem")).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
+  expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook"]);
+  const keyIds = Object.keys(prod.findResources("AWS::SecretsManager::Secret")).filter((id) =>
+    id.startsWith("WebhookKey"),
+  );
+  expect(keyIds).toHaveLength(1);
+  const hasKey = thatMay(({ Resource }) => JSON.stringify(Resource).includes(keyIds[0] ?? "no key"));
+  expect(hasKey).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
+});
+
+it("keeps the key of the webhooks' secrets as long as the table", () => {
+  const keyOf = (template: Template): unknown =>
+    Object.entries(template.findResources("AWS::SecretsManager::Secret")).find(([id]) =>
+      id.startsWith("WebhookKey"),
+    )?.[1];
+  expect(keyOf(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+  expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
 });
 
 it("lets a send debit and record, and no more", () => {
@@ -388,7 +430,12 @@ it("knows its stages by name only", () => {
 });
 
 /** What tells in a bundle that it carries the client of a service. */
-const clients = { table: "DynamoDB_20120810", queues: "AmazonSQS", sessionKey: "TrentService" };
+const clients = {
+  table: "DynamoDB_20120810",
+  queues: "AmazonSQS",
+  sessionKey: "TrentService",
+  webhookKey: "secretsmanager",
+};
 
 const functions = [
   ...operations().map(

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
 
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/template.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -15,6 +17,14 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 process.env["AWS_ENDPOINT_URL_DYNAMODB"] = inject("dynamodbEndpoint");
 process.env["AWS_ENDPOINT_URL_SQS"] = inject("sqsEndpoint");
 process.env[environmentNames.tableName] = inject("table").name;
+
+// A Secrets Manager of a few lines, whose one secret seals those of webhooks.
+const secrets = createServer((_request, response) => {
+  response.end(JSON.stringify({ SecretString: "the key of the webhooks of these tests" }));
+});
+process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = `http://127.0.0.1:${await listenOnLoopback(secrets)}`;
+// It must not keep the worker from its end.
+secrets.unref();
 
 const sqs = new SQSClient({});
 for (const queue of queueNames) {

@@ -14,6 +14,7 @@ export const fullStage: Stage = {
       verifiedEmail: "before-sending",
       countries: ["GB", "XK"],
       passwords: "uncommon",
+      redactOneTimeCodes: true,
     },
     topUpEnabled: true,
     webhookTargets: "public",
@@ -29,6 +30,7 @@ export const fullStage: Stage = {
       sendsPerSecond: 20,
       oneTimeCodesPerNumber: 5,
       registrationsPerAddress: 20,
+      webhooksBeforePayment: 3,
     },
     domain: {
       name: "sms.example.com",
@@ -41,7 +43,6 @@ export const fullStage: Stage = {
     monthlyCarrierSpendUsd: 1_000,
     logRetentionDays: 365,
     messageRetentionDays: 90,
-    limits: { dailySpendCap: "100.00", sendsPerSecond: 20, oneTimeCodesPerNumber: 5 },
     workerConcurrency: { transactionalSends: 20 },
     reservedConcurrency: { login: 10 },
     gradualDeployment: true,

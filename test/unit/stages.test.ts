@@ -65,6 +65,12 @@ it.each([
   [{ ...least, limits: { dailySpendCap: "0.00" } }, "limits.dailySpendCap: must be an amount in USD"],
   [{ ...least, limits: { sendsPerSecond: 0 } }, "limits.sendsPerSecond: "],
   [{ ...least, limits: { codes: 5 } }, '"codes"'],
+  [{ ...least, limits: { webhooksBeforePayment: -1 } }, "limits.webhooksBeforePayment: "],
+  [{ ...least, policies: { ...least.policies, redactOneTimeCode: true } }, '"redactOneTimeCode"'],
+  [
+    { ...least, adoptWebhookKey: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
+    "adoptWebhookKey: must be a whole ARN",
+  ],
   [{ ...least, workerConcurrency: { refunds: 1 } }, "workerConcurrency.refunds: "],
   [{ ...least, workerConcurrency: { sends: 10 } }, "workerConcurrency"],
   [{ ...least, reservedConcurrency: { sendSmss: 10 } }, "reservedConcurrency"],

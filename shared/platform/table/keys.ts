@@ -6,6 +6,7 @@
  * | an organisation                                  | ORG#<org>           | ORG           |
  * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
+ * | what the calls to an endpoint are signed with    | WEBHOOK_SECRETS#<org> | <whk>       |
  * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
@@ -27,7 +28,7 @@
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
- * | the calls that an endpoint has not answered yet  | OPENCALLS#<whk>     | OPENCALLS     |
+ * | the calls that an endpoint has not answered yet, or a host has not to one organisation | OPENCALLS#<whk>, OPENCALLS#<org>#<host> | OPENCALLS |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
  * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
@@ -78,6 +79,7 @@ export const keyFamilies = [
   "USER",
   "WALLET",
   "WALLETS",
+  "WEBHOOK_SECRETS",
 ] as const;
 export type KeyFamily = (typeof keyFamilies)[number];
 
@@ -93,6 +95,10 @@ export const keys = {
   webhook: (organizationId: string, webhookId: string): Key => ({
     pk: `ORG#${organizationId}`,
     sk: `WEBHOOK#${webhookId}`,
+  }),
+  webhookSecrets: (organizationId: string, webhookId: string): Key => ({
+    pk: `WEBHOOK_SECRETS#${organizationId}`,
+    sk: webhookId,
   }),
   kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
   senderId: (organizationId: string, senderId: string): Key => ({
@@ -154,7 +160,7 @@ export const keys = {
     pk: `DELIVERIES#${webhookId}`,
     sk: deliveryId,
   }),
-  openCalls: (webhookId: string): Key => ({ pk: `OPENCALLS#${webhookId}`, sk: "OPENCALLS" }),
+  openCalls: (whom: string): Key => ({ pk: `OPENCALLS#${whom}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
   limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),

@@ -1,0 +1,124 @@
+import * as z from "zod";
+
+import { isSealedWith, sealText, unsealText } from "../platform/auth/sealed-text.ts";
+import { Secret } from "../platform/auth/secret.ts";
+import { config } from "../platform/config.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { findItem, transact, updateItem, type Put, type Write } from "../platform/table/table.ts";
+import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import { findWebhook, type WebhookRecord } from "./record.ts";
+import type { SigningSecrets } from "./signature.ts";
+
+/*
+ * The signing secrets of webhooks. They are apart from the webhooks, which many functions read, and sealed with a key of
+ * the stage: only what makes, replaces or uses them may read them, and has the key.
+ */
+
+const WebhookSecretRecord = z.object({
+  entity: z.literal("webhookSecret"),
+  sealedSecret: z.string(),
+  /** The secret before the last rotation, which signs too until its time is over. */
+  previousSealedSecret: z.string().optional(),
+  previousSecretUntil: z.string().optional(),
+});
+type WebhookSecretRecord = z.infer<typeof WebhookSecretRecord>;
+
+type WebhookId = Pick<WebhookRecord, "id" | "organizationId">;
+
+const webhookKey = new Secret(config.webhookKeySecretId);
+
+function keyOf({ organizationId, id }: WebhookId): Key {
+  return keys.webhookSecrets(organizationId, id);
+}
+
+/** Binds a sealed secret to its webhook. */
+function placeOf({ organizationId, id }: WebhookId): string {
+  return `webhook secret of ${organizationId} ${id}`;
+}
+
+/** The write that keeps a webhook's secrets, sealed. It belongs into the transaction that makes the webhook. */
+export async function putSecrets(webhook: WebhookId, secrets: SigningSecrets): Promise<Put> {
+  const { secret, previousSecret, previousSecretUntil } = secrets;
+  const key = await webhookKey.value();
+  const seal = (text: string): string => sealText(key, text, placeOf(webhook));
+  const record: WebhookSecretRecord = {
+    entity: "webhookSecret",
+    sealedSecret: seal(secret),
+    ...(previousSecret === undefined
+      ? {}
+      : { previousSealedSecret: seal(previousSecret), previousSecretUntil }),
+  };
+  return { put: { ...keyOf(webhook), ...record }, condition: "attribute_not_exists(pk)" };
+}
+
+/** The write that removes a webhook's secrets. It belongs into the transaction that removes the webhook. */
+export function deleteSecrets(webhook: WebhookId): Write {
+  return { delete: keyOf(webhook) };
+}
+
+/**
+ * The secrets that sign the calls of a webhook, as they are now; undefined when the webhook has been removed.
+ * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key does not come
+ */
+export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecrets | undefined> {
+  const { secret, previousSecret, previousSecretUntil } = webhook;
+  if (secret !== undefined) return { secret, previousSecret, previousSecretUntil };
+  const record = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
+  if (record === undefined) {
+    if ((await findWebhook(webhook.organizationId, webhook.id)) === undefined) return undefined;
+    throw new Error(`the webhook ${webhook.id} has no secret`);
+  }
+  const key = await webhookKey.value();
+  const { previousSealedSecret: previous } = record;
+  return {
+    secret: unsealText(key, record.sealedSecret, placeOf(webhook)),
+    previousSecret: previous === undefined ? undefined : unsealText(key, previous, placeOf(webhook)),
+    previousSecretUntil: record.previousSecretUntil,
+  };
+}
+
+/**
+ * Puts a new secret into the place of the one that is there, which signs beside it until a moment.
+ * @returns whether it was put there; something else was written in between, or the webhook has been removed
+ */
+export async function replaceSecret(
+  webhook: WebhookId,
+  secret: string,
+  previousSecretUntil: Date,
+): Promise<boolean> {
+  const seen = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
+  if (seen === undefined) return false;
+  const key = await webhookKey.value();
+  const sealedSecret = sealText(key, secret, placeOf(webhook));
+  // After the loss of the key the one before can sign no more, and must not keep the new one from signing.
+  const canSign = isSealedWith(key, seen.sealedSecret);
+  const replaced = await updateItem(
+    WebhookSecretRecord,
+    updateOf(
+      keyOf(webhook),
+      changesOfPatch({
+        sealedSecret,
+        previousSealedSecret: canSign ? seen.sealedSecret : null,
+        previousSecretUntil: canSign ? previousSecretUntil.toISOString() : null,
+      }),
+      { is: { sealedSecret: seen.sealedSecret } },
+    ),
+    { isOwn: (found) => found.sealedSecret === sealedSecret },
+  );
+  return replaced.applied;
+}
+
+/** Moves the secrets of a webhook of release 0.2, which are in its record in clear, to their place. */
+export async function moveSecrets(webhook: WebhookRecord): Promise<void> {
+  const { organizationId, id, secret, previousSecret, previousSecretUntil } = webhook;
+  if (secret === undefined) return;
+  // Refused where the webhook was removed, or another has moved them: either way there is nothing left to do.
+  await transact([
+    await putSecrets(webhook, { secret, previousSecret, previousSecretUntil }),
+    updateOf(
+      keys.webhook(organizationId, id),
+      { remove: ["secret", "previousSecret", "previousSecretUntil"] },
+      { is: { secret } },
+    ),
+  ]);
+}

@@ -1,0 +1,48 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { adjustWallet } from "../../shared/wallet/adjust.ts";
+import { createWebhook, deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+import { openWebhook } from "../support/webhooks.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+const request = { url: "https://example.com/sms", events: ["message.sent" as const] };
+const adjustment = { reason: "test", reference: "1" };
+
+it("a stage may allow fewer endpoints until money has come in, also if it has been spent since", async () => {
+  vi.stubEnv(environmentNames.webhooksBeforePayment, "2");
+  const organizationId = await openWallet(0);
+  const first = await openWebhook(request.url, organizationId);
+  await createWebhook(organizationId, request);
+  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
+  await deleteWebhook(organizationId, first.id);
+  await createWebhook(organizationId, request);
+  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
+
+  await adjustWallet({ organizationId, amountMicros: 7_900, ...adjustment });
+  await createWebhook(organizationId, request);
+  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  await acceptMessage(organizationId, message);
+  await takeJobs("transactionalSends");
+  await createWebhook(organizationId, request);
+});
+
+it("money that was taken back before any of it was spent has not come in", async () => {
+  vi.stubEnv(environmentNames.webhooksBeforePayment, "1");
+  const organizationId = await openWallet(0);
+  await adjustWallet({ organizationId, amountMicros: 7_900, ...adjustment });
+  await adjustWallet({ organizationId, amountMicros: -7_900, ...adjustment, reference: "2" });
+  await openWebhook(request.url, organizationId);
+  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
+});
+
+it("without the setting there are as many as the gateway allows at all", async () => {
+  const organizationId = await openWallet(0);
+  await openWebhook(request.url, organizationId);
+  for (let count = 1; count < 100; count += 1) await createWebhook(organizationId, request);
+  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "CONFLICT" });
+});

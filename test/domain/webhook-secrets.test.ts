@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
+import { WebhookJob, moveSecretsJob } from "../../shared/webhooks/webhook-job.ts";
+import { deleteWebhook, rotateWebhookSecret } from "../../shared/webhooks/webhooks.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
+
+const start = Date.parse("2031-03-01T12:00:00.000Z");
+const firstKey = "the first key of the stage, with 64 characters or so";
+
+/** What Secrets Manager has; undefined while it is out of order. */
+let key: string | undefined;
+const secretsManager = createServer((_request, response) => {
+  if (key === undefined) response.writeHead(400).end(JSON.stringify({ __type: "ResourceNotFoundException" }));
+  else response.end(JSON.stringify({ SecretString: key }));
+});
+let hook: WebhookReceiver;
+
+beforeAll(async () => {
+  vi.stubEnv(
+    "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+    `http://127.0.0.1:${await listenOnLoopback(secretsManager)}`,
+  );
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  secretsManager.close();
+  secretsManager.closeAllConnections();
+  await once(secretsManager, "close");
+});
+
+let testCount = 0;
+beforeEach(async () => {
+  await useOwnTable();
+  // A key stays in memory for minutes, which is longer than from one test to the next.
+  testCount += 1;
+  vi.useFakeTimers({ toFake: ["Date"], now: start + testCount * 60 * minuteMs });
+  key = firstKey;
+  hook = await startWebhookReceiver();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await hook.stop();
+});
+
+/** Everything that the table holds. */
+async function rows(): Promise<Record<string, unknown>[]> {
+  const TableName = process.env[environmentNames.tableName];
+  const client = new DynamoDBClient({ endpoint: inject("dynamodbEndpoint") });
+  const found: Record<string, unknown>[] = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
+    found.push(...Items.map((item) => unmarshall(item)));
+  }
+  return found;
+}
+
+/** Lets the secrets of an endpoint be as release 0.2 kept them. */
+async function asOfLastRelease(
+  { id, organizationId }: { readonly id: string; readonly organizationId: string },
+  secrets: Readonly<Record<string, string>>,
+): Promise<void> {
+  await updateItem(z.unknown(), updateOf(keys.webhook(organizationId, id), { set: secrets }));
+  await deleteItem(keys.webhookSecrets(organizationId, id));
+}
+
+/** Which of the secrets have signed a call. */
+function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: readonly string[]): string[] {
+  const { headers = {}, body = "" } = call ?? {};
+  const message = {
+    id: String(headers["webhook-id"]),
+    timestampSeconds: Number(headers["webhook-timestamp"]),
+    body,
+  };
+  const signatures = String(headers["webhook-signature"]).split(" ");
+  const signers = signatures.map((each) =>
+    secrets.find((secret) => standardSignature(secret, message) === each),
+  );
+  expect(headers["x-service-signature"]).toBe(serviceSignature(signers[0] ?? "", body));
+  return signers.map((signer) => signer ?? "nobody");
+}
+
+it("no row of the table has a secret of a webhook in clear, when it is made and when it is replaced", async () => {
+  const endpoint = await openWebhook(hook.url);
+  const { secret } = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
+  const stored = await rows();
+  const families = stored.map(({ pk }) => String(pk).split("#")[0]);
+  expect(families.toSorted()).toEqual(["ORG", "ORG", "WEBHOOK_SECRETS"]);
+  const text = JSON.stringify(stored);
+  expect(text).not.toContain("whsec_");
+  for (const each of [secret, endpoint.secret]) expect(text).not.toContain(each.slice("whsec_".length));
+  await dispatchWebhook(eventJob(endpoint.organizationId));
+  expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret, endpoint.secret]);
+});
+
+it("a webhook that is removed takes its secrets along, and its jobs end", async () => {
+  const endpoint = await openWebhook(hook.url);
+  const event = await noteEvent(endpoint);
+  await deleteWebhook(endpoint.organizationId, endpoint.id);
+  expect((await rows()).map(({ pk }) => pk)).not.toContain(`WEBHOOK_SECRETS#${endpoint.organizationId}`);
+  await dispatchWebhook(attemptOf(endpoint, event, 1));
+  expect(hook.calls).toEqual([]);
+});
+
+it("a webhook of the last release is called with its secrets, and its job moves them to their place once", async () => {
+  const endpoint = await openWebhook(hook.url);
+  const { organizationId, id } = endpoint;
+  const [secret, previousSecret] = [`whsec_${btoa("present")}`, `whsec_${btoa("previous")}`];
+  const previousSecretUntil = new Date(Date.now() + 60 * minuteMs).toISOString();
+  await asOfLastRelease(endpoint, { secret, previousSecret, previousSecretUntil });
+  await dispatchWebhook(eventJob(organizationId));
+  const job = WebhookJob.parse(moveSecretsJob(organizationId, id).body);
+  for (let count = 0; count < 3; count += 1) await dispatchWebhook(job);
+  await dispatchWebhook(eventJob(organizationId));
+  const both = [secret, previousSecret];
+  expect(hook.calls.map((call) => signersOf(call, both))).toEqual([both, both]);
+  expect(JSON.stringify(await rows())).not.toContain("whsec_");
+});
+
+it("a rotation of a webhook of the last release moves its secret, which signs beside the new one", async () => {
+  const endpoint = await openWebhook(hook.url);
+  const secret = `whsec_${btoa("of the last release")}`;
+  await asOfLastRelease(endpoint, { secret });
+  const rotated = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
+  expect(JSON.stringify(await rows())).not.toContain("whsec_");
+  await dispatchWebhook(eventJob(endpoint.organizationId));
+  expect(signersOf(hook.calls[0], [rotated.secret, secret])).toEqual([rotated.secret, secret]);
+});
+
+it("while the key does not come no attempt is lost, and with another key a rotation makes calls possible again", async () => {
+  const endpoint = await openWebhook(hook.url);
+  const { organizationId, id } = endpoint;
+  const event = await noteEvent(endpoint);
+  vi.setSystemTime(Date.now() + 6 * minuteMs);
+  key = undefined;
+  await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow();
+  key = "another key, which has not sealed anything yet";
+  await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow("sealed with another key");
+  expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "pending", attempts: 0 });
+
+  const { secret } = await rotateWebhookSecret(organizationId, id);
+  await dispatchWebhook(attemptOf(endpoint, event, 1));
+  expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret]);
+});
+
+it("secrets that somebody puts into the place of another webhook sign nothing", async () => {
+  const [mine, other] = [await openWebhook(hook.url), await openWebhook(hook.url)];
+  const sealedOf = async ({ id }: { id: string }): Promise<unknown> =>
+    (await rows()).find(({ sk, pk }) => sk === id && String(pk).startsWith("WEBHOOK_SECRETS#"))?.[
+      "sealedSecret"
+    ];
+  const sealedSecret = await sealedOf(mine);
+  await updateItem(
+    z.unknown(),
+    updateOf(keys.webhookSecrets(other.organizationId, other.id), { set: { sealedSecret } }),
+  );
+  await expect(dispatchWebhook(eventJob(other.organizationId))).rejects.toThrow("unable to authenticate");
+  expect(hook.calls).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+
+import {
+  isSealedWith,
+  SealedWithAnotherKey,
+  sealText,
+  unsealText,
+} from "../../shared/platform/auth/sealed-text.ts";
+
+const key = "k".repeat(64);
+const place = "webhook secret of org_1 whk_1";
+
+it("a sealed text comes back whole, and is another one each time", () => {
+  for (const text of ["", "whsec_abc+/=", "Grüße 👋"]) {
+    const [one, other] = [sealText(key, text, place), sealText(key, text, place)];
+    expect(one).not.toBe(other);
+    expect([one, other].map((sealed) => unsealText(key, sealed, place))).toEqual([text, text]);
+    if (text !== "") expect(Buffer.from(one.split(".")[2] ?? "", "base64url").includes(text)).toBe(false);
+  }
+});
+
+it("it is for its own place only", () => {
+  const sealed = sealText(key, "secret", place);
+  expect(() => unsealText(key, sealed, "webhook secret of org_2 whk_1")).toThrow("unable to authenticate");
+});
+
+it("whoever changes a bit of it makes it worthless, and who cuts off its tag too", () => {
+  const [form, keyId, body = ""] = sealText(key, "secret", place).split(".");
+  const bytes = Buffer.from(body, "base64url");
+  const withBytes = (changed: Uint8Array): string =>
+    [form, keyId, Buffer.from(changed).toString("base64url")].join(".");
+  for (let index = 0; index < bytes.length; index += 1) {
+    const changed = bytes.map((byte, at) => (at === index ? byte ^ 1 : byte));
+    expect(() => unsealText(key, withBytes(changed), place), String(index)).toThrow("unable to authenticate");
+  }
+  for (const length of [0, 11, 12, 16, 27, bytes.length - 1]) {
+    expect(() => unsealText(key, withBytes(bytes.subarray(0, length)), place), String(length)).toThrow();
+  }
+});
+
+it("a replaced key is told from a text that was changed, and the text says nothing of either", () => {
+  const sealed = sealText(key, "secret", place);
+  const other = "o".repeat(64);
+  expect([isSealedWith(key, sealed), isSealedWith(other, sealed)]).toEqual([true, false]);
+  expect(() => unsealText(other, sealed, place)).toThrow(SealedWithAnotherKey);
+  expect(sealed).not.toContain(key.slice(0, 8));
+});
