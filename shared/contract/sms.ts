@@ -105,7 +105,10 @@ export const Message = z
     id: idSchema("msg"),
     status: MessageStatus,
     to: PhoneNumber,
-    message: z.string(),
+    message: z.string().meta({
+      description:
+        "`[removed]` once it was erased, or handed off where the texts of one-time codes are not kept.",
+    }),
     senderId: z.string(),
     language: Language,
     messageType: MessageType.optional(),

@@ -135,6 +135,19 @@ export function isForgotten({ expiresAt = Infinity }: MessageRecord): boolean {
   return expiresAt <= epochSeconds(now());
 }
 
+/** What is kept in the place of a text that has gone. */
+export const redactedText = "[removed]";
+
+/**
+ * What a one-time code loses when its message has come to its end, where the stage asks for that: its text, for a code
+ * may be digits, words or a link.
+ */
+function withoutCode({
+  messageType,
+}: Pick<MessageRecord, "messageType">): Pick<Partial<MessageRecord>, "message"> {
+  return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
+}
+
 /** What a message loses when nobody holds it any more. */
 const claimFields = ["claimToken", "claimedUntil"];
 
@@ -163,13 +176,25 @@ export function release(held: MessageRecord): Update {
 
 /** held → sent. */
 export function markSent(held: MessageRecord, at: Date, carrierReference: string): Update {
-  const set = { status: "sent", sentAt: at.toISOString(), carrierReference, ...untilForgotten(at) };
+  const set = {
+    status: "sent",
+    sentAt: at.toISOString(),
+    carrierReference,
+    ...withoutCode(held),
+    ...untilForgotten(at),
+  };
   return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
 }
 
 /** held → failed, with its price still to be returned, before which it is not forgotten. */
 export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
-  const set = { status: "failed", failedAt: at.toISOString(), errorCode, refund: "due" };
+  const set = {
+    status: "failed",
+    failedAt: at.toISOString(),
+    errorCode,
+    refund: "due",
+    ...withoutCode(held),
+  };
   return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
 }
 
@@ -182,9 +207,10 @@ function isHeld({ claimToken }: MessageRecord): Requirements {
  * credits the wallet.
  */
 export function markCancelled(waiting: MessageRecord, at: Date): Update {
+  const set = { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" };
   return updateOf(
     messageKey(waiting),
-    { set: { status: "cancelled", cancelledAt: at.toISOString(), refund: "done", ...untilForgotten(at) } },
+    { set: { ...set, ...withoutCode(waiting), ...untilForgotten(at) } },
     { is: { status: "queued", openClaims: 0 }, where: "scheduledAt > :cancelledAt" },
   );
 }

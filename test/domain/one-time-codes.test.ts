@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import type { MessageType } from "../../shared/contract/sms.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { redactedText } from "../../shared/messages/record.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const text = "Your code is 123456: https://example.com/in?token=abc".repeat(4);
+let organizationId: string;
+
+beforeEach(async () => {
+  vi.stubEnv(environmentNames.redactOneTimeCodes, "true");
+  organizationId = await openWallet(1_000_000);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await takeJobs("transactionalSends");
+  await takeJobs("refunds");
+  await takeJobs("webhookDeliveries");
+});
+
+async function accepted(messageType?: MessageType, scheduledAt?: string): Promise<MessageJob> {
+  const { id: messageId } = await acceptMessage(organizationId, {
+    to: "15005550000",
+    message: text,
+    senderId: "ACME",
+    language: "English",
+    messageType,
+    scheduledAt,
+  });
+  return { organizationId, messageId };
+}
+
+/** Hands a message over until it is at its end. @returns the texts that the carrier was given */
+async function handOver(job: MessageJob, ...answers: HandOff[]): Promise<string[]> {
+  const texts: string[] = [];
+  const carrier: Carrier = {
+    deduplicates: true,
+    send: async (message) => {
+      texts.push(message.text);
+      return answers[texts.length - 1] ?? { outcome: "accepted", carrierReference: "1" };
+    },
+  };
+  for (const _ of [...answers, "accepted"]) await handToCarrier(job, carrier);
+  return texts;
+}
+
+async function stored({ messageId }: MessageJob) {
+  return getMessage(organizationId, messageId);
+}
+
+it("the text of a one-time code goes when it is sent, and not before; its price and its segments stay", async () => {
+  const job = await accepted("otp");
+  const before = await stored(job);
+  expect(before).toMatchObject({ message: text, pricing: { segments: 2 } });
+  expect(await handOver(job, { outcome: "tryLater" })).toEqual([text, text]);
+  expect(await stored(job)).toMatchObject({
+    status: "sent",
+    message: redactedText,
+    encoding: before.encoding,
+    pricing: before.pricing,
+  });
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+});
+
+it("it goes when the message fails for good, and its price is returned", async () => {
+  const job = await accepted("otp");
+  await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+  await refundMessage(job);
+  expect(await stored(job)).toMatchObject({ status: "failed", message: redactedText });
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
+});
+
+it("it goes when the message is cancelled", async () => {
+  const job = await accepted("otp", new Date(Date.now() + 30 * minuteMs).toISOString());
+  expect(await cancelMessage(organizationId, job.messageId)).toMatchObject({ message: redactedText });
+});
+
+it("no job of a message has its text, on its way or at its end", async () => {
+  const job = await accepted("otp");
+  const jobs = await takeJobs("transactionalSends");
+  await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+  jobs.push(...(await takeJobs("refunds")), ...(await takeJobs("webhookDeliveries")));
+  expect(jobs.length).toBeGreaterThanOrEqual(3);
+  expect(JSON.stringify(jobs)).not.toContain("123456");
+});
+
+it.each([undefined, "transactional", "marketing"] as const)("a text of the type %s stays", async (type) => {
+  const job = await accepted(type);
+  await handOver(job);
+  expect(await stored(job)).toMatchObject({ status: "sent", message: text });
+});
+
+it("where the stage does not ask for it, the contract's plain rule holds: the text stays", async () => {
+  vi.stubEnv(environmentNames.redactOneTimeCodes, "false");
+  const job = await accepted("otp");
+  await handOver(job);
+  expect(await stored(job)).toMatchObject({ status: "sent", message: text });
+});
