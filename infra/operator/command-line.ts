@@ -5,6 +5,7 @@ import { auditCommands } from "./audit.ts";
 import type { OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
+import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
@@ -16,6 +17,7 @@ import { webhookCommands } from "./webhooks.ts";
 export const commands: readonly OperatorCommand[] = [
   ...organizationCommands,
   exportOrganization,
+  ...eraseCommands,
   ...walletCommands,
   ...reviewCommands,
   ...deadLetterCommands,

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { batchesOf } from "../../shared/platform/table/batches.ts";
 import {
   keys,
   ledgerPartition,
@@ -10,14 +11,10 @@ import {
   partNames,
   type Key,
 } from "../../shared/platform/table/keys.ts";
-import { queryItems } from "../../shared/platform/table/table.ts";
 import { maxMessageParts } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organizations.ts";
 import { jsonOf } from "./output.ts";
-
-/** Items that are in memory at once. */
-const batchSize = 500;
 
 /** Whatever its record says now, an item is exported as it is stored: also one that cannot be read. */
 const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
@@ -86,9 +83,5 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
 }
 
 async function* itemsOf(pk: Key["pk"]): AsyncGenerator<Stored> {
-  let batch: Stored[] = [];
-  do {
-    batch = await queryItems(Stored, { pk, after: batch.at(-1)?.sk, limit: batchSize, consistent: true });
-    yield* batch;
-  } while (batch.length === batchSize);
+  for await (const batch of batchesOf(Stored, pk)) yield* batch;
 }

@@ -5,13 +5,14 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { transact, untilUndisturbed, updateItem, type Write } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import {
   contactIds,
   contactPuts,
   ContactRecord,
   findContact,
+  findContactOfNumber,
   maxContacts,
   newContact,
   numberPut,
@@ -112,16 +113,51 @@ export async function deleteContact(
 ): Promise<{ id: string; deleted: true }> {
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    const deleted = await transact([
-      {
-        delete: keys.contact(organizationId, contactId),
-        condition: "phoneNumber = :seenNumber",
-        values: { ":seenNumber": seen.phoneNumber },
-      },
-      { delete: keys.contactOfNumber(organizationId, seen.phoneNumber) },
-      releaseQuota(organizationId, "contactCount"),
-    ]);
+    const deleted = await transact(removalOf(seen));
     return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
+  });
+}
+
+/** The writes that remove a contact; they are refused when it has got another number, or has opted out or in again. */
+function removalOf({ organizationId, id, phoneNumber, optedOut }: ContactRecord): Write[] {
+  return [
+    {
+      delete: keys.contact(organizationId, id),
+      condition: "phoneNumber = :seenNumber AND optedOut = :seenOptedOut",
+      values: { ":seenNumber": phoneNumber, ":seenOptedOut": optedOut },
+    },
+    { delete: keys.contactOfNumber(organizationId, phoneNumber) },
+    releaseQuota(organizationId, "contactCount"),
+  ];
+}
+
+/**
+ * Erases the contact that has a number. One that has opted out keeps that and the number, and nothing else: who has asked
+ * not to be written to must not be written to because they asked to be erased as well. The number is not hashed, for
+ * there are so few numbers that all of them are hashed in minutes.
+ * @throws ApiError UNAVAILABLE when too many other changes came in between
+ */
+export async function eraseContact(
+  organizationId: string,
+  phoneNumber: string,
+): Promise<"gone" | "none" | "optOutKept"> {
+  return untilUndisturbed(async () => {
+    const seen = await findContactOfNumber(organizationId, phoneNumber);
+    if (seen === undefined) return "none";
+    if (!seen.optedOut) {
+      const removed = await transact(removalOf(seen));
+      return removed.outcome === "committed" ? "gone" : undefined;
+    }
+    const changes = {
+      set: { tags: [], attributes: {}, updatedAt: now().toISOString() },
+      remove: ["firstName", "lastName"],
+    };
+    const key = keys.contact(organizationId, seen.id);
+    const bared = await updateItem(
+      ContactRecord,
+      updateOf(key, changes, { is: { phoneNumber, optedOut: true } }),
+    );
+    return bared.applied ? "optOutKept" : undefined;
   });
 }
 

@@ -21,6 +21,9 @@ export const ContactRecord = z.object({
 });
 export type ContactRecord = z.infer<typeof ContactRecord>;
 
+/** What a contact is found by that has a number; it keeps numbers unique. */
+const NumberRecord = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
+
 export const maxContacts = 100_000;
 
 /** The sort keys of contacts, as apart from those of their numbers. */
@@ -69,14 +72,19 @@ export async function findContact(
   return findItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
 }
 
-const ContactNumber = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
+/** The contact that has a number, as it is now. */
+export async function findContactOfNumber(
+  organizationId: string,
+  phoneNumber: string,
+): Promise<ContactRecord | undefined> {
+  const key = keys.contactOfNumber(organizationId, phoneNumber);
+  const owner = await findItem(NumberRecord, key, { consistent: true });
+  return owner && findContact(organizationId, owner.contactId);
+}
 
 /** Whether a number is a contact's who has opted out of marketing, as it is now. */
 export async function hasOptedOut(organizationId: string, phoneNumber: string): Promise<boolean> {
-  const key = keys.contactOfNumber(organizationId, phoneNumber);
-  const number = await findItem(ContactNumber, key, { consistent: true });
-  if (number === undefined) return false;
-  return (await findContact(organizationId, number.contactId))?.optedOut === true;
+  return (await findContactOfNumber(organizationId, phoneNumber))?.optedOut === true;
 }
 
 /** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */

@@ -104,7 +104,7 @@ export const Message = z
   .object({
     id: idSchema("msg"),
     status: MessageStatus,
-    to: PhoneNumber,
+    to: z.string().meta({ description: "The number, as it was given; `[removed]` once it was erased." }),
     message: z.string().meta({
       description:
         "`[removed]` once it was erased, or handed off where the texts of one-time codes are not kept.",

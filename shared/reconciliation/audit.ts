@@ -70,7 +70,7 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
       balanceMicros = entry.balanceAfterMicros;
       seq = entry.seq;
       entries += 1;
-      const problem = await problemOfMessage(entry);
+      const problem = await problemOfMessage(entry, wallet);
       if (problem !== undefined) note(problem);
     }
     // What lies behind so many findings is not looked at.
@@ -101,7 +101,10 @@ function gap(lastSeq: number, nextSeq: number, nextAt: string): Finding {
   return { text: `seq ${lastSeq + 1} to ${nextSeq - 1} have no entry`, mendableSince: nextAt };
 }
 
-async function problemOfMessage(entry: LedgerEntryRecord): Promise<Finding | undefined> {
+async function problemOfMessage(
+  entry: LedgerEntryRecord,
+  { erasedAt }: WalletRecord,
+): Promise<Finding | undefined> {
   const { messageId, seq, type } = entry;
   if (messageId === undefined) {
     return type === "message" ? { text: `seq ${seq} names no message` } : undefined;
@@ -109,7 +112,7 @@ async function problemOfMessage(entry: LedgerEntryRecord): Promise<Finding | und
   const key = keys.message(entry.organizationId, messageId);
   const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
   if (message === undefined) {
-    return mayBeForgotten(messageId)
+    return erasedAt !== undefined || mayBeForgotten(messageId)
       ? undefined
       : { text: `seq ${seq} pays for ${messageId}, which does not exist` };
   }

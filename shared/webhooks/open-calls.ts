@@ -4,7 +4,7 @@ import * as z from "zod";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, updateItem, type Outcome } from "../platform/table/table.ts";
+import { deleteItem, findItem, updateItem, type Outcome } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
@@ -150,6 +150,11 @@ export async function closeCall(
 /** Forgets that a webhook has been failing, so that it is called like a new one. */
 export async function forgetFailures(webhookId: string): Promise<void> {
   await updateOpenCalls(webhookId, now(), { remove: ["failingSince"] });
+}
+
+/** Forgets a webhook that has been removed for good, and its host as its organisation calls it. */
+export async function forgetCalls(callee: Callee): Promise<void> {
+  for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.openCalls(whom));
 }
 
 /** Each update may be the one that creates the item. */

@@ -129,7 +129,7 @@ it("the books of the last release are in order, and are settled and added to", a
 });
 
 it("an endpoint is called with its secrets of before, also when they were moved to their place, where none is in clear", async () => {
-  const [endpoint] = rowsOf("webhook").filter(({ disabledAt }) => disabledAt === undefined);
+  const endpoint = rowsOf("webhook").find(({ disabledAt }) => disabledAt === undefined);
   const { id, secret, previousSecret } = WrittenWebhook.parse(endpoint);
   const hook = await startWebhookReceiver();
   try {

@@ -73,7 +73,7 @@ it("the text of a one-time code goes when it is sent, and not before; its price 
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
 });
 
-it("it goes when the message fails for good, and its price is returned", async () => {
+it("the text goes when the message fails for good, and its price is returned", async () => {
   const job = await accepted("otp");
   await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
   await refundMessage(job);
@@ -81,7 +81,7 @@ it("it goes when the message fails for good, and its price is returned", async (
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
 });
 
-it("it goes when the message is cancelled", async () => {
+it("the text goes when the message is cancelled", async () => {
   const job = await accepted("otp", new Date(Date.now() + 30 * minuteMs).toISOString());
   expect(await cancelMessage(organizationId, job.messageId)).toMatchObject({ message: redactedText });
 });

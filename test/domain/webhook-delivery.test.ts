@@ -260,7 +260,7 @@ it("forty endpoints at one host get 20 calls of an organisation at once, and the
   });
   const { organizationId } = await openWebhook(hook.url);
   for (let count = 1; count < 40; count += 1) await openWebhook(`${hook.url}/${count}`, organizationId);
-  const handedOut = dispatchWebhook(eventJob(organizationId));
+  const dispatched = dispatchWebhook(eventJob(organizationId));
   const later: unknown[] = [];
   await vi.waitFor(
     async () => {
@@ -272,7 +272,7 @@ it("forty endpoints at one host get 20 calls of an organisation at once, and the
   expect(held).toHaveLength(20);
   isHolding = false;
   for (const answer of held) answer();
-  await handedOut;
+  await dispatched;
   for (const job of later) await dispatchWebhook(WebhookJob.parse(job));
   expect(hook.calls).toHaveLength(40);
 });

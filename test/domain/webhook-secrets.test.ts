@@ -1,14 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
@@ -17,6 +14,7 @@ import { serviceSignature, standardSignature } from "../../shared/webhooks/signa
 import { WebhookJob, moveSecretsJob } from "../../shared/webhooks/webhook-job.ts";
 import { deleteWebhook, rotateWebhookSecret } from "../../shared/webhooks/webhooks.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { allRows } from "../support/rows.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
 
@@ -58,17 +56,6 @@ afterEach(async () => {
   await hook.stop();
 });
 
-/** Everything that the table holds. */
-async function rows(): Promise<Record<string, unknown>[]> {
-  const TableName = process.env[environmentNames.tableName];
-  const client = new DynamoDBClient({ endpoint: inject("dynamodbEndpoint") });
-  const found: Record<string, unknown>[] = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
-    found.push(...Items.map((item) => unmarshall(item)));
-  }
-  return found;
-}
-
 /** Lets the secrets of an endpoint be as release 0.2 kept them. */
 async function asOfLastRelease(
   { id, organizationId }: { readonly id: string; readonly organizationId: string },
@@ -97,9 +84,9 @@ function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: 
 it("no row of the table has a secret of a webhook in clear, when it is made and when it is replaced", async () => {
   const endpoint = await openWebhook(hook.url);
   const { secret } = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
-  const stored = await rows();
+  const stored = await allRows();
   const families = stored.map(({ pk }) => String(pk).split("#")[0]);
-  expect(families.toSorted()).toEqual(["ORG", "ORG", "WEBHOOK_SECRETS"]);
+  expect(new Set(families)).toEqual(new Set(["ORG", "WEBHOOK_SECRETS"]));
   const text = JSON.stringify(stored);
   expect(text).not.toContain("whsec_");
   for (const each of [secret, endpoint.secret]) expect(text).not.toContain(each.slice("whsec_".length));
@@ -111,7 +98,7 @@ it("a webhook that is removed takes its secrets along, and its jobs end", async 
   const endpoint = await openWebhook(hook.url);
   const event = await noteEvent(endpoint);
   await deleteWebhook(endpoint.organizationId, endpoint.id);
-  expect((await rows()).map(({ pk }) => pk)).not.toContain(`WEBHOOK_SECRETS#${endpoint.organizationId}`);
+  expect((await allRows()).map(({ pk }) => pk)).not.toContain(`WEBHOOK_SECRETS#${endpoint.organizationId}`);
   await dispatchWebhook(attemptOf(endpoint, event, 1));
   expect(hook.calls).toEqual([]);
 });
@@ -128,7 +115,7 @@ it("a webhook of the last release is called with its secrets, and its job moves 
   await dispatchWebhook(eventJob(organizationId));
   const both = [secret, previousSecret];
   expect(hook.calls.map((call) => signersOf(call, both))).toEqual([both, both]);
-  expect(JSON.stringify(await rows())).not.toContain("whsec_");
+  expect(JSON.stringify(await allRows())).not.toContain("whsec_");
 });
 
 it("a rotation of a webhook of the last release moves its secret, which signs beside the new one", async () => {
@@ -136,7 +123,7 @@ it("a rotation of a webhook of the last release moves its secret, which signs be
   const secret = `whsec_${btoa("of the last release")}`;
   await asOfLastRelease(endpoint, { secret });
   const rotated = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
-  expect(JSON.stringify(await rows())).not.toContain("whsec_");
+  expect(JSON.stringify(await allRows())).not.toContain("whsec_");
   await dispatchWebhook(eventJob(endpoint.organizationId));
   expect(signersOf(hook.calls[0], [rotated.secret, secret])).toEqual([rotated.secret, secret]);
 });
@@ -147,7 +134,9 @@ it("while the key does not come no attempt is lost, and with another key a rotat
   const event = await noteEvent(endpoint);
   vi.setSystemTime(Date.now() + 6 * minuteMs);
   key = undefined;
-  await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow();
+  await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
+    /ResourceNotFound|UnknownError/,
+  );
   key = "another key, which has not sealed anything yet";
   await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow("sealed with another key");
   expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "pending", attempts: 0 });
@@ -160,7 +149,7 @@ it("while the key does not come no attempt is lost, and with another key a rotat
 it("secrets that somebody puts into the place of another webhook sign nothing", async () => {
   const [mine, other] = [await openWebhook(hook.url), await openWebhook(hook.url)];
   const sealedOf = async ({ id }: { id: string }): Promise<unknown> =>
-    (await rows()).find(({ sk, pk }) => sk === id && String(pk).startsWith("WEBHOOK_SECRETS#"))?.[
+    (await allRows()).find(({ sk, pk }) => sk === id && String(pk).startsWith("WEBHOOK_SECRETS#"))?.[
       "sealedSecret"
     ];
   const sealedSecret = await sealedOf(mine);

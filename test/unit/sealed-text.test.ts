@@ -15,11 +15,10 @@ it("a sealed text comes back whole, and is another one each time", () => {
     const [one, other] = [sealText(key, text, place), sealText(key, text, place)];
     expect(one).not.toBe(other);
     expect([one, other].map((sealed) => unsealText(key, sealed, place))).toEqual([text, text]);
-    if (text !== "") expect(Buffer.from(one.split(".")[2] ?? "", "base64url").includes(text)).toBe(false);
   }
 });
 
-it("it is for its own place only", () => {
+it("a sealed text is for its own place only", () => {
   const sealed = sealText(key, "secret", place);
   expect(() => unsealText(key, sealed, "webhook secret of org_2 whk_1")).toThrow("unable to authenticate");
 });
@@ -34,7 +33,9 @@ it("whoever changes a bit of it makes it worthless, and who cuts off its tag too
     expect(() => unsealText(key, withBytes(changed), place), String(index)).toThrow("unable to authenticate");
   }
   for (const length of [0, 11, 12, 16, 27, bytes.length - 1]) {
-    expect(() => unsealText(key, withBytes(bytes.subarray(0, length)), place), String(length)).toThrow();
+    expect(() => unsealText(key, withBytes(bytes.subarray(0, length)), place), String(length)).toThrow(
+      /^(Invalid|Unsupported)/,
+    );
   }
 });
 
@@ -43,5 +44,6 @@ it("a replaced key is told from a text that was changed, and the text says nothi
   const other = "o".repeat(64);
   expect([isSealedWith(key, sealed), isSealedWith(other, sealed)]).toEqual([true, false]);
   expect(() => unsealText(other, sealed, place)).toThrow(SealedWithAnotherKey);
-  expect(sealed).not.toContain(key.slice(0, 8));
+  const content = Buffer.from(sealed.split(".")[2] ?? "", "base64url").toString("latin1");
+  for (const hidden of ["secret", key.slice(0, 8)]) expect(sealed + content).not.toContain(hidden);
 });

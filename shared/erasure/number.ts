@@ -1,0 +1,90 @@
+import * as z from "zod";
+
+import { eraseContact } from "../contacts/contacts.ts";
+import { redactedText } from "../messages/record.ts";
+import { forEachOf } from "../platform/table/batches.ts";
+import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
+import { deleteItem, updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { maxMessageParts } from "../wallet/record.ts";
+import { readWebhooks } from "../webhooks/record.ts";
+
+const StoredMessage = z.object({ sk: z.string(), to: z.string().optional(), status: z.string().optional() });
+
+const StoredDelivery = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  state: z.string().optional(),
+  payload: z.object({ data: z.object({ to: z.string().optional() }) }).optional(),
+});
+
+/** What has become of what one organisation had of a number. */
+export interface ErasedNumber {
+  /** Contacts that are gone. */
+  readonly contacts: number;
+  /** Contacts of which nothing is left but the number, and that it has opted out. */
+  readonly optOutsKept: number;
+  /** Messages that have lost the number and their text. */
+  readonly messages: number;
+  /** Deliveries of webhooks that are gone. */
+  readonly deliveries: number;
+  /** Messages that are still to be sent, and deliveries that are still to be made: they are erased the next time. */
+  readonly left: number;
+}
+
+/**
+ * Takes a number out of what an organisation has of it, but for an opt-out. The ledger stays, which has no numbers. It can
+ * be stopped and repeated anywhere, and messages may be sent meanwhile.
+ * @throws ApiError UNAVAILABLE when others changed the contact in every attempt
+ */
+export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
+  let messages = 0;
+  let deliveries = 0;
+  let left = 0;
+  const contact = await eraseContact(organizationId, phoneNumber);
+  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(organizationId, part))) {
+    await forEachOf(StoredMessage, pk, async ({ sk, to, status = "" }) => {
+      if (to !== phoneNumber) return;
+      const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
+      if (isErased) messages += 1;
+      else left += 1;
+    });
+  }
+  for (const webhook of await readWebhooks(organizationId)) {
+    const { pk } = keys.webhookDelivery(webhook.id, "");
+    await forEachOf(StoredDelivery, pk, async (delivery) => {
+      if (delivery.payload?.data.to !== phoneNumber) return;
+      if (await eraseDelivery(delivery)) deliveries += 1;
+      else left += 1;
+    });
+  }
+  return {
+    contacts: contact === "gone" ? 1 : 0,
+    optOutsKept: contact === "optOutKept" ? 1 : 0,
+    messages,
+    deliveries,
+    left,
+  };
+}
+
+/** @returns whether it was erased; it has come to another state in the meantime */
+async function eraseMessage(
+  organizationId: string,
+  messageId: string,
+  seen: { readonly to: string; readonly status: string },
+): Promise<boolean> {
+  const set = { to: redactedText, message: redactedText };
+  const update = updateOf(keys.message(organizationId, messageId), { set }, { is: seen });
+  const { applied } = await updateItem(z.unknown(), update, {
+    isOwn: (found) => StoredMessage.parse(found).to === redactedText,
+  });
+  return applied;
+}
+
+/** @returns whether it was erased: one that is still to be made is not, for its customer waits for it */
+async function eraseDelivery({ pk, sk, state }: z.infer<typeof StoredDelivery>): Promise<boolean> {
+  if (state === "pending") return false;
+  const condition = "attribute_not_exists(pk) OR #state <> :pending";
+  const only = { condition, names: { "#state": "state" }, values: { ":pending": "pending" } };
+  return (await deleteItem({ pk, sk }, only)).applied;
+}

@@ -1,0 +1,135 @@
+import * as z from "zod";
+
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { findUser } from "../accounts/user-record.ts";
+import { now } from "../platform/clock.ts";
+import { forEachOf } from "../platform/table/batches.ts";
+import { keys, messagesPartition, partNames, type Key } from "../platform/table/keys.ts";
+import { deleteItem, transact } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { moneyText } from "../wallet/money.ts";
+import { maxMessageParts, readWallet } from "../wallet/record.ts";
+import { forgetCalls } from "../webhooks/open-calls.ts";
+
+/*
+ * Everything that the table holds of an organisation goes, but for its wallet and its ledger, which are the operator's
+ * books: they have ids, amounts and the operator's own words. What names something else goes after it, and the
+ * organisation's record goes last, so that an erasure that was interrupted is finished by the next one.
+ */
+
+/** Whatever its record says, an item is erased as it is stored: also one that cannot be read. */
+const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
+type Stored = z.infer<typeof Stored>;
+
+const StoredMessage = Stored.extend({
+  status: z.string().optional(),
+  refund: z.string().optional(),
+  expiresAt: z.number().optional(),
+});
+
+export interface ErasedOrganization {
+  /** Items of the table that are gone. */
+  readonly erased: number;
+  /** Messages that are still to be sent or refunded. Unless there are none the organisation's record stays. */
+  readonly messagesLeft: number;
+}
+
+/**
+ * Erases an organisation. Its wallet has to be closed, empty and settled, so that nothing is owed to it and no message is
+ * accepted any more.
+ * @param onProgress is told how many items are gone
+ * @throws Error in words for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
+ */
+export async function eraseOrganization(
+  { id, ownerId }: Pick<OrganizationRecord, "id" | "ownerId">,
+  onProgress: (erased: number) => void = () => undefined,
+): Promise<ErasedOrganization> {
+  await begin(id);
+  let erased = 0;
+  let messagesLeft = 0;
+  const erase = async (...each: readonly Key[]): Promise<void> => {
+    for (const { pk, sk } of each) await deleteItem({ pk, sk });
+    erased += each.length;
+    onProgress(erased);
+  };
+  const user = ownerId === undefined ? undefined : await findUser(ownerId);
+  if (user !== undefined) await erase(keys.email(user.email), keys.user(user.id));
+  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(id, part))) {
+    await forEachOf(StoredMessage, pk, async (message) => {
+      if (isAtItsEnd(message)) await erase(message);
+      else messagesLeft += 1;
+    });
+  }
+  await forEachOf(Stored, keys.campaign(id, "").pk, async (campaign) => {
+    const { dueAt } = campaign;
+    await erase(...(typeof dueAt === "string" ? [keys.dueCampaign(dueAt, id, campaign.sk)] : []), campaign);
+  });
+  const plain = [
+    keys.contact(id, "").pk,
+    keys.template(id, "").pk,
+    ...partNames(maxMessageParts).map((part) => keys.dayCounts(id, "", part).pk),
+  ];
+  for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
+  const { pk, sk } = keys.organization(id);
+  await forEachOf(Stored, pk, async (item) => {
+    if (item.entity === "webhook") await eraseCallsOf(item, erase);
+    if (item.sk !== sk) await erase(...namedBy(item), item);
+  });
+  if (messagesLeft === 0) await erase({ pk, sk });
+  return { erased, messagesLeft };
+}
+
+/** Ends what could still add to what is erased, and notes in the books that the messages are gone. */
+async function begin(organizationId: string): Promise<void> {
+  const at = now().toISOString();
+  const begun = await transact([
+    updateOf(
+      keys.organization(organizationId),
+      { setIfAbsent: { suspendedAt: at, suspendedReason: "erased" } },
+      { present: ["pk"] },
+    ),
+    updateOf(
+      keys.wallet(organizationId),
+      { setIfAbsent: { erasedAt: at } },
+      { is: { balanceMicros: 0 }, present: ["closedAt"], where: "settledSeq = seq" },
+    ),
+  ]);
+  if (begun.outcome === "committed") return;
+  const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
+  if (closedAt === undefined) throw new Error("The wallet is not closed: wallet close comes first.");
+  if (balanceMicros > 0) {
+    throw new Error(`The wallet still has ${moneyText(balanceMicros)}: wallet debit comes first.`);
+  }
+  if (settledSeq < seq) throw new Error("The ledger is not settled yet: try again in twenty minutes.");
+  throw new Error("There is no such organisation any more.");
+}
+
+/** What is queued beside a settled ledger and would vanish by itself was never paid, and is sent by nobody. */
+function isAtItsEnd({ status, refund, expiresAt }: z.infer<typeof StoredMessage>): boolean {
+  return refund !== "due" && (status !== "queued" || expiresAt !== undefined);
+}
+
+async function eraseCallsOf(
+  { sk, organizationId, url }: Stored,
+  erase: (...each: readonly Key[]) => Promise<void>,
+): Promise<void> {
+  const id = sk.slice("WEBHOOK#".length);
+  await forEachOf(Stored, keys.webhookDelivery(id, "").pk, async (delivery) => erase(delivery));
+  if (typeof organizationId !== "string" || typeof url !== "string") return;
+  await erase(keys.webhookSecrets(organizationId, id));
+  await forgetCalls({ id, organizationId, url });
+}
+
+/** What else there is because of an item of an organisation. */
+function namedBy({ entity, id, secretHash }: Stored): Key[] {
+  switch (entity) {
+    case "apiKey":
+      return typeof secretHash === "string" ? [keys.apiKey(secretHash)] : [];
+    case "kyc":
+      return [keys.review("kyc", String(id))];
+    case "senderId":
+      return [keys.review("sender-ids", String(id))];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+import { createContact, getContact } from "../../shared/contacts/contacts.ts";
+import { CreateContactRequest } from "../../shared/contract/contacts.ts";
+import { eraseNumber } from "../../shared/erasure/number.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { redactedText } from "../../shared/messages/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
+import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
+import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { findWebhook } from "../../shared/webhooks/record.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { allRows } from "../support/rows.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { attemptOf, eventJob, openWebhook } from "../support/webhooks.ts";
+
+const number = "15005550100";
+const other = "15005550101";
+let organizationId: string;
+let hook: WebhookReceiver;
+let webhook: Awaited<ReturnType<typeof openWebhook>>;
+
+beforeEach(async () => {
+  await useOwnTable();
+  hook = await startWebhookReceiver();
+  webhook = await openWebhook(hook.url);
+  ({ organizationId } = webhook);
+  for (const put of newWallet(organizationId, new Date())) await putItem(put);
+  await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
+  // Messages of both parts, of before and after.
+  await spreadOrganization(organizationId, 2, 1);
+});
+afterEach(async () => {
+  await hook.stop();
+  await takeJobs("transactionalSends");
+  await takeJobs("webhookDeliveries");
+});
+
+async function accept(to: string): Promise<string> {
+  const message = { to, message: `Dear ${to}`, senderId: "ACME", language: "English" } as const;
+  return (await acceptMessage(organizationId, message)).id;
+}
+
+async function send(messageId: string): Promise<void> {
+  const carrier = {
+    deduplicates: true,
+    send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
+  };
+  await handToCarrier({ organizationId, messageId }, carrier);
+}
+
+/** Notes the delivery of an event about a number, in a state. */
+async function deliver(to: string, state: "failed" | "pending" | "succeeded"): Promise<string> {
+  const { eventId, event } = eventJob(organizationId);
+  const record = await findWebhook(organizationId, webhook.id);
+  if (record === undefined || event.event !== "message.sent") throw new Error("there is no such endpoint");
+  const delivery = newDelivery(record, eventId, { ...event, data: { ...event.data, to } });
+  await putItem(putDelivery(webhook.id, { ...delivery, state }));
+  return delivery.id;
+}
+
+async function contactOf(phoneNumber: string, optedOut: boolean): Promise<string> {
+  const fields = { firstName: "Ada", lastName: "Lovelace", tags: ["vip"], attributes: { city: "London" } };
+  const contact = CreateContactRequest.parse({ phoneNumber, optedOut, ...fields });
+  return (await createContact(organizationId, contact)).id;
+}
+
+it("a number is nowhere in the table any more, and what is not about it stays", async () => {
+  await contactOf(number, false);
+  const otherContact = await contactOf(other, false);
+  const messages = [await accept(number), await accept(number), await accept(number), await accept(other)];
+  for (const id of messages) await send(id);
+  await takeJobs("webhookDeliveries");
+  await deliver(number, "succeeded");
+  await deliver(number, "failed");
+  const otherDelivery = await deliver(other, "succeeded");
+
+  const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, left: 0 };
+  expect(await eraseNumber(organizationId, number)).toEqual(erased);
+  const rows = await allRows();
+  expect(JSON.stringify(rows)).not.toContain(number);
+  expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery]));
+  const [first = "", , , last = ""] = messages;
+  expect(await getMessage(organizationId, first)).toMatchObject({ to: redactedText, message: redactedText });
+  expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Dear ${other}` });
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+
+  const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, left: 0 };
+  expect(await eraseNumber(organizationId, number)).toEqual(nothing);
+});
+
+it("an opt-out stays, and of its contact nothing but the number", async () => {
+  const id = await contactOf(number, true);
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ contacts: 0, optOutsKept: 1 });
+  const kept = await getContact(organizationId, id);
+  expect(kept).toMatchObject({ phoneNumber: number, optedOut: true, tags: [], attributes: {} });
+  expect(JSON.stringify(await allRows())).not.toMatch(/Ada|Lovelace|vip|London/);
+  // It cannot be written to as a new contact.
+  await expect(contactOf(number, false)).rejects.toMatchObject({ code: "CONFLICT" });
+});
+
+it("what is still to be sent or called is left, and erased the next time", async () => {
+  const [waiting, sent] = [await accept(number), await accept(number)];
+  await send(sent);
+  await takeJobs("webhookDeliveries");
+  const pending = await deliver(number, "pending");
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, deliveries: 0, left: 2 });
+  expect(await getMessage(organizationId, waiting)).toMatchObject({ to: number, status: "queued" });
+
+  await send(waiting);
+  await dispatchWebhook(attemptOf(webhook, { eventId: pending.replace("dlv_", "evt_") }, 1));
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, deliveries: 1, left: 0 });
+});
+
+it("another organisation keeps what it has", async () => {
+  const id = await contactOf(number, false);
+  await eraseNumber("org_other", number);
+  expect(await getContact(organizationId, id)).toMatchObject({ phoneNumber: number });
+  expect(JSON.stringify(await allRows())).toContain(keys.contactOfNumber(organizationId, number).sk);
+});

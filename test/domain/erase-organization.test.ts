@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { createCampaign } from "../../shared/campaigns/create.ts";
+import { createContact } from "../../shared/contacts/contacts.ts";
+import { CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
+import { CreateContactRequest } from "../../shared/contract/contacts.ts";
+import { eraseOrganization, type ErasedOrganization } from "../../shared/erasure/organization.ts";
+import { submitKyc } from "../../shared/kyc/kyc.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
+import { createTemplate } from "../../shared/templates/templates.ts";
+import { adjustWallet, closeWallet } from "../../shared/wallet/adjust.ts";
+import { newWallet, readWallet } from "../../shared/wallet/record.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { allRows } from "../support/rows.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { eventJob, openWebhook } from "../support/webhooks.ts";
+
+const ownerId = "usr_01J00000000000000000000000";
+const email = "ada@example.com";
+let hook: WebhookReceiver;
+let organizationId: string;
+let reference = 0;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  await useOwnTable();
+  hook = await startWebhookReceiver();
+  ({ organizationId } = await openWebhook(hook.url));
+  for (const put of newWallet(organizationId, new Date())) await putItem(put);
+  await adjust(1_000_000);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await hook.stop();
+  for (const queue of ["transactionalSends", "webhookDeliveries", "campaigns"] as const)
+    await takeJobs(queue);
+});
+
+async function adjust(amountMicros: number): Promise<void> {
+  reference += 1;
+  await adjustWallet({ organizationId, amountMicros, reason: "test", reference: String(reference) });
+}
+
+async function send(scheduledAt?: string): Promise<string> {
+  const message = { to: "15005550100", message: "Dear Ada", senderId: "ACME", language: "English" } as const;
+  const { id: messageId } = await acceptMessage(organizationId, { ...message, scheduledAt });
+  if (scheduledAt !== undefined) return messageId;
+  const carrier = {
+    deduplicates: true,
+    send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
+  };
+  await handToCarrier({ organizationId, messageId }, carrier);
+  return messageId;
+}
+
+/** Lets the organisation have something of each kind. */
+async function useEverything(): Promise<void> {
+  const user = { id: ownerId, organizationId, email, passwordHash: "hash", createdAt: "2026-01-01" };
+  await putItem({ put: { ...keys.user(ownerId), entity: "user", ...user } });
+  await putItem({ put: { ...keys.email(email), entity: "email", userId: ownerId } });
+  const apiKey = { entity: "apiKey", id: "key_1", organizationId, secretHash: "0123" };
+  await putItem({ put: { ...keys.apiKeyOfOrganization(organizationId, "key_1"), ...apiKey } });
+  await putItem({ put: { ...keys.apiKey("0123"), entity: "credential", keyId: "key_1", organizationId } });
+  await createTemplate(organizationId, { name: "greeting", body: "Dear {{firstName}}" });
+  await createContact(
+    organizationId,
+    CreateContactRequest.parse({ phoneNumber: "15005550100", firstName: "Ada" }),
+  );
+  await submitKyc(organizationId, { businessName: "Ada's shop" });
+  await createSenderId(organizationId, { senderId: "ADASHOP" });
+  const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
+  await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
+  const scheduledAt = new Date(Date.now() + 60 * minuteMs).toISOString();
+  await createCampaign(organizationId, CreateCampaignRequest.parse({ ...campaign, scheduledAt }));
+  await send();
+  await dispatchWebhook(eventJob(organizationId));
+}
+
+/** Closes the wallet, takes out what it has, and lets the ledger be settled. */
+async function wind(): Promise<void> {
+  await closeWallet(organizationId, "test");
+  const { balanceMicros } = await readWallet(organizationId);
+  if (balanceMicros > 0) await adjust(-balanceMicros);
+  vi.setSystemTime(Date.now() + graceMs + minuteMs);
+  await reconcileWallet(organizationId);
+}
+
+/** Erases, ended after each so many items, until it comes to its end. */
+async function eraseWithCrashes(everyItems: number): Promise<ErasedOrganization> {
+  for (;;) {
+    try {
+      return await eraseOrganization({ id: organizationId, ownerId }, (erased) => {
+        if (erased >= everyItems) throw new Error("it was ended");
+      });
+    } catch (error) {
+      if (!(error instanceof Error && error.message === "it was ended")) throw error;
+    }
+  }
+}
+
+/** Families of what there is, beside what lives for a day. */
+async function familiesLeft(): Promise<Set<string | undefined>> {
+  const rows = await allRows();
+  return new Set(rows.map(({ pk }) => String(pk).split("#")[0]).filter((family) => family !== "IDEMPOTENCY"));
+}
+
+it.each([Number.POSITIVE_INFINITY, 4])(
+  "nothing is left but wallet and ledger, which are in order, also if it is ended after each %s items",
+  async (everyItems) => {
+    await useEverything();
+    await wind();
+    const families = await familiesLeft();
+    for (const family of ["USER", "EMAIL", "KEY", "ORG", "MESSAGES", "CONTACTS", "TEMPLATES", "CAMPAIGNS"]) {
+      expect(families).toContain(family);
+    }
+    for (const family of [
+      "DUE_CAMPAIGNS",
+      "REVIEWS",
+      "DELIVERIES",
+      "OPENCALLS",
+      "WEBHOOK_SECRETS",
+      "STATS",
+    ]) {
+      expect(families).toContain(family);
+    }
+    expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
+    expect(await familiesLeft()).toEqual(new Set(["WALLET", "WALLETS", "LEDGER"]));
+    expect(JSON.stringify(await allRows())).not.toMatch(/ada|15005550100|hello/i);
+    expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
+    expect((await reconcileWallet(organizationId)).inconsistencies).toBe(0);
+  },
+);
+
+it("a wallet that is open, has money or is not settled keeps everything as it is", async () => {
+  await send();
+  const before = (await allRows()).length;
+  const erase = async (): Promise<unknown> => eraseOrganization({ id: organizationId });
+  await expect(erase()).rejects.toThrow("wallet close comes first");
+  await closeWallet(organizationId, "test");
+  await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: wallet debit comes first");
+  await adjust(-992_100);
+  await expect(erase()).rejects.toThrow("not settled yet");
+  // The debit has its entry and its reference.
+  expect((await allRows()).length).toBe(before + 2);
+});
+
+it("what is still to be sent stays with its organisation until it has come to its end", async () => {
+  const id = await send(new Date(Date.now() + 600 * minuteMs).toISOString());
+  await send();
+  await wind();
+  expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 1 });
+  expect(await familiesLeft()).toEqual(new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER"]));
+  await cancelMessage(organizationId, id);
+  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("wallet debit comes first");
+  await wind();
+  expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 0 });
+  expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER"]));
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("There is no such organisation");
+});
