@@ -22,12 +22,16 @@ import { runCommandLine } from "../../infra/operator/run.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { Message } from "../../shared/contract/sms.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { spreadOrganization } from "../../shared/wallet/record.ts";
-import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
+import { graceMs } from "../../shared/wallet/settlement.ts";
+import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
 import { patience } from "../support/patience.ts";
 
 let dataFolder: string;
@@ -557,6 +561,8 @@ it("in prod nothing is changed unless someone agreed", async () => {
   expect(asking).toEqual([
     "organizations verify-email",
     "organizations spread",
+    "organizations erase",
+    "numbers erase",
     "wallet credit",
     "wallet debit",
     "wallet close",
@@ -684,4 +690,71 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   for (const id of ids) {
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
   }
+});
+
+it("secrets of webhooks that an older release kept in clear are sealed, and the webhook is called as before", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { client, organizationId } = customer;
+  const { id } = await client.createWebhook({ body: { url: "http://127.0.0.1:9/nobody" } });
+  const key = keys.webhook(organizationId, id);
+  const update = "SET secret = :secret";
+  await updateItem(z.unknown(), { key, update, values: { ":secret": "whsec_b2xk" } });
+  await deleteItem(keys.webhookSecrets(organizationId, id));
+  const move = ["webhooks", "move-secrets"];
+  expect(await operator(move)).toMatchObject({ code: 0, out: expect.stringMatching(/ secrets of 1 are /) });
+  const Stored = z.looseObject({ secret: z.string().optional(), sealedSecret: z.string().optional() });
+  await vi.waitFor(async () => {
+    expect(await findItem(Stored, key, { consistent: true })).not.toHaveProperty("secret");
+  }, 30_000);
+  const sealed = await findItem(Stored, keys.webhookSecrets(organizationId, id), { consistent: true });
+  expect(sealed?.sealedSecret).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]+$/);
+  expect(await operator(move)).toMatchObject({ code: 0, out: expect.stringMatching(/ secrets of 0 are /) });
+});
+
+it("a number is erased with or without a plus sign, at one organisation or at all", async () => {
+  const customers = [1, 2].map(async () => Customer.register({ balance: 1, baseUrl: gateway.url }));
+  const [one, other] = await Promise.all(customers);
+  if (one === undefined || other === undefined) throw new Error("there are no customers");
+  const phoneNumber = "447700900555";
+  for (const { client } of [one, other]) await client.createContact({ body: { phoneNumber } });
+  const numbersOf = async ({ client }: Customer): Promise<string[]> =>
+    (await client.listContacts()).rows.map((contact) => contact.phoneNumber);
+
+  expect(await operator(["numbers", "erase", "0044"])).toMatchObject({ code: 2 });
+  const erased = await operator(["numbers", "erase", `+${phoneNumber}`, one.email]);
+  expect(erased).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`${one.organizationId}: 1 contacts, 0 `),
+  });
+  expect(await numbersOf(one)).toEqual([]);
+  expect(await numbersOf(other)).toEqual([phoneNumber]);
+  const everywhere = await operator(["numbers", "erase", phoneNumber, "--json"]);
+  const nothing = { messages: 0, deliveries: 0, optOutsKept: 0, left: 0 };
+  expect(objectsOf(everywhere, z.unknown())).toEqual([
+    { organizationId: other.organizationId, contacts: 1, ...nothing },
+  ]);
+  expect(await numbersOf(other)).toEqual([]);
+});
+
+it("an organisation is erased once its wallet is closed, empty and settled, and its ledger stays", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  const { id } = await customer.send();
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 30_000);
+  const erase = ["organizations", "erase", organizationId];
+  const refused = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
+  expect(await operator(erase)).toMatchObject(refused("wallet close comes first"));
+  await operator(["wallet", "close", email, "--reason", "asked for erasure"]);
+  expect(await operator(erase)).toMatchObject(refused("wallet debit comes first"));
+  await operator(["wallet", "debit", email, "0.9921", "--reason", "paid back"]);
+  expect(await operator(erase)).toMatchObject(refused("try again in twenty minutes"));
+  gateway.advanceClock(graceMs + minuteMs);
+  await runSchedule(gateway, "ReconcileWallets");
+
+  expect(await operator(erase)).toMatchObject({ code: 0, out: expect.stringMatching(/ items are gone\n$/) });
+  expect(await operator(["organizations", "show", email])).toMatchObject(refused("There is no organisation"));
+  expect(await operator(erase)).toMatchObject(refused("There is no organisation"));
+  const login = { email, password };
+  expect((await call("/v1/auth/login", { json: login, baseUrl: gateway.url })).status).toBe(401);
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
 });
