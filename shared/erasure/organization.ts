@@ -122,14 +122,8 @@ async function eraseCallsOf(
 
 /** What else there is because of an item of an organisation. */
 function namedBy({ entity, id, secretHash }: Stored): Key[] {
-  switch (entity) {
-    case "apiKey":
-      return typeof secretHash === "string" ? [keys.apiKey(secretHash)] : [];
-    case "kyc":
-      return [keys.review("kyc", String(id))];
-    case "senderId":
-      return [keys.review("sender-ids", String(id))];
-    default:
-      return [];
-  }
+  if (entity === "apiKey" && typeof secretHash === "string") return [keys.apiKey(secretHash)];
+  if (entity === "kyc") return [keys.review("kyc", String(id))];
+  if (entity === "senderId") return [keys.review("sender-ids", String(id))];
+  return [];
 }
