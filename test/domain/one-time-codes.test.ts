@@ -19,7 +19,7 @@ const text = "Your code is 123456: https://example.com/in?token=abc".repeat(4);
 let organizationId: string;
 
 beforeEach(async () => {
-  vi.stubEnv(environmentNames.redactOneTimeCodes, "true");
+  vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "true");
   organizationId = await openWallet(1_000_000);
 });
 afterEach(async () => {
@@ -102,7 +102,7 @@ it.each([undefined, "transactional", "marketing"] as const)("a text of the type 
 });
 
 it("where the stage does not ask for it, the contract's plain rule holds: the text stays", async () => {
-  vi.stubEnv(environmentNames.redactOneTimeCodes, "false");
+  vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "false");
   const job = await accepted("otp");
   await handOver(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: text });
