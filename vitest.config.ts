@@ -43,6 +43,7 @@ export default defineConfig({
       [environmentNames.policies.countries]: "any",
       [environmentNames.policies.passwords]: "any",
       [environmentNames.policies.redactOneTimeCodes]: "false",
+      [environmentNames.policies.apiKeysManageKeys]: "true",
     },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [

@@ -68,9 +68,9 @@ export const movesWebhookSecrets = {
   webhookKey: true,
 } as const satisfies Access;
 
-/** To know who calls, and that their session has not been ended. */
+/** To know who calls, and that they still may; and to note that a key was used. */
 const authenticates: Access = {
-  table: { KEY: ["GetItem"], USER: ["GetItem"] },
+  table: { KEY: ["GetItem"], KEY_USES: ["UpdateItem"], ORG: ["GetItem"], USER: ["GetItem"] },
   sessionKey: ["GetPublicKey"],
 };
 
@@ -107,11 +107,26 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   logout: { table: { USER: ["UpdateItem"] } },
   logoutEverywhere: { table: { USER: ["UpdateItem"] } },
-  getMe: { table: { USER: ["GetItem"], ORG: ["GetItem"] } },
-  listApiKeys: { table: { ORG: ["Query"] } },
-  createApiKey: { transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] }] },
-  disableApiKey: {
+  getMe: { table: { USER: ["GetItem"] } },
+  listApiKeys: { table: { ORG: ["Query"], KEY_USES: ["Query"] } },
+  createApiKey: {
     table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] }],
+  },
+  rotateApiKey: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem", "UpdateItem"] }],
+  },
+  disableApiKey: {
+    table: { ORG: ["GetItem", "Query"], KEY_USES: ["GetItem"] },
+    transactions: [{ ORG: ["UpdateItem"], KEY: ["UpdateItem"] }],
+  },
+  deleteApiKey: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["DeleteItem", "UpdateItem"], KEY: ["DeleteItem"], KEY_USES: ["DeleteItem"] }],
+  },
+  revokeAllApiKeys: {
+    table: { ORG: ["GetItem", "Query"] },
     transactions: [{ ORG: ["UpdateItem"], KEY: ["UpdateItem"] }],
   },
   sendSms: acceptsMessages,

@@ -55,6 +55,7 @@ interface OperationResponse {
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
@@ -97,7 +98,8 @@ export function openApiDocument() {
           scheme: "bearer",
           description:
             "The `token` of a registration or login, good for an hour, or the secret of an API key (`nn_…`), " +
-            "good until it is disabled. API keys belong on servers, never into apps or web pages.",
+            "good until it is disabled or expires. Each operation says which scope it needs. API keys belong on servers, " +
+            "never into apps or web pages.",
         },
       },
     },
@@ -133,12 +135,21 @@ function documentedOperation(operation: string, route: Route, components: Compon
   return {
     operationId: operation,
     summary: route.summary,
+    ...accessOf(route),
     tags: [route.tag],
-    security: route.auth === "none" ? [] : [{ bearer: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses,
   };
+}
+
+/** Who may call. A scope stands where OpenAPI 3.1 has the roles that a credential needs. */
+function accessOf(route: Route): Pick<DocumentedOperation, "description" | "security"> {
+  if (route.auth === "none") return { security: [] };
+  if (route.auth === "bearer") {
+    return { description: `Needs the scope \`${route.scope}\`.`, security: [{ bearer: [route.scope] }] };
+  }
+  return { description: "For people who are logged in: an API key may not.", security: [{ bearer: [] }] };
 }
 
 function documentedEvent(name: string, event: z.ZodType, components: Components) {
@@ -253,6 +264,7 @@ function errorResponse(
     ...(codes.some((code) => comeBackLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
     ...(codes.some((code) => rateLimited.has(code)) ? rateLimitHeaders : {}),
     ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
+    ...(codes.includes("INSUFFICIENT_SCOPE") ? { "WWW-Authenticate": scopeChallengeHeader } : {}),
   };
   return {
     description:
@@ -311,5 +323,9 @@ const rateLimitHeaders: Readonly<Record<string, Header>> = {
 };
 const challengeHeader: Header = {
   description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",
+  schema: { type: "string" },
+};
+const scopeChallengeHeader: Header = {
+  description: "With INSUFFICIENT_SCOPE the challenge of RFC 6750, which names the scope that is missing.",
   schema: { type: "string" },
 };

@@ -1,7 +1,7 @@
-import { disableApiKey } from "../../shared/accounts/api-keys.ts";
+import { disableApiKey } from "../../shared/accounts/disable-api-keys.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.disableApiKey, async ({ actor, params }) =>
-  disableApiKey(actor.organizationId, params.id),
+export const handler = endpoint(routes.disableApiKey, async ({ actor, params, body }) =>
+  disableApiKey(actor, params.id, body),
 );

@@ -208,6 +208,7 @@ function policyVariables({
   countries,
   passwords,
   redactOneTimeCodes,
+  apiKeysManageKeys,
 }: Stage["policies"]): Record<string, string> {
   return {
     [environmentNames.policies.senderIds]: senderIds,
@@ -216,6 +217,7 @@ function policyVariables({
     [environmentNames.policies.countries]: countries === "any" ? countries : countries.join(" "),
     [environmentNames.policies.passwords]: passwords,
     [environmentNames.policies.redactOneTimeCodes]: String(redactOneTimeCodes),
+    [environmentNames.policies.apiKeysManageKeys]: String(apiKeysManageKeys),
   };
 }
 

@@ -86,7 +86,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
 function isEnding(route: Route): boolean {
-  return route.method === "DELETE" || route.path.endsWith("/cancel");
+  return route.method === "DELETE" || /\/(cancel|revoke-all)$/.test(route.path);
 }
 
 /** Whether an operation ends the session that all others are called with. */

@@ -69,6 +69,7 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
   }
   const parts = partNames(maxMessageParts);
   const partitions = [
+    keys.apiKeyUse(id, "").pk,
     keys.wallet(id).pk,
     ...parts.map((each) => ledgerPartition(id, each)),
     ...parts.map((each) => messagesPartition(id, each)),

@@ -47,6 +47,8 @@ const Policies = z.strictObject({
   /** What new passwords must be, apart from long enough. */
   passwords: z.enum(["any", "uncommon"]).default("uncommon"),
   redactOneTimeCodes: z.boolean().default(false),
+  /** Whether an API key that was made without scopes may manage keys. */
+  apiKeysManageKeys: z.boolean().default(false),
 });
 
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
@@ -64,6 +66,7 @@ export const StageSettings = z.strictObject({
   policies: Policies,
   topUpEnabled: z.boolean().default(false),
   webhookTargets: z.enum(["any", "public"]).default("public"),
+  /** What customers may do only once somebody has said so. What is not said is strict. */
   docsEnabled: z.boolean().default(true),
   corsOrigins: z
     .array(

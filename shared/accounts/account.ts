@@ -1,18 +1,15 @@
 import type { Account } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
-import { findOrganization, presentOrganization } from "./organization-record.ts";
+import { presentOrganization, type OrganizationRecord } from "./organization-record.ts";
 import { findUser, presentUser } from "./user-record.ts";
 
 /**
  * The user and organisation behind a credential.
- * @throws ApiError UNAUTHORIZED when they no longer exist
+ * @throws ApiError UNAUTHORIZED when the user no longer exists
  */
-export async function getAccount(actor: Actor): Promise<Account> {
-  const [user, organization] = await Promise.all([
-    findUser(actor.userId),
-    findOrganization(actor.organizationId),
-  ]);
-  if (user === undefined || organization === undefined) throw new ApiError("UNAUTHORIZED");
+export async function getAccount(actor: Actor, organization: OrganizationRecord): Promise<Account> {
+  const user = await findUser(actor.userId);
+  if (user === undefined) throw new ApiError("UNAUTHORIZED");
   return { user: presentUser(user), organization: presentOrganization(organization) };
 }

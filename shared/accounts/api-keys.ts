@@ -1,88 +1,148 @@
-import type * as z from "zod";
-
-import type { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "../contract/accounts.ts";
+import type {
+  ApiKey,
+  CreateApiKeyRequest,
+  CreatedApiKey,
+  RotateApiKeyRequest,
+} from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/auth/api-key-secret.ts";
-import type { Actor, CredentialRecord } from "../platform/auth/authenticate.ts";
-import { now } from "../platform/clock.ts";
-import { newId } from "../platform/ids.ts";
-import { keys, type Key } from "../platform/table/keys.ts";
+import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
+import { hasExpired, type Actor } from "../platform/auth/authenticate.ts";
+import { hourMs, now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { findItem, itemsOf, queryRows, transact, type Update } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
-import { ApiKeyRecord, presentApiKey } from "./api-key-record.ts";
-import { takeQuota } from "./quota.ts";
+import { itemsOf, queryRows, transact } from "../platform/table/table.ts";
+import { keyManagerOf, limitsOfNewKey, requireEndable, requireGiveable } from "./api-key-limits.ts";
+import {
+  ApiKeyRecord,
+  countMadeKey,
+  endApiKey,
+  newApiKey,
+  presentApiKey,
+  readApiKey,
+} from "./api-key-record.ts";
+import { releaseQuota, takeQuota } from "./quota.ts";
 
-/** Disabled keys stay listed and count. */
-const maxApiKeys = 1_000;
+/** Disabled keys stay listed and count, until they are deleted. */
+export const maxApiKeys = 1_000;
+
+/** So many keys can have come one from another before a person makes the next: each has all of them in its record. */
+const maxAncestors = 100;
 
 /**
  * Creates an API key. Its secret is returned here once and stored only as a hash.
- * @throws ApiError CONFLICT when the organisation has as many keys as it may have; UNAVAILABLE
+ * @throws ApiError CONFLICT when the organisation has as many keys as it may have; VALIDATION_ERROR; INSUFFICIENT_SCOPE;
+ *   UNAUTHORIZED when the key that makes it was disabled meanwhile; UNAVAILABLE
  */
 export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
-  const secret = newApiKeySecret();
-  const record: ApiKeyRecord = {
-    entity: "apiKey",
-    id: newId("key"),
-    organizationId: actor.organizationId,
-    secretHash: hashApiKeySecret(secret),
-    hint: apiKeyHint(secret),
-    name: request.name,
-    createdAt: now().toISOString(),
-  };
-  const credential: z.infer<typeof CredentialRecord> = {
-    entity: "credential",
-    keyId: record.id,
-    organizationId: actor.organizationId,
-    userId: actor.userId,
-  };
+  const manager = await keyManagerOf(actor);
+  const limits = limitsOfNewKey(manager, request);
+  refuseLongLine(manager.key);
+  const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
   const created = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
-    {
-      put: { ...keys.apiKeyOfOrganization(actor.organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
-    {
-      put: { ...keys.apiKey(record.secretHash), ...credential },
-      condition: "attribute_not_exists(pk)",
-    },
+    ...writes,
+    ...(manager.key === undefined ? [] : [countMadeKey(manager.key)]),
   ]);
-  if (created.outcome === "refused") {
-    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxApiKeys} API keys.` });
+  if (created.outcome === "refused") throw refusal(created.refusals[0] !== undefined);
+  return { ...presentApiKey(record), secret };
+}
+
+/**
+ * Puts a new key with the same limits in the place of a key, which works on for a while.
+ * @throws ApiError NOT_FOUND, also for a key of another organisation; CONFLICT when it is not active, has been replaced
+ *   before, or the organisation has as many keys as it may have; INSUFFICIENT_SCOPE for a key that may more than the
+ *   caller; UNAVAILABLE
+ */
+export async function rotateApiKey(
+  actor: Actor,
+  keyId: string,
+  { overlapHours }: RotateApiKeyRequest,
+): Promise<CreatedApiKey> {
+  const [manager, old] = await Promise.all([keyManagerOf(actor), readApiKey(actor.organizationId, keyId)]);
+  requireGiveable(manager, old);
+  refuseLongLine(manager.key);
+  if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
+  const { record, secret, writes } = newApiKey(actor, manager.key, old);
+  // A key that rotates itself stands in one write of the transaction: in the one that ends it.
+  const counted = manager.key === undefined || manager.key.id === old.id ? [] : [countMadeKey(manager.key)];
+  const rotated = await transact([
+    takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
+    ...endApiKey(old, endAfter(old, overlapHours), record.id),
+    ...writes,
+    ...counted,
+  ]);
+  if (rotated.outcome === "refused") {
+    if (rotated.refusals[1] !== undefined) throw notReplaceable();
+    throw refusal(rotated.refusals[0] !== undefined);
   }
   return { ...presentApiKey(record), secret };
 }
 
 /** The organisation's keys, newest first, without their secrets. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
+  const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
+  return pageOf(
+    records.map((record) => presentApiKey(record, uses.get(record.id))),
+    query,
+  );
+}
+
+/** All keys of an organisation as they are now, newest first. */
+export async function allApiKeys(organizationId: string): Promise<ApiKeyRecord[]> {
   const { pk } = keys.organization(organizationId);
-  const rows = await queryRows(ApiKeyRecord, {
-    pk,
-    from: "KEY#",
-    to: "KEY#~",
-    newestFirst: true,
-    limit: maxApiKeys,
-    consistent: true,
-  });
-  return pageOf(itemsOf(rows).map(presentApiKey), query);
+  const range = { pk, from: "KEY#", to: "KEY#~", newestFirst: true, limit: maxApiKeys, consistent: true };
+  return itemsOf(await queryRows(ApiKeyRecord, range));
+}
+
+async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {
+  const { pk } = keys.apiKeyUse(organizationId, "");
+  const uses = itemsOf(await queryRows(ApiKeyUseRecord, { pk, limit: maxApiKeys }));
+  return new Map(uses.map((use) => [use.keyId, use]));
 }
 
 /**
- * Revokes a key: the next request that carries it is refused. Disabling a disabled key changes nothing.
- * @throws ApiError NOT_FOUND, also for a key of another organisation; UNAVAILABLE
+ * Revokes a key and forgets it. What it has made stays, and is still known to come from it.
+ * @throws ApiError NOT_FOUND, also for a key of another organisation; INSUFFICIENT_SCOPE; UNAVAILABLE
  */
-export async function disableApiKey(organizationId: string, keyId: string): Promise<ApiKey> {
-  const key = keys.apiKeyOfOrganization(organizationId, keyId);
-  const record = await findItem(ApiKeyRecord, key, { consistent: true });
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  if (record.disabledAt !== undefined) return presentApiKey(record);
-  const disabledAt = now().toISOString();
-  const disable = (each: Key): Update =>
-    updateOf(each, { set: { disabledAt } }, { present: ["pk"], absent: ["disabledAt"] });
-  const disabled = await transact([disable(key), disable(keys.apiKey(record.secretHash))]);
-  if (disabled.outcome === "committed") return presentApiKey({ ...record, disabledAt });
-  // Only another call that disabled it in the meantime can stand in the way; its time is the one that counts.
-  return presentApiKey(ApiKeyRecord.parse(disabled.refusals[0]?.found));
+export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: string; deleted: true }> {
+  const { organizationId } = actor;
+  const [manager, record] = await Promise.all([keyManagerOf(actor), readApiKey(organizationId, keyId)]);
+  requireEndable(manager, record);
+  const deleted = await transact([
+    { delete: keys.apiKeyOfOrganization(organizationId, keyId), condition: "attribute_exists(pk)" },
+    { delete: keys.apiKey(record.secretHash) },
+    { delete: keys.apiKeyUse(organizationId, keyId) },
+    releaseQuota(organizationId, "apiKeyCount"),
+  ]);
+  if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
+  return { id: keyId, deleted: true };
+}
+
+/** @throws ApiError CONFLICT for a key that comes from too many others to make one more */
+function refuseLongLine(maker: ApiKeyRecord | undefined): void {
+  if (maker === undefined || maker.ancestorIds.length < maxAncestors) return;
+  throw new ApiError("CONFLICT", {
+    message: `This API key comes from ${maxAncestors} others, one from the other: a person has to make the next.`,
+  });
+}
+
+/** How a key ends that is replaced: with the overlap, but no later than it would have. */
+function endAfter(
+  { validUntil }: ApiKeyRecord,
+  overlapHours: number,
+): { disabledAt: string } | { validUntil: string } {
+  const end = new Date(now().getTime() + overlapHours * hourMs).toISOString();
+  if (overlapHours === 0) return { disabledAt: end };
+  return { validUntil: validUntil === undefined || end < validUntil ? end : validUntil };
+}
+
+function notReplaceable(): ApiError {
+  return new ApiError("CONFLICT", { message: "Only an active API key that was not rotated before can be." });
+}
+
+/** Why a new key was not made: there are too many, or the one that was to make it has been disabled since. */
+function refusal(isFull: boolean): ApiError {
+  if (!isFull) return new ApiError("UNAUTHORIZED");
+  return new ApiError("CONFLICT", { message: `An organisation has at most ${maxApiKeys} API keys.` });
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Organization } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { SenderId } from "../contract/sms.ts";
+import type { StoredOrganization } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem, type Update } from "../platform/table/table.ts";
@@ -32,9 +33,20 @@ export const OrganizationRecord = z.object({
   emailVerifiedAt: z.string().optional(),
   /** Since when its KYC submission is approved; absent also of what an older release approved. */
   kycApprovedAt: z.string().optional(),
+  /** Since when its calls are refused, and why: the operator has said so. */
+  suspendedAt: z.string().optional(),
+  suspendedReason: z.string().optional(),
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
+
+/**
+ * The record of a caller's organisation, which was read to let the call in.
+ * @throws Error when it has another shape
+ */
+export function organizationOf(stored: StoredOrganization): OrganizationRecord {
+  return OrganizationRecord.parse(stored);
+}
 
 /** Eventually consistent unless asked otherwise. */
 export async function findOrganization(

@@ -35,6 +35,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     firstName: request.firstName,
     lastName: request.lastName,
     createdAt: createdAt.toISOString(),
+    role: "owner",
   };
   const organization: OrganizationRecord = {
     entity: "organization",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import type { User } from "../contract/accounts.ts";
+import { Role } from "../contract/scopes.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/table.ts";
 
@@ -13,6 +14,7 @@ export const UserRecord = z.object({
   firstName: z.string().optional(),
   lastName: z.string().optional(),
   createdAt: z.string(),
+  role: Role.default("owner"),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
   /** Sessions that were logged out one by one. */

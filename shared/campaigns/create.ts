@@ -1,4 +1,4 @@
-import { findOrganization } from "../accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
 import { takeQuota } from "../accounts/quota.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
@@ -20,6 +20,7 @@ const maxCampaigns = 100_000;
 /**
  * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
  * are now; who belongs to the audience is looked up when it is sent.
+ * @param known the record of the organisation, where it has been read
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkSender`), CONFLICT when the
  *   organisation has as many as it may have
  */
@@ -27,11 +28,12 @@ export async function createCampaign(
   organizationId: string,
   request: CreateCampaignRequest,
   attempt?: Attempt,
+  known?: OrganizationRecord,
 ): Promise<Campaign> {
   const createdAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
   const message = await textOf(organizationId, request);
-  const organization = await findOrganization(organizationId);
+  const organization = known ?? (await findOrganization(organizationId));
   const senderId = usableSenderId(organization, request.senderId);
   await checkSender(organization, { organizationId, senderId });
   const record: CampaignRecord = {

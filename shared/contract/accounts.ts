@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
+import { allScopes, Scope } from "./scopes.ts";
 
 /** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
 const Email = z
@@ -74,13 +75,70 @@ export type Session = z.infer<typeof Session>;
 export const LoggedOut = z.object({ loggedOut: z.literal(true) }).meta({ id: "LoggedOut" });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 
+const Scopes = z
+  .array(Scope)
+  .min(1)
+  .max(allScopes.length)
+  .refine((scopes) => new Set(scopes).size === scopes.length, "must not name a scope twice")
+  .meta({ uniqueItems: true });
+
+const AllowedAddresses = z
+  .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an address or a CIDR block"))
+  .min(1)
+  .max(50);
+
 export const CreateApiKeyRequest = z
-  .object({ name: text(100).optional().meta({ description: "What the key is for, in words of your own." }) })
+  .object({
+    name: text(100).optional().meta({ description: "What the key is for, in words of your own." }),
+    scopes: Scopes.optional().meta({
+      description:
+        "What the key may do. Without it as much as the gateway gives to keys: everything, or on a strict one " +
+        "everything but `keys`. Never more than the credential that makes it.",
+    }),
+    expiresAt: Timestamp.optional().meta({
+      description: "When the key ends; not later than the key that makes it, whose end it gets without this.",
+    }),
+    allowedAddresses: AllowedAddresses.optional().meta({
+      description:
+        "The addresses and CIDR blocks, of IPv4 and IPv6, that the key may be used from; without it those of the key " +
+        "that makes it, or all.",
+    }),
+  })
   .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] })
   .prefault({});
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeyParams = z.object({ id: idSchema("key") });
+
+export const RotateApiKeyRequest = z
+  .object({
+    overlapHours: z.int().min(0).max(168).default(24).meta({
+      description: "How long the old key still works; with 0 it is disabled at once.",
+    }),
+  })
+  .meta({ id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] })
+  .prefault({});
+export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
+
+export const DisableApiKeyRequest = z
+  .object({
+    descendants: z.boolean().default(false).meta({
+      description: "Whether the keys that were made with it go too, and those made with them.",
+    }),
+  })
+  .meta({ id: "DisableApiKeyRequest", examples: [{ descendants: true }] })
+  .prefault({});
+export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
+
+export const RevokeAllApiKeysRequest = z
+  .object({
+    exceptCalling: z.boolean().default(false).meta({
+      description: "Whether the key that makes this call stays.",
+    }),
+  })
+  .meta({ id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] })
+  .prefault({});
+export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;
 
 export const ApiKey = z
   .object({
@@ -89,8 +147,19 @@ export const ApiKey = z
     hint: z
       .string()
       .meta({ description: "The first characters of the secret, enough to tell one key from another." }),
-    status: z.enum(["active", "disabled"]),
+    status: z.enum(["active", "disabled", "expired"]),
+    scopes: z.array(Scope).meta({ description: "What it may do." }),
+    allowedAddresses: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "Where it may be used from; absent where that is anywhere." }),
     createdAt: Timestamp,
+    createdBy: z
+      .object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) })
+      .optional()
+      .meta({ description: "Whose call made it; absent of keys that were made before this was kept." }),
+    expiresAt: Timestamp.optional(),
+    lastUsedAt: Timestamp.optional().meta({ description: "To the hour; absent while it was not used." }),
     disabledAt: Timestamp.optional(),
   })
   .meta({ id: "ApiKey" });
@@ -104,3 +173,12 @@ export const CreatedApiKey = ApiKey.extend({
     .meta({ description: "Shown this once. Goes into the Authorization header like a session token." }),
 }).meta({ id: "CreatedApiKey" });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+
+export const DeletedApiKey = z
+  .object({ id: idSchema("key"), deleted: z.literal(true) })
+  .meta({ id: "DeletedApiKey" });
+
+export const RevokedApiKeys = z
+  .object({ count: z.int().meta({ description: "How many keys this call has disabled." }) })
+  .meta({ id: "RevokedApiKeys" });
+export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

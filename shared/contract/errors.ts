@@ -55,11 +55,20 @@ export const errorCatalogue = {
     message: "Top-ups over the API are disabled here.",
     remedy: "Ask the operator of the gateway to credit the wallet.",
   },
+  ORGANIZATION_SUSPENDED: {
+    status: 403,
+    message: "The organisation is suspended.",
+    remedy: "Ask the operator of the gateway why, and what is needed to go on.",
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     message: "This credential may not do this.",
-    remedy:
-      "Use a credential that has the scope that the operation names, or log in where only people may call.",
+    remedy: "Use a credential with the scope that the operation names, or log in.",
+  },
+  ADDRESS_NOT_ALLOWED: {
+    status: 403,
+    message: "This API key may not be used from this address.",
+    remedy: "Call from one of the key's `allowedAddresses`, or make another key.",
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,

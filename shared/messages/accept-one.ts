@@ -1,4 +1,4 @@
-import { findOrganization } from "../accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
@@ -10,10 +10,18 @@ import { checkMessage } from "./policies.ts";
 import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
+/** What is known of a request to send, beside its body. */
+export interface AcceptOptions {
+  readonly attempt?: Attempt | undefined;
+  /** Is given headers of the answer. */
+  readonly addHeaders?: (headers: Readonly<Record<string, string>>) => void;
+  /** The record of the organisation, where it has been read. */
+  readonly known?: OrganizationRecord;
+}
+
 /**
  * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
  * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
- * @param addHeaders is given those of the answer
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`),
  *   RECIPIENT_RATE_EXCEEDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
  *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
@@ -21,12 +29,11 @@ import { parseSchedule } from "./schedule.ts";
 export async function acceptMessage(
   organizationId: string,
   request: SendSmsRequest,
-  attempt?: Attempt,
-  addHeaders?: (headers: Readonly<Record<string, string>>) => void,
+  { attempt, addHeaders, known }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
-  const organization = await findOrganization(organizationId);
+  const organization = known ?? (await findOrganization(organizationId));
   const senderId = usableSenderId(organization, request.senderId);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
   await checkMessage(organization, message);

@@ -55,6 +55,14 @@ Every response of an operation carries \`X-Request-Id\`; name it when you ask fo
 \`Idempotency-Key\` header can be repeated safely: within 24 hours the same request with the same key gets the first answer
 again, with \`Idempotent-Replayed: true\`. A request that failed is not kept.
 
+## Credentials
+
+\`Authorization: Bearer\` takes the token of a session or the secret of an API key. Each operation names the scope that it
+needs: \`read\` for what changes nothing, \`send\` for messages and the names they come from, \`contacts\`, \`campaigns\`
+(templates too), \`webhooks\`, \`billing\` (top-ups and KYC) and \`keys\` (API keys). A key may be given some of them, an
+end, and the addresses it is used from; it makes no key that may more than itself. A session may what the role of its
+person may: owners and admins everything, developers all but \`billing\`, viewers \`read\`.
+
 ## Errors
 
 An error is \`{ "error": { code, message, requestId, details? } }\`; decide by \`code\`, show \`message\` to a person. What the

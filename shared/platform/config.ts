@@ -24,6 +24,7 @@ export const environmentNames = {
     countries: "ALLOWED_COUNTRIES",
     passwords: "PASSWORD_POLICY",
     redactOneTimeCodes: "REDACT_ONE_TIME_CODES",
+    apiKeysManageKeys: "API_KEYS_MANAGE_KEYS",
   },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
@@ -54,6 +55,8 @@ export const config = {
   /** Of the key that the secrets of webhooks are sealed with. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
+  /** Whether an API key may manage keys where nothing is said about its scopes. */
+  apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
   carrier: (): string => required(environmentNames.carrier),

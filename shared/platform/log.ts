@@ -11,6 +11,10 @@ export interface LogFields {
   readonly status?: number | undefined;
   readonly durationMs?: number | undefined;
   readonly organizationId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly apiKeyId?: string | undefined;
+  /** The address that a request came from. */
+  readonly sourceIp?: string | undefined;
   readonly messageId?: string | undefined;
   readonly campaignId?: string | undefined;
   readonly webhookId?: string | undefined;

@@ -4,9 +4,14 @@ import {
   ApiKeyParams,
   CreateApiKeyRequest,
   CreatedApiKey,
+  DeletedApiKey,
+  DisableApiKeyRequest,
   LoggedOut,
   LoginRequest,
   RegisterRequest,
+  RevokeAllApiKeysRequest,
+  RevokedApiKeys,
+  RotateApiKeyRequest,
   Session,
 } from "../contract/accounts.ts";
 import { PageQuery } from "../contract/primitives.ts";
@@ -64,6 +69,7 @@ export const getMe = {
   tag: "auth",
   summary: "The user and organisation of the credential",
   auth: "bearer",
+  scope: "read",
   status: 200,
   data: Account,
   errors: [],
@@ -75,6 +81,7 @@ export const listApiKeys = {
   tag: "auth",
   summary: "List API keys, without their secrets",
   auth: "bearer",
+  scope: "keys",
   query: PageQuery,
   status: 200,
   data: ApiKey,
@@ -88,7 +95,22 @@ export const createApiKey = {
   tag: "auth",
   summary: "Create an API key; its secret is in this response and never again",
   auth: "bearer",
+  scope: "keys",
   body: CreateApiKeyRequest,
+  status: 201,
+  data: CreatedApiKey,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const rotateApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys/{id}/rotate",
+  tag: "auth",
+  summary: "Replace an API key by a new one that may do the same; the old one works on for a while",
+  auth: "bearer",
+  scope: "keys",
+  params: ApiKeyParams,
+  body: RotateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
   errors: ["CONFLICT"],
@@ -100,9 +122,37 @@ export const disableApiKey = {
   tag: "auth",
   summary: "Revoke an API key, from the next request on",
   auth: "bearer",
+  scope: "keys",
   params: ApiKeyParams,
+  body: DisableApiKeyRequest,
   status: 200,
   data: ApiKey,
+  errors: [],
+} as const satisfies Route;
+
+export const deleteApiKey = {
+  method: "DELETE",
+  path: "/v1/auth/api-keys/{id}",
+  tag: "auth",
+  summary: "Revoke an API key and forget it, which makes room for another",
+  auth: "bearer",
+  scope: "keys",
+  params: ApiKeyParams,
+  status: 200,
+  data: DeletedApiKey,
+  errors: [],
+} as const satisfies Route;
+
+export const revokeAllApiKeys = {
+  method: "POST",
+  path: "/v1/auth/api-keys/revoke-all",
+  tag: "auth",
+  summary: "Revoke all API keys of the organisation at once",
+  auth: "bearer",
+  scope: "keys",
+  body: RevokeAllApiKeysRequest,
+  status: 200,
+  data: RevokedApiKeys,
   errors: [],
 } as const satisfies Route;
 
@@ -114,5 +164,8 @@ export const routes = {
   getMe,
   listApiKeys,
   createApiKey,
+  rotateApiKey,
   disableApiKey,
+  deleteApiKey,
+  revokeAllApiKeys,
 };

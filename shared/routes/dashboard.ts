@@ -7,6 +7,7 @@ export const getDashboardStats = {
   tag: "dashboard",
   summary: "The balance, and the messages of today and the last 30 days by their state",
   auth: "bearer",
+  scope: "read",
   status: 200,
   data: DashboardStats,
   errors: ["WALLET_MISSING"],

@@ -1,16 +1,25 @@
 import type * as z from "zod";
 
 import type { ErrorCode } from "../contract/errors.ts";
+import type { Scope } from "../contract/scopes.ts";
 
 /** One operation of the API: all that a customer, the gateway and the document need to know of it. */
-export interface Route {
+export type Route = Access & Columns;
+
+/** Who may call: who has a credential with a scope, only a person who is logged in, or anyone. */
+type Access =
+  | { readonly auth: "bearer"; readonly scope: Scope }
+  | { readonly auth: "none" | "session"; readonly scope?: never };
+
+/** A route that asks for a credential. */
+export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
+
+interface Columns {
   readonly method: "DELETE" | "GET" | "PATCH" | "POST";
   readonly path: `/${string}`;
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
   readonly summary: string;
-  /** What a caller needs: any credential, the session of a person who is logged in, or nothing. */
-  readonly auth: "bearer" | "none" | "session";
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   /** A body is optional when its schema takes an absent one. */
@@ -29,14 +38,12 @@ export interface Route {
   readonly errors: readonly ErrorCode[];
 }
 
-/** A route that asks for a credential. */
-export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
-
 /** Every error code that an operation can answer with: its own, and those that its other columns bring. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
-  if (route.auth !== "none") codes.push("UNAUTHORIZED");
-  if (route.auth === "session") codes.push("INSUFFICIENT_SCOPE");
+  if (route.auth !== "none") {
+    codes.push("UNAUTHORIZED", "ORGANIZATION_SUSPENDED", "INSUFFICIENT_SCOPE", "ADDRESS_NOT_ALLOWED");
+  }
   // Whatever reads or writes the table may find it too busy.
   if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");
   if (route.params !== undefined) codes.push("NOT_FOUND");

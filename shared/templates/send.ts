@@ -1,8 +1,7 @@
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { SendSmsRequest, type AcceptedMessage } from "../contract/sms.ts";
 import type { SendTemplateRequest } from "../contract/templates.ts";
-import { acceptMessage } from "../messages/accept-one.ts";
-import type { Attempt } from "../platform/http/idempotency.ts";
+import { acceptMessage, type AcceptOptions } from "../messages/accept-one.ts";
 import { readTemplate } from "./record.ts";
 import { renderTemplate } from "./render.ts";
 
@@ -15,12 +14,11 @@ export async function sendTemplate(
   organizationId: string,
   templateId: string,
   { values, ...request }: SendTemplateRequest,
-  attempt?: Attempt,
-  addHeaders?: (headers: Readonly<Record<string, string>>) => void,
+  options: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const template = await readTemplate(organizationId, templateId);
   const message = messageOf(template.body, values);
-  return acceptMessage(organizationId, { ...request, message }, attempt, addHeaders);
+  return acceptMessage(organizationId, { ...request, message }, options);
 }
 
 function messageOf(body: string, values: Readonly<Record<string, string>>): string {

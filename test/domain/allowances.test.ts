@@ -238,7 +238,7 @@ describe("a pace of ten messages a second", () => {
     const organizationId = await openWallet(10_000_000);
     const told: Readonly<Record<string, string>>[] = [];
     const sendAndListen = async (): Promise<unknown> =>
-      acceptMessage(organizationId, request, undefined, (headers) => told.push(headers));
+      acceptMessage(organizationId, request, { addHeaders: (headers) => void told.push(headers) });
     for (let sent = 0; sent < 10; sent += 1) await sendAndListen();
     const remaining = told.map(({ RateLimit }) => RateLimit);
     expect(remaining).toEqual(Array.from({ length: 10 }, (_, index) => `"sends";r=${9 - index};t=1`));
@@ -292,7 +292,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     const key = randomUUID();
     for (let repeat = 0; repeat < 6; repeat += 1) {
       await once({ organizationId, key, content: request }, async (attempt) =>
-        acceptMessage(organizationId, request, attempt),
+        acceptMessage(organizationId, request, { attempt }),
       );
     }
     expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(4);

@@ -21,6 +21,7 @@ beforeEach(async () => {
     email: `${userId}@example.com`,
     passwordHash: "none",
     createdAt: start.toISOString(),
+    role: "owner",
   };
   await putItem({ put: { ...keys.user(userId), ...user } });
 });
@@ -30,7 +31,7 @@ afterEach(() => void vi.useRealTimers());
 function newSession(): Actor & { readonly credential: { readonly type: "session" } } {
   const sessionId = newId("ses");
   vi.setSystemTime(Date.now() + secondMs);
-  return { organizationId: newId("org"), userId, credential: { type: "session", sessionId } };
+  return { organizationId: newId("org"), userId, credential: { type: "session", sessionId }, scopes: [] };
 }
 
 /** How many sessions the user's record names, and which of these it does not say to have ended. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
@@ -17,14 +18,27 @@ async function request(
   });
 }
 
-const protectedRoutes = Object.entries<Route>(routes).filter(([, route]) => route.auth === "bearer");
+const protectedRoutes = Object.entries<Route>(routes).filter(([, route]) => route.auth !== "none");
 let customer: Customer;
 let apiKeySecret: string;
+/** API keys of another customer that may everything but what they stand under. */
+const secretsWithout = new Map<Scope, string>();
 beforeAll(async () => {
   customer = await Customer.register();
   ({ secret: apiKeySecret } = await customer.createApiKey());
+  const other = await Customer.register();
+  for (const scope of allScopes) {
+    const scopes = allScopes.filter((each) => each !== scope);
+    secretsWithout.set(scope, (await other.client.createApiKey({ body: { scopes } })).secret);
+  }
 });
 
+/** Who calls a route with a session: somebody who needs it no more where it may be what the route ends. */
+async function callerOf(route: Route): Promise<Customer> {
+  return route.auth === "session" ? Customer.register() : customer;
+}
+
+const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 
 describe.each(protectedRoutes)("%s", (_operation, route) => {
@@ -46,9 +60,12 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     );
   });
 
-  it("takes the scheme in the documented spelling only", async () => {
-    const response = await request(route, { headers: { Authorization: `bearer ${customer.token}` } });
-    expect(errorOf(response)).toEqual(unauthorized);
+  it("takes the scheme in any case of letters", async () => {
+    for (const scheme of ["bearer", "BEARER"]) {
+      const { token } = await callerOf(route);
+      const response = await request(route, { headers: { Authorization: `${scheme} ${token}` } });
+      expect(response.status, scheme).not.toBe(401);
+    }
   });
 
   it("refuses a token whose signature is cut off, changed or left out", async () => {
@@ -75,14 +92,26 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     }
   });
 
-  it("takes a session token and an API key alike", async () => {
-    for (const credential of [customer.token, apiKeySecret]) {
-      expect((await request(route, { credential })).status).not.toBe(401);
-    }
+  it("takes a session token, and an API key unless it is for people alone", async () => {
+    const { token } = await callerOf(route);
+    expect([401, 403]).not.toContain((await request(route, { credential: token })).status);
+    // A new one, for the request before may have revoked all.
+    const { secret } = await customer.client.createApiKey({ body: { scopes: [...allScopes] } });
+    const response = await request(route, { credential: secret });
+    expect([401, 403].includes(response.status)).toBe(route.auth === "session");
+  });
+
+  it("refuses an API key that may everything else, and says which scope it needs", async () => {
+    const scope = route.scope ?? "keys";
+    const response = await request(route, { credential: secretsWithout.get(scope) ?? "" });
+    expect(errorOf(response)).toEqual(insufficientScope);
+    const needed = route.scope === undefined ? "" : `, scope="${scope}"`;
+    expect(response.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope"${needed}`);
   });
 
   it("carries a request id and tells browsers and caches to keep their hands off", async () => {
-    const { headers } = await request(route, { credential: customer.token });
+    const { token } = await callerOf(route);
+    const { headers } = await request(route, { credential: token });
     expect(headers.get("x-request-id")).toMatch(/^\S{8,}$/);
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("x-content-type-options")).toBe("nosniff");

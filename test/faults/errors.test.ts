@@ -99,9 +99,19 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return register(4);
   },
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
+  ORGANIZATION_SUSPENDED: async () => {
+    const key = keys.organization(customer.organizationId);
+    await updateItem(z.unknown(), updateOf(key, { set: { suspendedAt: new Date().toISOString() } }));
+    return customer.call("/v1/wallet");
+  },
   INSUFFICIENT_SCOPE: async () => {
-    const { secret } = await customer.createApiKey();
-    return customer.call("/v1/auth/logout", { method: "POST", credential: secret });
+    const { secret } = await customer.client.createApiKey({ body: { scopes: ["read"] } });
+    return customer.call("/v1/auth/api-keys", { credential: secret });
+  },
+  ADDRESS_NOT_ALLOWED: async () => {
+    const allowedAddresses = ["192.0.2.0/24"];
+    const { secret } = await customer.client.createApiKey({ body: { allowedAddresses } });
+    return customer.call("/v1/wallet", { credential: secret });
   },
   EMAIL_NOT_VERIFIED: async () => (await Customer.register({ baseUrl: gateway.url })).trySend(),
   KYC_REQUIRED: async () => {

@@ -241,6 +241,7 @@ it("lets a send debit and record, and no more", () => {
     "PutItem MESSAGES#*",
     "PutItem beside WALLET#*",
     "UpdateItem IDEMPOTENCY#*",
+    "UpdateItem KEY_USES#*",
     "UpdateItem STATS#*",
     "UpdateItem WALLET#*",
     "UpdateItem beside DUE#*",

@@ -321,7 +321,7 @@ class World {
     const content = { ...request, message: "x".repeat(segments * 153) };
     if (key === undefined) return acceptMessage(organizationId, content);
     const { answer } = await once({ organizationId, key, content }, async (attempt) =>
-      acceptMessage(organizationId, content, attempt),
+      acceptMessage(organizationId, content, { attempt }),
     );
     return answer;
   }

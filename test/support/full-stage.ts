@@ -15,6 +15,7 @@ export const fullStage: Stage = {
       countries: ["GB", "XK"],
       passwords: "uncommon",
       redactOneTimeCodes: true,
+      apiKeysManageKeys: true,
     },
     topUpEnabled: true,
     webhookTargets: "public",

@@ -1,21 +1,27 @@
 import * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
+import { allScopes, Role, Scope, scopesOfRole } from "../../contract/scopes.ts";
 import type { ProtectedRoute } from "../../routes/route.ts";
+import { now } from "../clock.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
+import { sourceAddress } from "../http/source-address.ts";
 import { keys } from "../table/keys.ts";
 import { findItem } from "../table/table.ts";
+import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
+import { noteUse } from "./api-key-use.ts";
 import { verifySessionToken, type SessionClaims } from "./session-token.ts";
 
 /** On whose behalf a request is made. */
 export interface Actor {
   readonly organizationId: string;
-  /** The user who logged in, or who created the API key. */
+  /** The user who logged in, or in the end stands behind the API key. */
   readonly userId: string;
   readonly credential:
     | { readonly type: "session"; readonly sessionId: string }
     | { readonly type: "apiKey"; readonly keyId: string };
+  readonly scopes: readonly Scope[];
 }
 
 /** The item that an API key is looked up by; written by the accounts. */
@@ -24,71 +30,155 @@ export const CredentialRecord = z.object({
   keyId: z.string(),
   organizationId: z.string(),
   userId: z.string(),
+  /** What the key may do; everything where it was not limited. */
+  scopes: z.array(Scope).optional(),
+  validUntil: z.string().optional(),
+  /** The addresses and CIDR blocks that it may be used from; any where there are none. */
+  allowedAddresses: z.array(z.string()).optional(),
   disabledAt: z.string().optional(),
 });
+export type CredentialRecord = z.infer<typeof CredentialRecord>;
+
+/**
+ * The item of an organisation, as far as it says whether its calls are let in. Handlers get all of it, so that none of
+ * them reads it once more; the accounts know what else is in it.
+ */
+const StoredOrganization = z.looseObject({
+  entity: z.literal("organization"),
+  suspendedAt: z.string().optional(),
+});
+export type StoredOrganization = z.infer<typeof StoredOrganization>;
 
 /** What the item of a user says of their sessions; the accounts know what else is in it. */
 const SessionsOfUser = z.object({
   entity: z.literal("user"),
+  organizationId: z.string(),
+  role: Role.default("owner"),
+  /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
+  /** Sessions that were ended one by one. */
   endedSessionIds: z.set(z.string()).default(new Set()),
+  removedAt: z.string().optional(),
 });
+
+interface Authenticated {
+  readonly actor: Actor;
+  readonly organization: StoredOrganization;
+}
 
 /**
  * Finds out on whose behalf a request is made, and whether its credential is enough for the route.
- * @throws ApiError UNAUTHORIZED, INSUFFICIENT_SCOPE
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE, in this order
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
     before: async ({ event }) => {
-      event.actor = await authenticate(event.headers["authorization"]);
-      if (route.auth === "session" && event.actor.credential.type !== "session") {
-        throw new ApiError("INSUFFICIENT_SCOPE");
-      }
+      const { actor, organization } = await authenticate(
+        event.headers["authorization"],
+        sourceAddress(event),
+      );
+      // The log says who was refused.
+      event.actor = actor;
+      event.organization = organization;
+      if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+      if (route.auth === "bearer") requireScope(actor, route.scope);
+      else requireSession(actor);
     },
   };
 }
 
 /**
- * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme. A
- * disabled key is refused from the next request on, so the lookup is consistent and never cached.
- * @throws ApiError UNAUTHORIZED
+ * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme, whose name counts in
+ * any case of letters (RFC 9110, section 11.1). What ends a credential holds from the next request on, so all that is read
+ * is read consistently and never kept.
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED
  */
-async function authenticate(authorization: string | undefined): Promise<Actor> {
-  const credential = /^Bearer (\S+)$/.exec(authorization ?? "")?.[1];
+async function authenticate(authorization: string | undefined, address: string): Promise<Authenticated> {
+  const credential = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (credential === undefined) throw unauthorized();
-  const actor = credential.startsWith("nn_")
-    ? await actorOfApiKey(credential)
-    : await actorOfSession(credential);
-  if (actor === undefined) throw unauthorized("invalid_token");
-  return actor;
+  const authenticated = credential.startsWith("nn_")
+    ? await ofApiKey(credential, address)
+    : await ofSession(credential);
+  if (authenticated === undefined) throw unauthorized("invalid_token");
+  return authenticated;
 }
 
-async function actorOfApiKey(secret: string): Promise<Actor | undefined> {
+/** @throws ApiError ADDRESS_NOT_ALLOWED */
+async function ofApiKey(secret: string, address: string): Promise<Authenticated | undefined> {
   if (!isApiKeySecret(secret)) return undefined;
-  const record = await findItem(CredentialRecord, keys.apiKey(hashApiKeySecret(secret)), {
-    consistent: true,
-  });
-  if (record === undefined || record.disabledAt !== undefined) return undefined;
-  const { organizationId, userId, keyId } = record;
-  return { organizationId, userId, credential: { type: "apiKey", keyId } };
+  const key = keys.apiKey(hashApiKeySecret(secret));
+  const record = await findItem(CredentialRecord, key, { consistent: true });
+  if (record === undefined || record.disabledAt !== undefined || hasExpired(record)) return undefined;
+  const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses } = record;
+  if (allowedAddresses !== undefined && !isAddressIn(address, allowedAddresses)) {
+    throw new ApiError("ADDRESS_NOT_ALLOWED");
+  }
+  const [organization] = await Promise.all([
+    findOrganization(organizationId),
+    noteUse({ organizationId, keyId }),
+  ]);
+  if (organization === undefined) return undefined;
+  return {
+    actor: { organizationId, userId, credential: { type: "apiKey", keyId }, scopes },
+    organization,
+  };
 }
 
-async function actorOfSession(token: string): Promise<Actor | undefined> {
+/** Whether the time of a key is over. */
+export function hasExpired({ validUntil }: { readonly validUntil?: string | undefined }): boolean {
+  return validUntil !== undefined && Date.parse(validUntil) <= now().getTime();
+}
+
+async function ofSession(token: string): Promise<Authenticated | undefined> {
   const claims = await verifySessionToken(token);
   if (claims === undefined) return undefined;
   const { organizationId, userId, sessionId } = claims;
-  const user = await findItem(SessionsOfUser, keys.user(userId), { consistent: true });
-  if (user === undefined || !isOpen(claims, user)) return undefined;
-  return { organizationId, userId, credential: { type: "session", sessionId } };
+  const [organization, user] = await Promise.all([
+    findOrganization(organizationId),
+    findItem(SessionsOfUser, keys.user(userId), { consistent: true }),
+  ]);
+  if (organization === undefined || user === undefined || !isOpen(claims, user)) return undefined;
+  return {
+    actor: {
+      organizationId,
+      userId,
+      credential: { type: "session", sessionId },
+      scopes: scopesOfRole[user.role],
+    },
+    organization,
+  };
 }
 
-function isOpen(
-  { sessionId, issuedAt }: SessionClaims,
-  { sessionsValidFrom, endedSessionIds }: z.infer<typeof SessionsOfUser>,
-): boolean {
-  if (endedSessionIds.has(sessionId)) return false;
-  return sessionsValidFrom === undefined || issuedAt.getTime() >= Date.parse(sessionsValidFrom);
+function isOpen(session: SessionClaims, user: z.infer<typeof SessionsOfUser>): boolean {
+  const { sessionsValidFrom, endedSessionIds, removedAt } = user;
+  return (
+    removedAt === undefined &&
+    user.organizationId === session.organizationId &&
+    !endedSessionIds.has(session.sessionId) &&
+    (sessionsValidFrom === undefined || session.issuedAt.getTime() >= Date.parse(sessionsValidFrom))
+  );
+}
+
+async function findOrganization(organizationId: string): Promise<StoredOrganization | undefined> {
+  return findItem(StoredOrganization, keys.organization(organizationId), { consistent: true });
+}
+
+function requireSession({ credential }: Actor): void {
+  if (credential.type === "session") return;
+  throw insufficientScope({ message: "Only a person who is logged in may do this." });
+}
+
+function requireScope({ scopes }: Actor, scope: Scope): void {
+  if (!scopes.includes(scope)) throw insufficientScope({ scope });
+}
+
+/** That a credential may not do something (RFC 6750, section 3.1), with the scope that it would need. */
+export function insufficientScope({ scope, message }: { scope?: Scope; message?: string }): ApiError {
+  const challenge = `Bearer error="insufficient_scope"${scope === undefined ? "" : `, scope="${scope}"`}`;
+  return new ApiError("INSUFFICIENT_SCOPE", {
+    ...(message === undefined ? {} : { message }),
+    headers: { "WWW-Authenticate": challenge },
+  });
 }
 
 /** RFC 6750 section 3: the challenge names an error only when a credential was presented. */

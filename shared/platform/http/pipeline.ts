@@ -9,7 +9,7 @@ import type * as z from "zod";
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
 import type { Route } from "../../routes/route.ts";
-import type { Actor } from "../auth/authenticate.ts";
+import type { Actor, StoredOrganization } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
 import type { Attempt, BegunAttempt } from "./idempotency.ts";
@@ -21,6 +21,8 @@ type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Va
 /** What a handler is called with: the parts of the request that its route declares, already checked. */
 export interface Call<R extends Route> {
   readonly actor: R["auth"] extends "none" ? undefined : Actor;
+  /** The actor's organisation, as it was read for this call. */
+  readonly organization: R["auth"] extends "none" ? undefined : StoredOrganization;
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
@@ -54,6 +56,7 @@ export type Handle<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
 /** The event of a request, and what the middlewares have found out about it. */
 export interface EndpointEvent extends APIGatewayProxyEventV2 {
   actor?: Actor;
+  organization?: StoredOrganization;
   /** The parts of the request as the route's schemas have checked them. */
   input?: { readonly params: unknown; readonly query: unknown; readonly body: unknown };
   attempt?: BegunAttempt;
@@ -86,11 +89,12 @@ export function pipeline<const R extends Route>(
     .use(successResponse(route))
     .use(middlewares)
     .handler(async (event) => {
-      const { actor, input, attempt, replayed } = event;
+      const { actor, organization, input, attempt, replayed } = event;
       if (replayed !== undefined) return replayed.answer;
       const call = {
         ...input,
         actor,
+        organization,
         method: event.requestContext.http.method,
         path: event.rawPath,
         headers: event.headers,
@@ -201,12 +205,16 @@ function isResponse(response: unknown): response is APIGatewayProxyStructuredRes
 
 function requestLog(route: Route): EndpointMiddleware {
   const write: EndpointMiddleware["after"] = ({ event, response, error }) => {
+    const { organizationId, userId, credential } = event.actor ?? {};
     log.info("request", {
       requestId: event.requestContext.requestId,
       route: routeName(route),
       status: isResponse(response) ? response.statusCode : undefined,
       durationMs: Date.now() - event.requestContext.timeEpoch,
-      organizationId: event.actor?.organizationId,
+      organizationId,
+      userId,
+      apiKeyId: credential?.type === "apiKey" ? credential.keyId : undefined,
+      sourceIp: sourceAddress(event),
       errorCode: error instanceof ApiError ? error.code : undefined,
     });
     writeMetrics();

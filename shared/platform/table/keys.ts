@@ -14,6 +14,7 @@
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
+ * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
@@ -64,6 +65,7 @@ export const keyFamilies = [
   "EMAIL",
   "IDEMPOTENCY",
   "KEY",
+  "KEY_USES",
   "KNOWN_NETWORK",
   "LEDGER",
   "LIMIT",
@@ -110,6 +112,10 @@ export const keys = {
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
   knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
+  apiKeyUse: (organizationId: string, keyId: string): Key => ({
+    pk: `KEY_USES#${organizationId}`,
+    sk: keyId,
+  }),
   wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
   walletListing: (shard: number, organizationId: string): Key => ({
     pk: `WALLETS#${shard}`,

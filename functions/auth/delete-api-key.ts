@@ -1,0 +1,7 @@
+import { deleteApiKey } from "../../shared/accounts/api-keys.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.deleteApiKey, async ({ actor, params }) =>
+  deleteApiKey(actor, params.id),
+);

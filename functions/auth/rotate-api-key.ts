@@ -1,0 +1,7 @@
+import { rotateApiKey } from "../../shared/accounts/api-keys.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.rotateApiKey, async ({ actor, params, body }) =>
+  rotateApiKey(actor, params.id, body),
+);

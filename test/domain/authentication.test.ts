@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { createClient } from "../../shared/client.ts";
+import type { CreatedApiKey } from "../../shared/contract/accounts.ts";
+import { hourMs, minuteMs, now } from "../../shared/platform/clock.ts";
+import { keys, type Key } from "../../shared/platform/table/keys.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
+import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
+import { Faults, loseRequest } from "../support/faults.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+/*
+ * What ends a credential from the next call on, and what is known of its use.
+ */
+
+const faults = new Faults();
+const lines: string[] = [];
+let gateway: LocalGateway;
+let customer: Customer;
+let userId: string;
+let apiKey: CreatedApiKey;
+
+/** How far the gateway's clock has been set forward. */
+let aheadMs = 0;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults, (line) => lines.push(line));
+  process.env["TABLE_NAME"] = gateway.stack.table.name;
+});
+afterAll(async () => gateway.stop());
+beforeEach(async () => {
+  faults.clear();
+  customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  ({ id: userId } = (await customer.client.getMe()).user);
+  apiKey = await customer.createApiKey();
+});
+
+function advance(ms: number): void {
+  aheadMs += ms;
+  gateway.advanceClock(ms);
+}
+
+async function change(key: Key, changes: Changes): Promise<void> {
+  const changed = await updateItem(z.unknown(), updateOf(key, changes, { present: ["pk"] }));
+  expect(changed.applied).toBe(true);
+}
+
+async function bySession(): Promise<ApiResponse> {
+  return customer.call("/v1/wallet");
+}
+
+async function byKey({ secret }: CreatedApiKey = apiKey): Promise<ApiResponse> {
+  return customer.call("/v1/wallet", { credential: secret });
+}
+
+const unauthorized = { status: 401, code: "UNAUTHORIZED" };
+const suspended = { status: 403, code: "ORGANIZATION_SUSPENDED" };
+
+it("an organisation that is suspended is refused whatever it calls with, and one that is not any more is let in", async () => {
+  const key = keys.organization(customer.organizationId);
+  await change(key, { set: { suspendedAt: now().toISOString(), suspendedReason: "fraud" } });
+  const response = await bySession();
+  expect(errorOf(response)).toEqual(suspended);
+  expect(response.text).not.toContain("fraud");
+  expect(errorOf(await byKey())).toEqual(suspended);
+  expect(errorOf(await customer.trySend())).toEqual(suspended);
+  await change(key, { remove: ["suspendedAt"] });
+  expect([(await bySession()).status, (await byKey()).status]).toEqual([200, 200]);
+});
+
+it("an organisation that is gone has no credentials", async () => {
+  await deleteItem(keys.organization(customer.organizationId));
+  expect(errorOf(await bySession())).toEqual(unauthorized);
+  expect(errorOf(await byKey())).toEqual(unauthorized);
+});
+
+describe("the session of a user", () => {
+  it("who is gone has ended; the organisation's keys have not", async () => {
+    await deleteItem(keys.user(userId));
+    await deleteItem(keys.email(customer.email));
+    expect(errorOf(await bySession())).toEqual(unauthorized);
+    expect(errorOf(await customer.trySend())).toEqual(unauthorized);
+    expect((await byKey()).status).toBe(200);
+  });
+
+  it("who was removed has ended", async () => {
+    await change(keys.user(userId), { set: { removedAt: now().toISOString() } });
+    expect(errorOf(await bySession())).toEqual(unauthorized);
+  });
+
+  it("who belongs to another organisation now has ended", async () => {
+    const other = await Customer.register({ baseUrl: gateway.url });
+    await change(keys.user(userId), { set: { organizationId: other.organizationId } });
+    expect(errorOf(await bySession())).toEqual(unauthorized);
+  });
+
+  it("who has ended those before a moment is good only if it came later", async () => {
+    const sessionsValidFrom = new Date(Date.now() + aheadMs).toISOString();
+    await change(keys.user(userId), { set: { sessionsValidFrom } });
+    expect(errorOf(await bySession())).toEqual(unauthorized);
+    const anonymous = createClient({ baseUrl: gateway.url });
+    const { token } = await anonymous.login({ body: { email: customer.email, password } });
+    expect((await customer.call("/v1/wallet", { credential: token })).status).toBe(200);
+  });
+
+  it("that was ended by itself is refused, and no other", async () => {
+    const anonymous = createClient({ baseUrl: gateway.url });
+    const { token } = await anonymous.login({ body: { email: customer.email, password } });
+    const [, claims = ""] = token.split(".");
+    const { jti } = z
+      .object({ jti: z.string() })
+      .parse(JSON.parse(Buffer.from(claims, "base64url").toString()));
+    await change(keys.user(userId), { set: { endedSessionIds: new Set([jti]) } });
+    expect(errorOf(await customer.call("/v1/wallet", { credential: token }))).toEqual(unauthorized);
+    expect((await bySession()).status).toBe(200);
+  });
+
+  it.each([
+    ["developer", 403, 200],
+    ["viewer", 403, 403],
+    ["admin", 200, 200],
+  ])("may what the role of a %s may", async (role, ofBilling, ofContacts) => {
+    await change(keys.user(userId), { set: { role } });
+    expect((await bySession()).status).toBe(200);
+    const topUp = await customer.call("/v1/wallet/top-up", { json: { amount: 1 } });
+    expect(topUp.status).toBe(ofBilling);
+    const contact = await customer.call("/v1/contacts", { json: { phoneNumber: "15005550009" } });
+    expect(contact.status === 201 ? 200 : contact.status).toBe(ofContacts);
+  });
+
+  it("who is a developer makes keys that may no more than a developer", async () => {
+    await change(keys.user(userId), { set: { role: "developer" } });
+    const { scopes } = await customer.createApiKey();
+    expect(scopes).not.toContain("billing");
+    const asked = await customer.call("/v1/auth/api-keys", { json: { scopes: ["billing"] } });
+    expect(errorOf(asked)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    const rotated = await customer.call(`/v1/auth/api-keys/${apiKey.id}/rotate`, { method: "POST" });
+    expect(errorOf(rotated)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    // To put an end to a key gives nobody anything.
+    expect((await customer.client.disableApiKey({ params: { id: apiKey.id } })).status).toBe("disabled");
+  });
+});
+
+describe("an API key", () => {
+  it("of the last release, which says nothing of scopes, may everything", async () => {
+    const [organizationKey, limits] = [
+      keys.apiKeyOfOrganization(customer.organizationId, apiKey.id),
+      ["createdBy", "ancestorIds"],
+    ];
+    await change(organizationKey, { remove: limits });
+    const client = createClient({ baseUrl: gateway.url, credential: apiKey.secret });
+    expect((await client.topUpWallet({ body: { amount: 1 } })).balance).toBe(2);
+    const child = await client.createApiKey();
+    expect(child.createdBy).toEqual({ type: "apiKey", id: apiKey.id });
+    const { rows } = await client.listApiKeys();
+    expect(rows.find(({ id }) => id === apiKey.id)).toMatchObject({ scopes: child.scopes, status: "active" });
+    expect(rows.find(({ id }) => id === apiKey.id)?.createdBy).toBeUndefined();
+  });
+
+  it("ends at its time, and is shown as expired", async () => {
+    const expiresAt = new Date(Date.now() + aheadMs + hourMs).toISOString();
+    const owner = await customer.withApiKey();
+    const limited = await owner.client.createApiKey({ body: { expiresAt } });
+    expect((await byKey(limited)).status).toBe(200);
+    advance(hourMs);
+    expect(errorOf(await byKey(limited))).toEqual(unauthorized);
+    const { rows } = await owner.client.listApiKeys();
+    expect(rows.find(({ id }) => id === limited.id)).toMatchObject({ status: "expired", expiresAt });
+    const rotated = await owner.call(`/v1/auth/api-keys/${limited.id}/rotate`, { method: "POST" });
+    expect(errorOf(rotated)).toEqual({ status: 409, code: "CONFLICT" });
+  });
+
+  it("that was rotated works until the overlap is over, and its successor on", async () => {
+    const owner = await customer.withApiKey();
+    const next = await owner.client.rotateApiKey({ params: { id: apiKey.id }, body: { overlapHours: 2 } });
+    advance(2 * hourMs - minuteMs);
+    expect([(await byKey()).status, (await byKey(next)).status]).toEqual([200, 200]);
+    advance(minuteMs);
+    expect(errorOf(await byKey())).toEqual(unauthorized);
+    expect((await byKey(next)).status).toBe(200);
+  });
+
+  it("says when it was last used, which is written down once an hour", async () => {
+    const owner = await customer.withApiKey();
+    const lastUse = async (): Promise<string | undefined> =>
+      (await owner.client.listApiKeys()).rows.find(({ id }) => id === apiKey.id)?.lastUsedAt;
+    expect(await lastUse()).toBeUndefined();
+    const isNote = ({ operation, body }: { operation: string; body: string }): boolean =>
+      operation === "dynamodb:UpdateItem" && body.includes("KEY_USES#") && body.includes(apiKey.id);
+    await byKey();
+    const first = await lastUse();
+    expect(first).toBeDefined();
+    await byKey();
+    // Another function asks for itself, and is told that it is written down.
+    await customer.call("/v1/dashboard/stats", { credential: apiKey.secret });
+    expect(await lastUse()).toBe(first);
+    expect(faults.seen.filter(isNote)).toHaveLength(2);
+    advance(hourMs);
+    await byKey();
+    expect(Date.parse((await lastUse()) ?? "")).toBeGreaterThan(Date.parse(first ?? ""));
+  });
+
+  it("is let in when its use cannot be written down", async () => {
+    faults.next(({ body }) => body.includes("KEY_USES#"), loseRequest);
+    expect((await byKey()).status).toBe(200);
+    await vi.waitFor(() => expect(lines.join("\n")).toContain('"event":"api_key.use_not_noted"'));
+  });
+
+  it("that is deleted gives its place back, and leaves nothing behind", async () => {
+    await byKey();
+    const count = async (): Promise<unknown> =>
+      (await findItem(z.looseObject({}), keys.organization(customer.organizationId), { consistent: true }))?.[
+        "apiKeyCount"
+      ];
+    expect(await count()).toBe(1);
+    await customer.client.deleteApiKey({ params: { id: apiKey.id } });
+    expect(await count()).toBe(0);
+    const use = keys.apiKeyUse(customer.organizationId, apiKey.id);
+    expect(await findItem(z.unknown(), use, { consistent: true })).toBeUndefined();
+  });
+
+  it("that comes from a hundred others makes no more", async () => {
+    const ancestorIds = Array.from({ length: 100 }, () => apiKey.id);
+    await change(keys.apiKeyOfOrganization(customer.organizationId, apiKey.id), { set: { ancestorIds } });
+    const make = async (path: string) =>
+      call(path, { baseUrl: gateway.url, credential: apiKey.secret, method: "POST" });
+    for (const path of ["/v1/auth/api-keys", `/v1/auth/api-keys/${apiKey.id}/rotate`]) {
+      expect(errorOf(await make(path))).toEqual({ status: 409, code: "CONFLICT" });
+    }
+    expect((await customer.client.rotateApiKey({ params: { id: apiKey.id } })).createdBy?.type).toBe("user");
+  });
+});
+
+it("the line of a request says who made it, with what and from where", async () => {
+  const Line = z.looseObject({ event: z.string().optional(), requestId: z.string().optional() });
+  const lineOf = async (response: ApiResponse): Promise<z.infer<typeof Line> | undefined> =>
+    vi.waitFor(() => {
+      const all = lines.map((line) => Line.parse(JSON.parse(line)));
+      const line = all.find(
+        ({ event, requestId }) => event === "request" && requestId === response.headers.get("x-request-id"),
+      );
+      expect(line).toBeDefined();
+      return line;
+    });
+  const { organizationId } = customer;
+  const sourceIp = "127.0.0.1";
+  const ofSession = await lineOf(await bySession());
+  expect(ofSession).toMatchObject({ organizationId, userId, sourceIp });
+  expect(ofSession).not.toHaveProperty("apiKeyId");
+  expect(await lineOf(await byKey())).toMatchObject({
+    organizationId,
+    userId,
+    apiKeyId: apiKey.id,
+    sourceIp,
+  });
+  const { secret } = await customer.client.createApiKey({ body: { scopes: ["send"] } });
+  const refused = await customer.call("/v1/wallet", { credential: secret });
+  expect(await lineOf(refused)).toMatchObject({ userId, errorCode: "INSUFFICIENT_SCOPE", status: 403 });
+});

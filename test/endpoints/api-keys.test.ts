@@ -1,0 +1,305 @@
+import { describe, expect, it, vi } from "vitest";
+
+import { type ApiKey, CreatedApiKey } from "../../shared/contract/accounts.ts";
+import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
+import { hourMs } from "../../shared/platform/clock.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, statusesOf } from "../support/api.ts";
+
+const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
+const unauthorized = { status: 401, code: "UNAUTHORIZED" };
+const conflict = { status: 409, code: "CONFLICT" };
+/** A machine may be busy. */
+const patience = { timeout: 30_000, interval: 100 };
+const everything: Scope[] = [...allScopes];
+
+type Fields = Partial<{ scopes: Scope[]; expiresAt: string; allowedAddresses: string[] }>;
+
+/** A key that may manage keys, also on a stage that gives that to none by itself. */
+async function managingKey(customer: Customer, fields: Fields = {}): Promise<CreatedApiKey> {
+  return customer.client.createApiKey({ body: { scopes: everything, ...fields } });
+}
+
+/** A key that is made with another. */
+async function childOf({ secret }: CreatedApiKey, fields: Fields = {}): Promise<CreatedApiKey> {
+  const json = { scopes: everything, ...fields };
+  return dataOf(await call("/v1/auth/api-keys", { credential: secret, json }), CreatedApiKey);
+}
+
+async function keysOf(customer: Customer): Promise<ApiKey[]> {
+  return (await customer.client.listApiKeys({ query: { limit: 100 } })).rows;
+}
+
+async function statusOf({ secret }: CreatedApiKey): Promise<number> {
+  return (await call("/v1/wallet", { credential: secret })).status;
+}
+
+describe("a key's limits", () => {
+  it("are shown, and so is who made it", async () => {
+    const customer = await Customer.register();
+    const { user } = await customer.client.getMe();
+    const expiresAt = new Date(Date.now() + hourMs).toISOString();
+    const fields: Fields = {
+      scopes: ["send", "keys"],
+      expiresAt,
+      allowedAddresses: ["0.0.0.0/0", "::/0"],
+    };
+    const parent = await customer.client.createApiKey({ body: fields });
+    const child = await childOf(parent, { ...fields, scopes: ["send"] });
+    expect(await keysOf(customer)).toMatchObject([
+      { ...fields, id: child.id, scopes: ["send"], createdBy: { type: "apiKey", id: parent.id } },
+      { ...fields, id: parent.id, status: "active", createdBy: { type: "user", id: user.id } },
+    ]);
+  });
+
+  it("are what a key that says nothing takes over from the one that makes it", async () => {
+    const customer = await Customer.register();
+    const expiresAt = new Date(Date.now() + hourMs).toISOString();
+    const limits: Fields = {
+      scopes: ["read", "keys", "send"],
+      expiresAt,
+      allowedAddresses: ["0.0.0.0/0", "::/0"],
+    };
+    const { secret } = await customer.client.createApiKey({ body: limits });
+    const { scopes, ...others } = dataOf(
+      await call("/v1/auth/api-keys", { credential: secret, method: "POST" }),
+      CreatedApiKey,
+    );
+    expect(others).toMatchObject({ expiresAt, allowedAddresses: limits.allowedAddresses });
+    expect(scopes.filter((scope) => !limits.scopes?.includes(scope))).toEqual([]);
+    expect(scopes).toContain("send");
+  });
+
+  it.each<[string, Fields]>([
+    ["may more", { scopes: ["read", "keys", "billing"] }],
+    ["lives longer", { expiresAt: new Date(Date.now() + 3 * hourMs).toISOString() }],
+    ["may be used from more addresses", { allowedAddresses: ["0.0.0.0/0", "2001:db8::/32", "::/0"] }],
+  ])("let it make none that %s than itself, nor rotate or end one", async (_, more) => {
+    const customer = await Customer.register();
+    const limits: Fields = {
+      scopes: ["read", "keys"],
+      expiresAt: new Date(Date.now() + 2 * hourMs).toISOString(),
+      allowedAddresses: ["0.0.0.0/0", "::/1"],
+    };
+    const { secret: credential } = await customer.client.createApiKey({ body: limits });
+    const equal = await customer.client.createApiKey({ body: limits });
+    const mighty = await customer.client.createApiKey({ body: { ...limits, ...more } });
+    const make = async (fields: Fields) => call("/v1/auth/api-keys", { credential, json: fields });
+    expect(errorOf(await make({ ...limits, ...more }))).toEqual(insufficientScope);
+    expect((await make(limits)).status).toBe(201);
+    const path = (id: string): string => `/v1/auth/api-keys/${id}`;
+    const attempts = [
+      [`${path(mighty.id)}/rotate`, "POST"],
+      [`${path(mighty.id)}/disable`, "POST"],
+      [path(mighty.id), "DELETE"],
+      ["/v1/auth/api-keys/revoke-all", "POST"],
+    ] as const;
+    for (const [where, method] of attempts) {
+      expect(errorOf(await call(where, { credential, method })), where).toEqual(insufficientScope);
+    }
+    expect(await statusOf(mighty)).toBe(200);
+    expect((await call(`${path(equal.id)}/disable`, { credential, method: "POST" })).status).toBe(200);
+  });
+
+  it("let a key from another address do nothing", async () => {
+    const customer = await Customer.register();
+    const away = await customer.client.createApiKey({
+      body: { allowedAddresses: ["192.0.2.0/24", "2001:db8::7"] },
+    });
+    const response = await call("/v1/wallet", { credential: away.secret });
+    expect(errorOf(response)).toEqual({ status: 403, code: "ADDRESS_NOT_ALLOWED" });
+    const anywhere = await customer.client.createApiKey({
+      body: { allowedAddresses: ["0.0.0.0/0", "::/0"] },
+    });
+    expect(await statusOf(anywhere)).toBe(200);
+  });
+
+  it.each([
+    ["a scope that there is not", { scopes: ["everything"] }, "scopes.0"],
+    ["a scope twice", { scopes: ["read", "read"] }, "scopes"],
+    ["no scope", { scopes: [] }, "scopes"],
+    ["an end that has passed", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
+    ["an end that is no time", { expiresAt: "tomorrow" }, "expiresAt"],
+    ["no address", { allowedAddresses: [] }, "allowedAddresses"],
+    ["a host", { allowedAddresses: ["example.com"] }, "allowedAddresses.0"],
+    ["a block that is too narrow", { allowedAddresses: ["192.0.2.0/33"] }, "allowedAddresses.0"],
+    ["an octal address", { allowedAddresses: ["010.0.0.1"] }, "allowedAddresses.0"],
+  ])("are not %s", async (_, json, field) => {
+    const customer = await Customer.register();
+    const response = await customer.call("/v1/auth/api-keys", { json });
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual([field]);
+  });
+});
+
+describe("a key that leaked", () => {
+  it("takes along what was made with it, however indirectly and whatever was deleted in between", async () => {
+    const customer = await Customer.register();
+    const [leaked, other] = [await managingKey(customer), await managingKey(customer)];
+    const child = await childOf(leaked);
+    const grandchild = await childOf(child);
+    const greatGrandchild = await childOf(grandchild);
+    const rotated = dataOf(
+      await call(`/v1/auth/api-keys/${grandchild.id}/rotate`, {
+        credential: grandchild.secret,
+        method: "POST",
+      }),
+      CreatedApiKey,
+    );
+    const deleting = { credential: leaked.secret, method: "DELETE" };
+    expect((await call(`/v1/auth/api-keys/${child.id}`, deleting)).status).toBe(200);
+    const ofOther = await childOf(other);
+    await customer.client.disableApiKey({ params: { id: leaked.id }, body: { descendants: true } });
+    for (const key of [leaked, child, grandchild, greatGrandchild, rotated])
+      expect(await statusOf(key)).toBe(401);
+    for (const key of [other, ofOther]) expect(await statusOf(key)).toBe(200);
+  });
+
+  it("leaves the others alone where that is not asked for", async () => {
+    const customer = await Customer.register();
+    const parent = await managingKey(customer);
+    const child = await childOf(parent);
+    await customer.client.disableApiKey({ params: { id: parent.id } });
+    expect([await statusOf(parent), await statusOf(child)]).toEqual([401, 200]);
+  });
+
+  it("has no child left, also when it makes them at that very moment", async () => {
+    const customer = await Customer.register();
+    const leaked = await managingKey(customer);
+    const make = async () => call("/v1/auth/api-keys", { credential: leaked.secret, method: "POST" });
+    const disable = async () =>
+      customer.call(`/v1/auth/api-keys/${leaked.id}/disable`, { json: { descendants: true } });
+    const [, ...made] = await Promise.all([disable(), ...Array.from({ length: 10 }, make)]);
+    // A transaction that met the others too often is told to come again.
+    await vi.waitFor(async () => expect((await disable()).status).toBe(200), patience);
+    expect([201, 401, 503]).toEqual(expect.arrayContaining([...new Set(statusesOf(made))]));
+    const active = (await keysOf(customer)).filter(({ status }) => status === "active");
+    expect(active).toEqual([]);
+  });
+
+  it("manages no keys without the scope for it", async () => {
+    const customer = await Customer.register();
+    const production = await customer.createApiKey();
+    const { secret } = await customer.client.createApiKey({ body: { scopes: ["send", "read"] } });
+    const attempts = [
+      ["/v1/auth/api-keys", "GET"],
+      ["/v1/auth/api-keys", "POST"],
+      [`/v1/auth/api-keys/${production.id}/disable`, "POST"],
+      [`/v1/auth/api-keys/${production.id}/rotate`, "POST"],
+      [`/v1/auth/api-keys/${production.id}`, "DELETE"],
+      ["/v1/auth/api-keys/revoke-all", "POST"],
+    ] as const;
+    for (const [path, method] of attempts) {
+      expect(errorOf(await call(path, { credential: secret, method })), path).toEqual(insufficientScope);
+    }
+    expect(await statusOf(production)).toBe(200);
+  });
+});
+
+describe("all keys", () => {
+  it("are revoked at once, also the one that calls", async () => {
+    const customer = await Customer.register();
+    const all = [await managingKey(customer), await managingKey(customer), await managingKey(customer)];
+    const [, , last] = all;
+    const credential = last?.secret ?? "";
+    const revoked = await call("/v1/auth/api-keys/revoke-all", { credential, method: "POST" });
+    expect(revoked).toMatchObject({ status: 200, body: { data: { count: 3 } } });
+    expect(await Promise.all(all.map(statusOf))).toEqual([401, 401, 401]);
+    expect(await customer.client.revokeAllApiKeys()).toEqual({ count: 0 });
+  });
+
+  it("but the one that calls, if it says so; of other organisations none", async () => {
+    const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    const [calling, other] = [await managingKey(customer), await managingKey(customer)];
+    const foreign = await stranger.createApiKey();
+    const json = { exceptCalling: true };
+    const revoked = await call("/v1/auth/api-keys/revoke-all", { credential: calling.secret, json });
+    expect(revoked).toMatchObject({ status: 200, body: { data: { count: 1 } } });
+    expect(await Promise.all([calling, other, foreign].map(statusOf))).toEqual([200, 401, 200]);
+  });
+});
+
+describe("a deleted key", () => {
+  it("is refused, is listed no more, and cannot be deleted again", async () => {
+    const customer = await Customer.register();
+    const [gone, kept] = [await customer.createApiKey(), await customer.createApiKey()];
+    expect(await customer.client.deleteApiKey({ params: { id: gone.id } })).toEqual({
+      id: gone.id,
+      deleted: true,
+    });
+    expect(errorOf(await call("/v1/wallet", { credential: gone.secret }))).toEqual(unauthorized);
+    expect((await keysOf(customer)).map(({ id }) => id)).toEqual([kept.id]);
+    const again = await customer.call(`/v1/auth/api-keys/${gone.id}`, { method: "DELETE" });
+    expect(errorOf(again)).toEqual({ status: 404, code: "NOT_FOUND" });
+  });
+
+  it("of another organisation is not found", async () => {
+    const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
+    const key = await owner.createApiKey();
+    for (const [path, method] of [
+      ["", "DELETE"],
+      ["/rotate", "POST"],
+    ] as const) {
+      const response = await stranger.call(`/v1/auth/api-keys/${key.id}${path}`, { method });
+      expect(errorOf(response)).toEqual({ status: 404, code: "NOT_FOUND" });
+    }
+    expect(await statusOf(key)).toBe(200);
+  });
+});
+
+describe("rotation", () => {
+  it("gives a new key with the same limits, and lets the old one work on", async () => {
+    const customer = await Customer.register();
+    const limits: Fields = {
+      scopes: ["send", "read"],
+      expiresAt: new Date(Date.now() + hourMs).toISOString(),
+      allowedAddresses: ["0.0.0.0/0", "::/0"],
+    };
+    const old = await customer.client.createApiKey({ body: { name: "server", ...limits } });
+    const next = await customer.client.rotateApiKey({ params: { id: old.id } });
+    expect(next).toMatchObject({ ...limits, name: "server", status: "active" });
+    expect(next.secret).not.toBe(old.secret);
+    expect([await statusOf(old), await statusOf(next)]).toEqual([200, 200]);
+    expect(await keysOf(customer)).toMatchObject([
+      { id: next.id },
+      // It would have ended before the day of the overlap is over.
+      { id: old.id, status: "active", expiresAt: limits.expiresAt },
+    ]);
+  });
+
+  it("without an overlap disables the old one at once", async () => {
+    const customer = await Customer.register();
+    const old = await managingKey(customer);
+    const rotated = await call(`/v1/auth/api-keys/${old.id}/rotate`, {
+      credential: old.secret,
+      json: { overlapHours: 0 },
+    });
+    const next = dataOf(rotated, CreatedApiKey);
+    expect([await statusOf(old), await statusOf(next)]).toEqual([401, 200]);
+    expect(await keysOf(customer)).toMatchObject([{ id: next.id }, { id: old.id, status: "disabled" }]);
+  });
+
+  it("is done once, however many ask for it at the same time", async () => {
+    const customer = await Customer.register();
+    const { id } = await customer.createApiKey();
+    const rotate = async () => customer.call(`/v1/auth/api-keys/${id}/rotate`, { method: "POST" });
+    const rotations = await Promise.all([rotate(), rotate(), rotate()]);
+    expect(statusesOf(rotations)).toEqual([201, 409, 409]);
+    expect(errorOf(await rotate())).toEqual(conflict);
+    expect(await keysOf(customer)).toHaveLength(2);
+  });
+
+  it("of a disabled key is refused", async () => {
+    const customer = await Customer.register();
+    const { id } = await customer.createApiKey();
+    await customer.client.disableApiKey({ params: { id } });
+    const response = await customer.call(`/v1/auth/api-keys/${id}/rotate`, { method: "POST" });
+    expect(errorOf(response)).toEqual(conflict);
+  });
+
+  it.each([-1, 169, 1.5])("has no overlap of %s hours", async (overlapHours) => {
+    const customer = await Customer.register();
+    const { id } = await customer.createApiKey();
+    const response = await customer.call(`/v1/auth/api-keys/${id}/rotate`, { json: { overlapHours } });
+    expect(invalidFields(response)).toEqual(["overlapHours"]);
+  });
+});
