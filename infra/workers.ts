@@ -58,8 +58,10 @@ export const workers = {
         // What may have changed since the message was accepted: whose its sender ID is, and who has opted out.
         CONTACTS: ["GetItem"],
         MESSAGES: ["GetItem", "UpdateItem"],
+        ORG: ["GetItem"],
         SANDBOX: ["UpdateItem"],
         SENDER: ["GetItem"],
+        SENDING: ["GetItem"],
         STATS: ["UpdateItem"],
       },
       transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],

@@ -56,6 +56,14 @@ export async function findOrganization(
   return findItem(OrganizationRecord, keys.organization(organizationId), options);
 }
 
+/** What a record says of a suspension, whatever else it has. */
+const Suspension = OrganizationRecord.pick({ suspendedAt: true });
+
+/** Whether an operator has suspended the organisation; eventually consistent. */
+export async function isSuspended(organizationId: string): Promise<boolean> {
+  return (await findItem(Suspension, keys.organization(organizationId)))?.suspendedAt !== undefined;
+}
+
 /** The write that puts another default, or none, in the place of the one that was seen. */
 export function replaceDefaultSenderId(
   organizationId: string,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { findOrganization } from "../accounts/organization-record.ts";
+import type { CampaignErrorCode } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { findCampaignCounts, recount, type Look } from "../messages/counts.ts";
@@ -171,7 +172,7 @@ async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> 
 async function accept(
   campaign: CampaignRecord,
   turns: readonly Turn[],
-): Promise<"DAILY_SPEND_CAP_REACHED" | "INSUFFICIENT_BALANCE" | "WALLET_MISSING" | undefined> {
+): Promise<CampaignErrorCode | "DAILY_SPEND_CAP_REACHED" | undefined> {
   const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
   if (messages.length === 0) {
     await updateItem(CampaignRecord, passBlock(campaign, blockOf(turns, [])));
@@ -182,7 +183,7 @@ async function accept(
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.code === "WALLET_MISSING") return error.code;
+    if (error.code === "WALLET_MISSING" || error.code === "ORGANIZATION_SUSPENDED") return error.code;
     if (error.code !== "INSUFFICIENT_BALANCE" && error.code !== "DAILY_SPEND_CAP_REACHED") throw error;
     const covered = await coveredTurns(campaign.organizationId, turns);
     // The balance may not cover the block, and the cap not even the first message: then that says what there is to wait for.

@@ -81,6 +81,7 @@ export const CampaignErrorCode = z
   .enum([
     "INSUFFICIENT_BALANCE",
     "WALLET_MISSING",
+    "ORGANIZATION_SUSPENDED",
     "EMAIL_NOT_VERIFIED",
     "KYC_REQUIRED",
     "SENDER_ID_NOT_APPROVED",

@@ -60,6 +60,7 @@ export const MessageErrorCode = z
     "MESSAGE_OUTCOME_UNKNOWN",
     "MESSAGE_SENDER_ID_NOT_APPROVED",
     "MESSAGE_RECIPIENT_OPTED_OUT",
+    "ORGANIZATION_SUSPENDED",
   ])
   .meta({
     id: "MessageErrorCode",
@@ -69,7 +70,8 @@ export const MessageErrorCode = z
       "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
       "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again. " +
       "`MESSAGE_SENDER_ID_NOT_APPROVED`: the approval of its sender ID was withdrawn before it was sent. " +
-      "`MESSAGE_RECIPIENT_OPTED_OUT`: the contact opted out of marketing before it was sent.",
+      "`MESSAGE_RECIPIENT_OPTED_OUT`: the contact opted out of marketing before it was sent. " +
+      "`ORGANIZATION_SUSPENDED`: the operator had suspended the organisation when the message was to be sent.",
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 

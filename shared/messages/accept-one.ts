@@ -23,7 +23,7 @@ export interface AcceptOptions {
  * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
  * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`),
- *   RECIPIENT_RATE_EXCEEDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
+ *   RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
  *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(

@@ -52,7 +52,7 @@ export function newMessage(organizationId: string, request: NewMessage, queuedAt
  *   a write more
  * @param together is given the messages in their places: where its organisation's messages are in several parts, the end
  *   of a message's id says in which it is; and the wallet behind the debit
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
+ * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
  *   none was accepted although the wallet may have been debited: the reconciler returns that
  * @returns the messages as they were recorded
  */

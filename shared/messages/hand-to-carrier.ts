@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
+import { isSuspended } from "../accounts/organization-record.ts";
 import type { HandOff, Carrier } from "../carriers/carrier.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
@@ -15,6 +16,7 @@ import { eventJob } from "../webhooks/webhook-job.ts";
 import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
 import { claim, markFailed, markSent, messageKey, MessageRecord, release } from "./record.ts";
+import { heldBackSeconds, type Sending } from "./sending-pause.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
@@ -41,11 +43,19 @@ const maxUnknownOutcomes = 5;
 /**
  * Hands one message to the carrier, at most once however often its job arrives, and brings it to its end:
  * sent, or failed with its refund queued, and its webhook event queued.
+ * @param sending whether the stage sends; while it does not, the job is given a later start
  * @returns the message, if it has come to its end now and is to be counted
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
-export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<MessageRecord | undefined> {
+export async function handToCarrier(
+  job: MessageJob,
+  carrier: Carrier,
+  sending: Sending = {},
+): Promise<MessageRecord | undefined> {
   const key = keys.message(job.organizationId, job.messageId);
+  if (sending.pausedAt !== undefined && (await holdBack(job))) return undefined;
+  // Before the claim: a read that fails behind it would leave open what the carrier did.
+  const mustFail = await isSuspended(job.organizationId);
   const at = now();
   const token = randomUUID();
   const claimed = await updateItem(
@@ -53,7 +63,7 @@ export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<
     claim(key, token, at, new Date(at.getTime() + claimLeaseMs)),
     { isOwn: ({ claimToken }) => claimToken === token },
   );
-  if (claimed.applied) return handOff(claimed.item, carrier);
+  if (claimed.applied) return handOff(claimed.item, carrier, { mustFail, sending });
   if (claimed.found === undefined) {
     log.warn("message.job_without_message", job);
     return undefined;
@@ -65,13 +75,36 @@ export async function handToCarrier(job: MessageJob, carrier: Carrier): Promise<
   return undefined;
 }
 
-async function handOff(message: MessageRecord, carrier: Carrier): Promise<MessageRecord | undefined> {
+/**
+ * Gives the job of a message that waits to be sent a later start, without a claim, which would count as an attempt.
+ * @returns false when the message has come to its end, or is not there
+ */
+async function holdBack({ organizationId, messageId }: MessageJob): Promise<boolean> {
+  const key = keys.message(organizationId, messageId);
+  const message = await findItem(MessageRecord, key, { consistent: true });
+  if (message?.status !== "queued") return false;
+  await enqueue(sendJob(message, heldBackSeconds));
+  return true;
+}
+
+interface Circumstances {
+  /** Whether the organisation is suspended. */
+  readonly mustFail: boolean;
+  readonly sending: Sending;
+}
+
+async function handOff(
+  message: MessageRecord,
+  carrier: Carrier,
+  { mustFail, sending: { resumedAt = "" } }: Circumstances,
+): Promise<MessageRecord | undefined> {
   const delaySeconds = secondsUntil(message.scheduledAt);
   if (delaySeconds > 0) return comeBack(message, delaySeconds);
-  if (message.openClaims > 1 && !carrier.deduplicates) {
+  if (message.openClaims > 1 && (mustFail || !carrier.deduplicates)) {
     // An earlier sender ended without a word on what the carrier did; asking again could send twice.
     return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
   }
+  if (mustFail) return fail(message, "ORGANIZATION_SUSPENDED");
   const refusal = await refusalBeforeHandOff(message).catch(async (error: unknown) => {
     // The carrier has not been asked, which is what a claim that stays open would leave in doubt.
     await applyToHeld(release(message), message);
@@ -95,7 +128,8 @@ async function handOff(message: MessageRecord, carrier: Carrier): Promise<Messag
       return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
     case "tryLater": {
       const dueAt = message.scheduledAt ?? message.queuedAt;
-      const isTooOld = now().getTime() - Date.parse(dueAt) > maxPutOffMs;
+      const waitsSince = resumedAt > dueAt ? resumedAt : dueAt;
+      const isTooOld = now().getTime() - Date.parse(waitsSince) > maxPutOffMs;
       if (isTooOld) return fail(message, "MESSAGE_PROVIDER_ERROR");
       return comeBack(message, retryDelaysSeconds[message.attempts - 1] ?? longestRetryDelaySeconds);
     }

@@ -34,6 +34,11 @@ interface Columns {
   readonly raw?: readonly string[];
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
+  /**
+   * Of an operation that is written into the audit log: the fields of its answer that the log keeps. They hold no secrets,
+   * and as little of persons as will do, for nothing is ever taken from the log.
+   */
+  readonly audited?: readonly string[];
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
   readonly errors: readonly ErrorCode[];
 }

@@ -78,7 +78,7 @@ export interface Recording {
  * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
  * with what was paid for.
  * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
+ * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
  *   nothing was recorded: what the wallet may have been debited was given back, or will be by the reconciler
  * @returns what was recorded
  */
@@ -115,6 +115,7 @@ export async function debitWallet(
     }
     if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
     const wallet = WalletRecord.parse(debited.found);
+    if (wallet.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
     if (wallet.closedAt !== undefined) throw walletClosed();
     if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
     switch (obstacleOf(wallet, takingOf(charging))) {
@@ -164,7 +165,7 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
       {
-        absent: ["closedAt"],
+        absent: ["closedAt", "suspendedAt"],
         where: `#balanceMicros >= :amount AND ${allowances.where} AND (${nobodysTurn})`,
         values: { ":amount": amountMicros, ":now": now().toISOString(), ...allowances.values },
       },

@@ -49,6 +49,8 @@ export const WalletRecord = z.object({
   closedAt: z.string().optional(),
   /** Why, for other operators. */
   closedReason: z.string().optional(),
+  /** Since when its organisation is suspended, as that one's record says. */
+  suspendedAt: z.string().optional(),
   /** Since when the organisation has been erased, or is being erased: of what was paid for there is the ledger alone. */
   erasedAt: z.string().optional(),
 });

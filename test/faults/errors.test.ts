@@ -10,6 +10,7 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import { errorResponse } from "../../infra/local/local-aws.ts";
 import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import { suspendOrganization } from "../../shared/accounts/suspension.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -100,9 +101,8 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
   ORGANIZATION_SUSPENDED: async () => {
-    const key = keys.organization(customer.organizationId);
-    await updateItem(z.unknown(), updateOf(key, { set: { suspendedAt: new Date().toISOString() } }));
-    return customer.call("/v1/wallet");
+    await suspendOrganization(customer.organizationId, "Fraud");
+    return logIn(password);
   },
   INSUFFICIENT_SCOPE: async () => {
     const { secret } = await customer.client.createApiKey({ body: { scopes: ["read"] } });

@@ -161,7 +161,9 @@ it("lets what talks to the outside touch no wallet", () => {
   expect(tableAccess("SendMessage")).toEqual([
     "GetItem CONTACTS#*",
     "GetItem MESSAGES#*",
+    "GetItem ORG#*",
     "GetItem SENDER#*",
+    "GetItem SENDING#*",
     "PutItem DUE#*",
     "PutItem beside MESSAGES#*",
     "UpdateItem MESSAGES#*",

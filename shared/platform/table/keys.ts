@@ -32,6 +32,9 @@
  * | the calls that an endpoint has not answered yet, or a host has not to one organisation | OPENCALLS#<whk>, OPENCALLS#<org>#<host> | OPENCALLS |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
+ * | who did what in an organisation, or to the stage | AUDIT#<org>, AUDIT#stage | <entry>    |
+ * | what came of it                                  | AUDIT#<org>#outcomes, AUDIT#stage#outcomes | <entry> |
+ * | whether the stage sends                          | SENDING#all         | SENDING       |
  * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
  * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
  *
@@ -57,6 +60,7 @@ export interface Key {
 
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
+  "AUDIT",
   "CAMPAIGNS",
   "CONTACTS",
   "DELIVERIES",
@@ -76,6 +80,7 @@ export const keyFamilies = [
   "REVIEWS",
   "SANDBOX",
   "SENDER",
+  "SENDING",
   "STATS",
   "TEMPLATES",
   "USER",
@@ -169,6 +174,12 @@ export const keys = {
   openCalls: (whom: string): Key => ({ pk: `OPENCALLS#${whom}`, sk: "OPENCALLS" }),
   dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
   release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
+  auditEntry: (auditLog: string, entryId: string): Key => ({ pk: `AUDIT#${auditLog}`, sk: entryId }),
+  auditOutcome: (auditLog: string, entryId: string): Key => ({
+    pk: `AUDIT#${auditLog}#outcomes`,
+    sk: entryId,
+  }),
+  sending: (): Key => ({ pk: "SENDING#all", sk: "SENDING" }),
   limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };

@@ -1,0 +1,82 @@
+import * as z from "zod";
+
+import { minuteMs, now } from "../platform/clock.ts";
+import { log } from "../platform/log.ts";
+import { keys } from "../platform/table/keys.ts";
+import { findItem, updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+
+/*
+ * An operator can hold back all that the stage sends. Accepting goes on; the jobs of what was accepted go round on their
+ * queues, none of them tried and none of them old, until sending is resumed.
+ */
+
+/** Whether the stage sends. Without the item it always has. */
+const SendingRecord = z.object({
+  entity: z.literal("sending"),
+  /** While nothing is handed to a carrier: since when, and why, for other operators. */
+  pausedAt: z.string().optional(),
+  pausedReason: z.string().optional(),
+  /** When the last pause ended: what waited for it has been late through no fault of a carrier. */
+  resumedAt: z.string().optional(),
+});
+export type Sending = Omit<z.infer<typeof SendingRecord>, "entity">;
+
+/** How long a sender goes by what it has read. */
+const cachedMs = minuteMs;
+
+/** A job that is held back looks again after so long: all have gone out soon after a pause. */
+export const heldBackSeconds = 120;
+
+/**
+ * Whether the stage sends, as it was within the last minute.
+ * @returns asks; what is known is kept with it, so that a function has one for all its calls
+ */
+export function watchSending(): () => Promise<Sending> {
+  let known: { readonly sending: Promise<Sending>; readonly untilMs: number } | undefined;
+  return async () => {
+    const atMs = now().getTime();
+    if (known !== undefined && atMs < known.untilMs) return known.sending;
+    const reading = { sending: readSending(), untilMs: atMs + cachedMs };
+    // Jobs of one batch ask side by side, and one read is enough for them.
+    known = reading;
+    try {
+      const sending = await reading.sending;
+      if (sending.pausedAt !== undefined) log.warn("sending.paused");
+      return sending;
+    } catch (error) {
+      if (known === reading) known = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Whether the stage sends, as it is now. */
+export async function readSending(): Promise<Sending> {
+  return (await findItem(SendingRecord, keys.sending(), { consistent: true })) ?? {};
+}
+
+/**
+ * Lets the stage hand nothing to a carrier from within a minute on.
+ * @param reason for other operators
+ * @returns the pause; one that was on before stays, for the reason of then
+ */
+export async function pauseSending(reason: string): Promise<Sending> {
+  const set = { entity: "sending", pausedAt: now().toISOString(), pausedReason: reason };
+  const paused = await updateItem(
+    SendingRecord,
+    updateOf(keys.sending(), { set, remove: ["resumedAt"] }, { absent: ["pausedAt"] }),
+  );
+  return paused.applied ? paused.item : SendingRecord.parse(paused.found);
+}
+
+/** Lets the stage send again. What was held back goes out within minutes. */
+export async function resumeSending(): Promise<Sending> {
+  const set = { resumedAt: now().toISOString() };
+  const remove = ["pausedAt", "pausedReason"];
+  const resumed = await updateItem(
+    SendingRecord,
+    updateOf(keys.sending(), { set, remove }, { present: ["pausedAt"] }),
+  );
+  return resumed.applied ? resumed.item : readSending();
+}

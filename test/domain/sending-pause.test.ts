@@ -1,0 +1,159 @@
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import {
+  pauseSending,
+  readSending,
+  resumeSending,
+  watchSending,
+} from "../../shared/messages/sending-pause.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { config } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, findItem } from "../../shared/platform/table/table.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+// A pause is for the whole stage: the gateway that other tests share must not see it.
+await useOwnTable();
+
+const start = new Date("2030-06-01T12:00:00Z");
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  await deleteItem(keys.sending());
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends", "marketingSends"] as const) {
+    await takeJobs(queue);
+  }
+});
+
+class CountingCarrier implements Carrier {
+  readonly deduplicates = true;
+  calls = 0;
+  readonly #answer: HandOff;
+
+  constructor(answer: HandOff = { outcome: "accepted", carrierReference: "carrier-1" }) {
+    this.#answer = answer;
+  }
+
+  async send(): Promise<HandOff> {
+    this.calls += 1;
+    return this.#answer;
+  }
+}
+
+async function send(messageType: "marketing" | "otp" = "otp"): Promise<MessageJob> {
+  const organizationId = await openWallet(1_000_000);
+  const { id } = await acceptMessage(organizationId, {
+    to: "15005550000",
+    message: "hello",
+    senderId: "ACME",
+    language: "English",
+    messageType,
+  });
+  return { organizationId, messageId: id };
+}
+
+async function recordOf({ organizationId, messageId }: MessageJob): Promise<MessageRecord | undefined> {
+  return findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
+}
+
+it.each(["otp", "marketing"] as const)(
+  "while sending is paused the job of a message (%s) goes back to its queue, and the message is as before",
+  async (messageType) => {
+    const job = await send(messageType);
+    const before = await recordOf(job);
+    const carrier = new CountingCarrier();
+    const calls = vi.spyOn(SQSClient.prototype, "send");
+    await handToCarrier(job, carrier, await pauseSending("The carrier is broken"));
+    expect(carrier.calls).toBe(0);
+    expect(await recordOf(job)).toEqual(before);
+    const commands = calls.mock.calls.map(([command]) => command as unknown);
+    const [sent] = commands.filter((command) => command instanceof SendMessageCommand);
+    expect(sent?.input).toMatchObject({
+      QueueUrl: config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends"),
+      MessageBody: JSON.stringify(job),
+      DelaySeconds: 120,
+    });
+
+    await handToCarrier(job, carrier, await resumeSending());
+    expect(carrier.calls).toBe(1);
+    expect((await recordOf(job))?.status).toBe("sent");
+  },
+);
+
+it("what follows from a message that has come to its end goes on while sending is paused", async () => {
+  const job = await send();
+  await handToCarrier(job, new CountingCarrier({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
+  await takeJobs("refunds");
+  await handToCarrier(job, new CountingCarrier(), await pauseSending("The carrier is broken"));
+  expect(await takeJobs("refunds")).toEqual([job]);
+});
+
+it("a message that waited for longer than a carrier may put it off is put off after the pause as before", async () => {
+  const job = await send();
+  await pauseSending("The carrier is broken");
+  vi.setSystemTime(start.getTime() + 30 * hourMs);
+  const sending = await resumeSending();
+  const busy = new CountingCarrier({ outcome: "tryLater" });
+  vi.setSystemTime(start.getTime() + 35 * hourMs);
+  await handToCarrier(job, busy, sending);
+  expect((await recordOf(job))?.status).toBe("queued");
+  // Six hours of being put off are too much all the same.
+  vi.setSystemTime(start.getTime() + 37 * hourMs);
+  await handToCarrier(job, busy, sending);
+  expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_PROVIDER_ERROR" });
+});
+
+it("a sender sees a pause, and its end, within a minute, and says so in its log once a minute", async () => {
+  const logged = vi.spyOn(process.stdout, "write");
+  const warnings = (): number =>
+    logged.mock.calls.filter(([line]) => String(line).includes('"event":"sending.paused"')).length;
+  const sending = watchSending();
+  expect(await sending()).toEqual({});
+  await pauseSending("The carrier is broken");
+  expect((await sending()).pausedAt).toBeUndefined();
+  vi.setSystemTime(start.getTime() + minuteMs);
+  const seen = await Promise.all([sending(), sending()]);
+  expect(seen.map(({ pausedReason }) => pausedReason)).toEqual([
+    "The carrier is broken",
+    "The carrier is broken",
+  ]);
+  expect(warnings()).toBe(1);
+
+  await resumeSending();
+  expect((await sending()).pausedAt).toBeDefined();
+  vi.setSystemTime(start.getTime() + 2 * minuteMs);
+  expect((await sending()).pausedAt).toBeUndefined();
+  expect(warnings()).toBe(1);
+});
+
+it("what could not be read is read again by the next job", async () => {
+  const sending = watchSending();
+  const table = config.tableName();
+  vi.spyOn(config, "tableName").mockReturnValueOnce("nothing-here");
+  await expect(sending()).rejects.toThrow();
+  expect(config.tableName()).toBe(table);
+  expect(await sending()).toEqual({});
+});
+
+it("a pause that is on stays as it is, and one that is over is not resumed again", async () => {
+  const first = await pauseSending("The carrier is broken");
+  vi.setSystemTime(start.getTime() + minuteMs);
+  expect(await pauseSending("Again")).toEqual(first);
+  const resumed = await resumeSending();
+  expect(resumed).toMatchObject({ resumedAt: "2030-06-01T12:01:00.000Z" });
+  vi.setSystemTime(start.getTime() + 2 * minuteMs);
+  expect(await resumeSending()).toEqual(resumed);
+  expect(await readSending()).toEqual(resumed);
+});

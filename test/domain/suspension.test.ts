@@ -1,0 +1,199 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
+import { createCampaign } from "../../shared/campaigns/create.ts";
+import { launchCampaign } from "../../shared/campaigns/launch.ts";
+import { getCampaign } from "../../shared/campaigns/read.ts";
+import { runCampaign } from "../../shared/campaigns/run.ts";
+import type { Carrier } from "../../shared/carriers/carrier.ts";
+import { createContact } from "../../shared/contacts/contacts.ts";
+import { CreateContactRequest } from "../../shared/contract/contacts.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends", "campaigns"] as const) {
+    await takeJobs(queue);
+  }
+});
+
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+const priceMicros = 7_900;
+
+/** A carrier that takes everything, and says what it has taken. */
+class WillingCarrier implements Carrier {
+  readonly deduplicates: boolean = true;
+  readonly taken: string[] = [];
+
+  async send({ reference }: { readonly reference: string }) {
+    this.taken.push(reference);
+    return { outcome: "accepted", carrierReference: "carrier-1" } as const;
+  }
+}
+
+/** A new organisation with money. @returns its id */
+async function openOrganization(balanceMicros: number): Promise<string> {
+  const id = await openWallet(balanceMicros);
+  const record: Partial<OrganizationRecord> = {
+    entity: "organization",
+    id,
+    name: "Ada's Shop",
+    createdAt: new Date().toISOString(),
+  };
+  await putItem({ put: { ...keys.organization(id), ...record } });
+  return id;
+}
+
+async function send(organizationId: string, scheduledAt?: string): Promise<MessageJob> {
+  const { id } = await acceptMessage(organizationId, {
+    ...request,
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+  });
+  return { organizationId, messageId: id };
+}
+
+it("a scheduled message of a suspended organisation is failed and refunded once, and its event goes out", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  const job = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+  await suspendOrganization(organizationId, "Fraud");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
+
+  const carrier = new WillingCarrier();
+  const ended = await handToCarrier(job, carrier);
+  expect(carrier.taken).toEqual([]);
+  expect(ended).toMatchObject({ status: "failed", errorCode: "ORGANIZATION_SUSPENDED" });
+  expect(await takeJobs("refunds")).toEqual([job]);
+  expect(JSON.stringify(await takeJobs("webhookDeliveries"))).toContain(
+    '"errorCode":"ORGANIZATION_SUSPENDED"',
+  );
+
+  await Promise.all([refundMessage(job), refundMessage(job)]);
+  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
+});
+
+it("a message that a carrier may have taken before the suspension fails as one of which that is not known", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  const job = await send(organizationId);
+  const silent: Carrier = {
+    deduplicates: true,
+    send: async () => {
+      throw new Error("time-out");
+    },
+  };
+  await expect(handToCarrier(job, silent)).rejects.toThrow("what the carrier did is not known");
+  await suspendOrganization(organizationId, "Fraud");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
+  const carrier = new WillingCarrier();
+  await handToCarrier(job, carrier);
+  expect(carrier.taken).toEqual([]);
+  expect(await getMessage(organizationId, job.messageId)).toMatchObject({
+    status: "failed",
+    errorCode: "MESSAGE_OUTCOME_UNKNOWN",
+  });
+});
+
+it("a suspended organisation sends again once it is resumed, and what had failed stays failed", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  const before = await send(organizationId);
+  const first = await suspendOrganization(organizationId, "Fraud");
+  expect(first).toMatchObject({ suspendedReason: "Fraud" });
+  // The moment and the reason of the first suspension are those that count.
+  expect(await suspendOrganization(organizationId, "Again")).toEqual(first);
+  await expect(send(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
+  const carrier = new WillingCarrier();
+  await handToCarrier(before, carrier);
+
+  const resumed = await resumeOrganization(organizationId);
+  expect([resumed.suspendedAt, resumed.suspendedReason]).toEqual([undefined, undefined]);
+  expect(await resumeOrganization(organizationId)).toEqual(resumed);
+  const after = await send(organizationId);
+  await handToCarrier(before, carrier);
+  await handToCarrier(after, carrier);
+  expect(carrier.taken).toEqual([after.messageId]);
+  expect((await getMessage(organizationId, before.messageId)).status).toBe("failed");
+});
+
+it("sends without a pause neither keep a suspension out nor get past it, and the money adds up", async () => {
+  const organizationId = await openOrganization(10_000_000);
+  const accepted: MessageJob[] = [];
+  const refusals: unknown[] = [];
+  const sendUntilRefused = async (): Promise<void> => {
+    for (;;) {
+      try {
+        accepted.push(await send(organizationId));
+      } catch (error) {
+        refusals.push(error);
+        return;
+      }
+    }
+  };
+  const senders = Array.from({ length: 8 }, sendUntilRefused);
+  await vi.waitFor(() => expect(accepted.length).toBeGreaterThan(8), 20_000);
+  await suspendOrganization(organizationId, "Fraud");
+  await Promise.all(senders);
+  expect(
+    new Set(refusals.map((error) => (error instanceof Error && "code" in error ? error.code : error))),
+  ).toEqual(new Set(["ORGANIZATION_SUSPENDED"]));
+  const debitedMicros = 10_000_000 - accepted.length * priceMicros;
+  expect((await readWallet(organizationId)).balanceMicros).toBe(debitedMicros);
+
+  const carrier = new WillingCarrier();
+  for (const job of accepted) await handToCarrier(job, carrier);
+  for (const job of [...accepted, ...accepted]) await refundMessage(job);
+  expect(carrier.taken).toEqual([]);
+  expect((await readWallet(organizationId)).balanceMicros).toBe(10_000_000);
+  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+});
+
+it("a running campaign stops at its next block, and goes on where it was when it is launched again", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  for (const phoneNumber of ["15005550100", "15005550101", "15005550102"]) {
+    await createContact(organizationId, CreateContactRequest.parse({ phoneNumber }));
+  }
+  const { id: campaignId } = await createCampaign(organizationId, {
+    name: "Spring",
+    message: "hi",
+    audience: { all: true },
+    senderId: "ACME",
+    language: "English",
+    messageType: "marketing",
+  });
+  const job = { organizationId, campaignId };
+  const oneContact = { blocks: 1, blockSize: 1, timeMs: 60_000 };
+  await launchCampaign(organizationId, campaignId);
+  await runCampaign(job, oneContact);
+  await suspendOrganization(organizationId, "Fraud");
+  await runCampaign(job, oneContact);
+  expect(await getCampaign(organizationId, campaignId)).toMatchObject({
+    status: "failed",
+    errorCode: "ORGANIZATION_SUSPENDED",
+    progress: { accepted: 1 },
+  });
+
+  await resumeOrganization(organizationId);
+  await launchCampaign(organizationId, campaignId);
+  await runCampaign(job, { ...oneContact, blocks: 10 });
+  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(3);
+});
+
+it("an organisation that is not there is not suspended, and one without a wallet is", async () => {
+  await expect(suspendOrganization("org_nobody", "Fraud")).rejects.toThrow(
+    "There is no organisation org_nobody.",
+  );
+  const id = "org_01J00000000000000000WALLET";
+  const record = { entity: "organization", id, name: "Ada", createdAt: new Date().toISOString() };
+  await putItem({ put: { ...keys.organization(id), ...record } });
+  expect((await suspendOrganization(id, "Fraud")).suspendedAt).toBeDefined();
+});
