@@ -79,6 +79,9 @@ const remembersAnswers: Access = {
   table: { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] },
 };
 
+/** To write into the audit log. Nobody may change or take away what is in it. */
+const isAudited = { table: { AUDIT: ["PutItem"] } } as const satisfies Access;
+
 /** What the function of each operation may touch, beside what follows from the columns of its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: {},
@@ -91,12 +94,14 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         ORG: ["PutItem"],
         WALLET: ["PutItem"],
         WALLETS: ["PutItem"],
+        AUDIT: ["PutItem"],
       },
     ],
     sessionKey: ["Sign"],
   },
   login: {
     table: {
+      ...isAudited.table,
       USER: ["GetItem"],
       EMAIL: ["GetItem"],
       ORG: ["GetItem"],
@@ -173,7 +178,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     transactions: [{ ORG: ["PutItem", "UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
     webhookKey: true,
   },
-  deleteWebhook: { transactions: [{ ORG: ["DeleteItem", "UpdateItem"], WEBHOOK_SECRETS: ["DeleteItem"] }] },
+  deleteWebhook: {
+    table: { ORG: ["GetItem"] },
+    transactions: [{ ORG: ["DeleteItem", "UpdateItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
+  },
   getWebhook: { table: { ORG: ["GetItem"] } },
   updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
   rotateWebhookSecret: grant(movesWebhookSecrets, {
@@ -217,6 +225,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   updateTemplate: { table: { TEMPLATES: ["GetItem", "UpdateItem"] } },
   deleteTemplate: { transactions: [{ TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] }] },
   sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
+  listAuditLog: { table: { AUDIT: ["Query"] } },
   getRoot: {},
   getOpenApi: {},
   getDocs: {},
@@ -229,6 +238,7 @@ export function accessOf(operation: Operation, route: Route): Access {
     accessOfOperation[operation],
     route.auth === "none" ? {} : authenticates,
     route.idempotent === true ? remembersAnswers : {},
+    route.audited === undefined ? {} : isAudited,
   );
 }
 

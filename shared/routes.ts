@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";
 import { routes as campaigns } from "./routes/campaigns.ts";
 import { routes as contacts } from "./routes/contacts.ts";
@@ -32,6 +33,7 @@ export const routes = {
   ...senderIds,
   ...contacts,
   ...templates,
+  ...auditLog,
   ...docs,
 } as const satisfies Record<string, Route>;
 

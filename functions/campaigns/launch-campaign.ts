@@ -1,7 +1,10 @@
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
+import { getCampaign } from "../../shared/campaigns/read.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/campaigns.ts";
 
-export const handler = endpoint(routes.launchCampaign, async ({ actor, params }) =>
-  launchCampaign(actor.organizationId, params.id),
+export const handler = endpoint(
+  routes.launchCampaign,
+  async ({ actor, params }) => launchCampaign(actor.organizationId, params.id),
+  async ({ actor, params }) => getCampaign(actor.organizationId, params.id),
 );

@@ -1,7 +1,10 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/wallet.ts";
+import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 
-export const handler = endpoint(routes.topUpWallet, async ({ actor, body, attempt }) =>
-  topUpWallet(actor.organizationId, body, attempt),
+export const handler = endpoint(
+  routes.topUpWallet,
+  async ({ actor, body, attempt }) => topUpWallet(actor.organizationId, body, attempt),
+  async ({ actor }) => presentWallet(await readWallet(actor.organizationId)),
 );

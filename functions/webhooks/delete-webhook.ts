@@ -1,7 +1,9 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
-import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { deleteWebhook, getWebhook } from "../../shared/webhooks/webhooks.ts";
 
-export const handler = endpoint(routes.deleteWebhook, async ({ actor, params }) =>
-  deleteWebhook(actor.organizationId, params.id),
+export const handler = endpoint(
+  routes.deleteWebhook,
+  async ({ actor, params }) => deleteWebhook(actor.organizationId, params.id),
+  async ({ actor, params }) => getWebhook(actor.organizationId, params.id),
 );

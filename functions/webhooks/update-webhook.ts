@@ -1,7 +1,9 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
-import { updateWebhook } from "../../shared/webhooks/webhooks.ts";
+import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 
-export const handler = endpoint(routes.updateWebhook, async ({ actor, params, body }) =>
-  updateWebhook(actor.organizationId, params.id, body),
+export const handler = endpoint(
+  routes.updateWebhook,
+  async ({ actor, params, body }) => updateWebhook(actor.organizationId, params.id, body),
+  async ({ actor, params }) => getWebhook(actor.organizationId, params.id),
 );

@@ -272,6 +272,7 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIs…"')
     .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(/"requestId":"[^"]+"/g, '"requestId":"JKJaXmPLvHcESHA="')
     .replaceAll(
       /\bwhsec_[^"]+/g,
       `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`,

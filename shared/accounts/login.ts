@@ -1,5 +1,6 @@
 import type { LoginRequest, Session } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
+import { writeAuditEntry } from "../platform/audit-log.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { countTry, forgetTry, type CountedTry, type Limit } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
@@ -26,7 +27,8 @@ const failuresPerAccount: Limit = { what: "login-account", max: 20, windowMs: 2 
 /**
  * Exchanges email and password for a session. An unknown email does the same work and gets the same answer as
  * a wrong password.
- * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords; ORGANIZATION_SUSPENDED, which only
+ *   those hear who know the password
  */
 export async function login(request: LoginRequest, sourceIp: string): Promise<Session> {
   const network = networkOf(sourceIp);
@@ -38,12 +40,23 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
     throw new ApiError("INVALID_CREDENTIALS");
   }
   const [organization] = await Promise.all([
-    findOrganization(user.organizationId),
+    findOrganization(user.organizationId, { consistent: true }),
     rememberNetwork(request.email, network),
     ...tries.map(forgetTry),
   ]);
   if (organization === undefined) throw new ApiError("INVALID_CREDENTIALS");
-  return startSession(user, organization);
+  if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+  const session = await startSession(user, organization);
+  // A session that is not in the log is given to nobody. Wrong passwords are not in it: written for emails that have an
+  // account, and for others not, they would take time that tells the two apart.
+  await writeAuditEntry({
+    organizationId: organization.id,
+    actor: { type: "user", userId: user.id },
+    action: "POST /v1/auth/login",
+    sourceAddress: sourceIp,
+    ending: { outcome: "done" },
+  });
+  return session;
 }
 
 /** @throws ApiError RATE_LIMITED */

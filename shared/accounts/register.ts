@@ -1,5 +1,6 @@
 import type { RegisterRequest, Session } from "../contract/accounts.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
+import { auditEntry } from "../platform/audit-log.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { countTry } from "../platform/http/rate-limit.ts";
@@ -57,6 +58,13 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     { put: { ...keys.user(user.id), ...user }, condition },
     { put: { ...keys.organization(organization.id), ...organization }, condition },
     ...newWallet(organization.id, createdAt),
+    auditEntry({
+      organizationId: organization.id,
+      actor: { type: "user", userId: user.id },
+      action: "POST /v1/auth/register",
+      sourceAddress: sourceIp,
+      ending: { outcome: "done" },
+    }),
   ]);
   // All other keys are new.
   if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");

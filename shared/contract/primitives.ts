@@ -5,6 +5,7 @@ import * as z from "zod";
  * in which part of its organisation's messages a message is, and what comes of it.
  */
 export type IdPrefix =
+  | "aud"
   | "cmp"
   | "con"
   | "dlv"

@@ -20,6 +20,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   "sender-ids": "Names to send under: requested here, decided by the operator.",
   contacts: "People to write to.",
   templates: "Texts to use again.",
+  "audit-log": "Who changed what, and when.",
   docs: "What you are reading.",
 };
 

@@ -38,7 +38,7 @@ export const login = {
   body: LoginRequest,
   status: 200,
   data: Session,
-  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
+  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "ORGANIZATION_SUSPENDED"],
 } as const satisfies Route;
 
 export const logout = {
@@ -99,6 +99,7 @@ export const createApiKey = {
   body: CreateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
+  audited: ["id", "name", "hint", "status"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -127,6 +128,7 @@ export const disableApiKey = {
   body: DisableApiKeyRequest,
   status: 200,
   data: ApiKey,
+  audited: ["id", "name", "hint", "status", "disabledAt"],
   errors: [],
 } as const satisfies Route;
 

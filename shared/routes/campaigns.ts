@@ -27,6 +27,7 @@ export const createCampaign = {
   status: 201,
   data: Campaign,
   idempotent: true,
+  audited: ["id", "name", "status", "senderId", "scheduledAt"],
   errors: ["MISSING_SENDER_ID", "EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
@@ -53,6 +54,7 @@ export const launchCampaign = {
   params: CampaignParams,
   status: 200,
   data: Campaign,
+  audited: ["id", "name", "status", "senderId", "scheduledAt"],
   errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
@@ -66,6 +68,7 @@ export const cancelCampaign = {
   params: CampaignParams,
   status: 200,
   data: Campaign,
+  audited: ["id", "name", "status", "senderId", "scheduledAt"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

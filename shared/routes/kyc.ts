@@ -23,6 +23,7 @@ export const submitKyc = {
   body: SubmitKycRequest,
   status: 201,
   data: KycSubmission,
+  audited: ["id", "status"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

@@ -26,6 +26,7 @@ export const createSenderId = {
   body: CreateSenderIdRequest,
   status: 201,
   data: SenderIdRequest,
+  audited: ["id", "senderId", "status", "isDefault"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -39,6 +40,7 @@ export const setDefaultSenderId = {
   params: SenderIdParams,
   status: 200,
   data: SenderIdRequest,
+  audited: ["id", "senderId", "status", "isDefault"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

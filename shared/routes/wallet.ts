@@ -52,6 +52,7 @@ export const topUpWallet = {
   status: 200,
   data: Wallet,
   idempotent: true,
+  audited: ["balance", "currency"],
   errors: ["WALLET_MISSING", "TOP_UP_DISABLED", "CONFLICT"],
 } as const satisfies Route;
 

@@ -36,6 +36,7 @@ export const createWebhook = {
   body: CreateWebhookRequest,
   status: 201,
   data: CreatedWebhook,
+  audited: ["id", "url", "events", "status"],
   errors: ["CONFLICT", "PAYMENT_REQUIRED"],
 } as const satisfies Route;
 
@@ -49,6 +50,7 @@ export const deleteWebhook = {
   params: WebhookParams,
   status: 200,
   data: DeletedWebhook,
+  audited: ["id", "url", "events", "status"],
   errors: [],
 } as const satisfies Route;
 
@@ -76,6 +78,7 @@ export const updateWebhook = {
   body: UpdateWebhookRequest,
   status: 200,
   data: Webhook,
+  audited: ["id", "url", "events", "status"],
   errors: [],
 } as const satisfies Route;
 
@@ -89,6 +92,7 @@ export const rotateWebhookSecret = {
   params: WebhookParams,
   status: 200,
   data: CreatedWebhook,
+  audited: ["id", "url", "events", "status"],
   errors: [],
 } as const satisfies Route;
 

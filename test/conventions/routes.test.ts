@@ -1,6 +1,7 @@
 import { access, glob, readFile } from "node:fs/promises";
 
 import { expect, it } from "vitest";
+import * as z from "zod";
 
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
@@ -15,8 +16,48 @@ function handlerFile(operation: string, route: Route): string {
 it.each(rows)("%s has its handler where the table says", async (operation, route) => {
   await expect(access(handlerFile(operation, route))).resolves.toBeUndefined();
   expect(await readFile(handlerFile(operation, route), "utf8")).toMatch(
-    new RegExp(`= ${route.auth === "none" ? "publicEndpoint" : "endpoint"}\\(routes\\.${operation},`),
+    new RegExp(`= ${route.auth === "none" ? "publicEndpoint" : "endpoint"}\\(\\s*routes\\.${operation},`),
   );
+});
+
+/** What changes something, and is not in the audit log: each is decided on by itself. */
+const notAudited: readonly string[] = [
+  // Each is in the audit log all the same, written by the deed itself: nobody is known before it.
+  "register",
+  "login",
+  // Messages are their own record, with the ledger beside them.
+  "sendSms",
+  "estimateSms",
+  "cancelSms",
+  "sendTemplate",
+  // They change nothing of an endpoint, and are in its list of deliveries.
+  "testWebhook",
+  "retryWebhookDelivery",
+  // The customer's own data; of persons, what nothing could be taken from again.
+  "createContact",
+  "importContacts",
+  "updateContact",
+  "deleteContact",
+  "createTemplate",
+  "updateTemplate",
+  "deleteTemplate",
+];
+
+it("whatever changes something is audited, or is known not to be", () => {
+  const changing = rows.filter(([, { method }]) => method !== "GET");
+  const without = changing.filter(([, { audited }]) => audited === undefined).map(([operation]) => operation);
+  expect(without.toSorted()).toEqual(notAudited.toSorted());
+  expect(rows.filter(([, { method, audited }]) => method === "GET" && audited !== undefined)).toEqual([]);
+});
+
+it("the audit log keeps fields that an operation answers with, and none that is a secret", () => {
+  for (const [operation, { method, audited = [], data }] of rows) {
+    expect(audited.filter((field) => /secret|token|password|hash/i.test(field))).toEqual([]);
+    // What is deleted is in the log as it was before.
+    if (audited.length === 0 || method === "DELETE") continue;
+    const answered = data instanceof z.ZodObject ? Object.keys(data.shape) : [];
+    expect(answered, operation).toEqual(expect.arrayContaining([...audited]));
+  }
 });
 
 it("every handler belongs to a row, but for the fallback, the firewall and the workers", async () => {

@@ -225,6 +225,37 @@ it("keeps the key of the webhooks' secrets as long as the table", () => {
   expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
 });
 
+it("lets nothing but read the audit log and add to it, and add only what is audited", () => {
+  const roles = Object.values(prod.findResources("AWS::IAM::Role")).map((role) => Role.parse(role));
+  const statements = roles
+    .flatMap(({ Properties }) => Properties.Policies)
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .filter(({ Condition }) => JSON.stringify(Condition)?.includes("AUDIT#"));
+  expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(
+    new Set(["dynamodb:PutItem", "dynamodb:Query"]),
+  );
+  expect(tableAccess("ListAuditLog")).toContain("Query AUDIT#*");
+  for (const [operation, { audited }] of Object.entries<Route>(routes)) {
+    const adds = audited !== undefined || ["login", "register"].includes(operation);
+    const name = `Api${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
+    expect(tableAccess(name).includes("PutItem AUDIT#*"), operation).toBe(adds);
+  }
+  for (const name of Object.keys(workers)) {
+    const ofWorker = tableAccess(`${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+    expect(ofWorker.filter((each) => each.includes("AUDIT#"))).toEqual([]);
+  }
+});
+
+it("lets no function pause what the stage sends, or suspend an organisation's wallet", () => {
+  const roles = Object.values(prod.findResources("AWS::IAM::Role")).map((role) => Role.parse(role));
+  const actions = roles
+    .flatMap(({ Properties }) => Properties.Policies)
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .filter(({ Condition }) => JSON.stringify(Condition)?.includes("SENDING#"))
+    .flatMap(({ Action }) => Action);
+  expect(actions).toEqual(["dynamodb:GetItem"]);
+});
+
 it("lets a send debit and record, and no more", () => {
   expect(tableAccess("SendSms")).toEqual([
     "DeleteItem IDEMPOTENCY#*",

@@ -1,12 +1,25 @@
 import type { ProtectedRoute } from "../../routes/route.ts";
 import { authentication } from "../auth/authenticate.ts";
 import { warmSessionKey } from "../auth/session-key.ts";
+import { auditLog, type ReadBefore } from "./audit-log.ts";
 import { idempotency } from "./idempotency.ts";
 import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
 import { requestInput } from "./request-input.ts";
 
-/** The Lambda handler of a route that needs a credential. */
-export function endpoint<const R extends ProtectedRoute>(route: R, handle: Handle<R>): LambdaHandler {
+/**
+ * The Lambda handler of a route that needs a credential.
+ * @param readBefore of an operation that is audited: what the audit log says of the state before it
+ */
+export function endpoint<const R extends ProtectedRoute>(
+  route: R,
+  handle: Handle<R>,
+  readBefore?: ReadBefore<R>,
+): LambdaHandler {
   void warmSessionKey();
-  return pipeline(route, [authentication(route), requestInput(route), ...idempotency(route)], handle);
+  const { begin, end } = auditLog(route, readBefore);
+  return pipeline(
+    route,
+    [authentication(route), requestInput(route), ...end, ...idempotency(route), ...begin],
+    handle,
+  );
 }

@@ -9,6 +9,7 @@ import type * as z from "zod";
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
 import type { Route } from "../../routes/route.ts";
+import type { AuditEntryRecord } from "../audit-log.ts";
 import type { Actor, StoredOrganization } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
@@ -64,6 +65,8 @@ export interface EndpointEvent extends APIGatewayProxyEventV2 {
   replayed?: { readonly answer: unknown };
   /** What the handler added to the headers of its answer. */
   answerHeaders?: Readonly<Record<string, string>>;
+  /** On a route that is audited: what stands in the audit log of the request. */
+  auditEntry?: AuditEntryRecord;
 }
 
 export type EndpointMiddleware = MiddlewareObj<EndpointEvent, unknown>;

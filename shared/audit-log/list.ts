@@ -1,0 +1,83 @@
+import type { AuditEntry, AuditLogQuery } from "../contract/audit-log.ts";
+import type { Page } from "../contract/primitives.ts";
+import { AuditEntryRecord, auditLogOf, AuditOutcomeRecord, type Ending } from "../platform/audit-log.ts";
+import { firstIdAt } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { readWantedPage } from "../platform/table/page.ts";
+import { itemsOf, queryRows } from "../platform/table/table.ts";
+
+/** An entry of the audit log, with what came of it. */
+export type EndedEntry = Omit<AuditEntryRecord, "ending"> & Ending;
+
+/** A page of an organisation's audit log, newest first. */
+export async function listAuditLog(organizationId: string, query: AuditLogQuery): Promise<Page<AuditEntry>> {
+  const { from, to } = query;
+  const page = await readWantedPage(
+    AuditEntryRecord,
+    {
+      pk: keys.auditEntry(organizationId, "").pk,
+      newestFirst: true,
+      consistent: true,
+      ...(from === undefined ? {} : { from: firstIdAt("aud", new Date(from)) }),
+      ...(to === undefined ? {} : { to: firstIdAt("aud", new Date(to)) }),
+    },
+    query,
+    () => true,
+  );
+  const ended = await withOutcomes(organizationId, page.rows);
+  return { rows: ended.map(presentEntry), meta: page.meta };
+}
+
+/**
+ * The newest entries of a log, newest first.
+ * @param organizationId undefined for the log of the stage
+ */
+export async function readAuditLog(
+  organizationId: string | undefined,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<EndedEntry[]> {
+  const { pk } = keys.auditEntry(auditLogOf(organizationId), "");
+  const rows = await queryRows(AuditEntryRecord, { pk, after, limit, newestFirst: true, consistent: true });
+  return withOutcomes(organizationId, itemsOf(rows));
+}
+
+/** Entries that lie side by side, newest first, each with what came of it. */
+async function withOutcomes(
+  organizationId: string | undefined,
+  entries: readonly AuditEntryRecord[],
+): Promise<EndedEntry[]> {
+  const [newest, oldest] = [entries[0], entries.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  const rows = await queryRows(AuditOutcomeRecord, {
+    pk: keys.auditOutcome(auditLogOf(organizationId), "").pk,
+    from: oldest.id,
+    to: newest.id,
+    limit: entries.length,
+    consistent: true,
+  });
+  const outcomes = new Map(itemsOf(rows).map((outcome) => [outcome.id, outcome]));
+  return entries.map(({ ending, ...entry }) => {
+    const { outcome, errorCode, after } = ending ?? outcomes.get(entry.id) ?? { outcome: "unknown" };
+    return { ...entry, outcome, errorCode, after };
+  });
+}
+
+/** What a customer sees. Who of the operator's people it was, and what they noted, is for the operator. */
+function presentEntry(entry: EndedEntry): AuditEntry {
+  const { id, createdAt, action, actor, outcome } = entry;
+  if (actor.type === "operator") return { id, createdAt, action, actor: { type: "operator" }, outcome };
+  const { subject, sourceAddress, requestId, errorCode, before, after } = entry;
+  return {
+    id,
+    createdAt,
+    actor,
+    action,
+    subject,
+    sourceAddress,
+    requestId,
+    outcome,
+    errorCode,
+    before,
+    after,
+  };
+}

@@ -1,0 +1,122 @@
+import { decodeTime } from "ulid";
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import { now } from "./clock.ts";
+import { newId } from "./ids.ts";
+import { log } from "./log.ts";
+import { keys } from "./table/keys.ts";
+import { putItem, type Put } from "./table/table.ts";
+
+/*
+ * The audit log: who did what, when, from where, and what it changed. An entry is written before the deed, or with it, so
+ * that there is no deed without one; what came of the deed is an item of its own, so that nothing is ever changed. No
+ * function may do anything but put items here and read them, and each is put where there is none.
+ */
+
+/** Who does something. */
+export const AuditActor = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("user"), userId: z.string(), sessionId: z.string().optional() }),
+  /** `userId` is who created the key. */
+  z.object({ type: z.literal("apiKey"), keyId: z.string(), userId: z.string() }),
+  /** With whose credentials of AWS. */
+  z.object({ type: z.literal("operator"), identity: z.string() }),
+]);
+export type AuditActor = z.infer<typeof AuditActor>;
+
+const Facts = z.record(z.string(), z.unknown());
+type Facts = z.infer<typeof Facts>;
+
+/** What came of a deed: done; refused, so that nothing was changed; or not known. */
+const AuditOutcome = z.enum(["done", "refused", "unknown"]);
+
+const Ending = z.object({
+  outcome: AuditOutcome,
+  /** The code that the caller got instead of an answer. */
+  errorCode: z.string().optional(),
+  /** How things were after it. */
+  after: Facts.optional(),
+});
+export type Ending = z.infer<typeof Ending>;
+
+export const AuditEntryRecord = z.object({
+  entity: z.literal("auditEntry"),
+  id: z.string(),
+  /** Whose log it is in; none of what an operator does to the whole stage. */
+  organizationId: z.string().optional(),
+  createdAt: z.string(),
+  actor: AuditActor,
+  /** A route, for example `POST /v1/wallet/top-up`, or a command of the operator. */
+  action: z.string(),
+  /** What it was about: the ids in the path, or what the operator typed. */
+  subject: Facts.optional(),
+  sourceAddress: z.string().optional(),
+  requestId: z.string().optional(),
+  /** How things were before it. */
+  before: Facts.optional(),
+  /** Of what was written when it was done already. */
+  ending: Ending.optional(),
+});
+export type AuditEntryRecord = z.infer<typeof AuditEntryRecord>;
+
+export const AuditOutcomeRecord = Ending.extend({
+  entity: z.literal("auditOutcome"),
+  id: z.string(),
+  endedAt: z.string(),
+});
+export type AuditOutcomeRecord = z.infer<typeof AuditOutcomeRecord>;
+
+/** The log of an organisation, or that of the stage. */
+export function auditLogOf(organizationId: string | undefined): string {
+  return organizationId ?? "stage";
+}
+
+export type Deed = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
+
+/** The write of an entry, for the transaction of the deed itself. */
+export function auditEntry(deed: Deed): Put & { readonly put: AuditEntryRecord } {
+  const id = newId("aud");
+  // The very moment that is in its id, by which the log is read.
+  const createdAt = new Date(decodeTime(id.slice("aud_".length))).toISOString();
+  const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...deed };
+  return {
+    put: { ...keys.auditEntry(auditLogOf(deed.organizationId), record.id), ...record },
+    condition: "attribute_not_exists(pk)",
+  };
+}
+
+/**
+ * Writes down that something will be done, or was.
+ * @throws ApiError UNAVAILABLE when it could not be written, so that it must not be done
+ */
+export async function writeAuditEntry(deed: Deed): Promise<AuditEntryRecord> {
+  const entry = auditEntry(deed);
+  const isOwn = ({ id }: Record<string, unknown>): boolean => id === entry.put.id;
+  const written = await putItem(entry, { isOwn }).catch((error: unknown) => {
+    throw new ApiError("UNAVAILABLE", { cause: error });
+  });
+  if (!written.applied) throw new ApiError("UNAVAILABLE");
+  return entry.put;
+}
+
+/**
+ * Writes down what came of it. When that cannot be written the entry stays without, which reads as not known: what was
+ * done is done, and whoever did it is told so.
+ */
+export async function writeAuditOutcome(
+  { id, organizationId }: Pick<AuditEntryRecord, "id" | "organizationId">,
+  ending: Ending,
+): Promise<void> {
+  const record: AuditOutcomeRecord = {
+    entity: "auditOutcome",
+    id,
+    endedAt: now().toISOString(),
+    ...ending,
+  };
+  await putItem({
+    put: { ...keys.auditOutcome(auditLogOf(organizationId), id), ...record },
+    condition: "attribute_not_exists(pk)",
+  }).catch((error: unknown) => {
+    log.error("audit_log.outcome_not_written", { organizationId, error });
+  });
+}

@@ -1,0 +1,70 @@
+import { ApiError, errorCatalogue } from "../../contract/errors.ts";
+import type { Route } from "../../routes/route.ts";
+import { writeAuditEntry, writeAuditOutcome, type Ending } from "../audit-log.ts";
+import { undefinedIfUnreadable } from "../table/table.ts";
+import { routeName, type Call, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
+import { sourceAddress } from "./source-address.ts";
+
+/** The middlewares that write a request into the audit log of its organisation. */
+interface AuditLog {
+  /** Stands behind all that may refuse the request, or answer it from memory: what gets there will be done. */
+  readonly begin: readonly EndpointMiddleware[];
+  /** Stands before the idempotency, which knows of some errors that the request was done all the same. */
+  readonly end: readonly EndpointMiddleware[];
+}
+
+/** Reads how what a request changes is before it, in the form of the answer. */
+export type ReadBefore<R extends Route> = (call: Pick<Call<R>, "actor" | "params">) => Promise<unknown>;
+
+/**
+ * Writes the requests of a route that is audited into the audit log, each before it is done, and what came of it after.
+ * @param readBefore what it throws, the request is answered with
+ */
+export function auditLog<R extends Route>(route: R, readBefore?: ReadBefore<R>): AuditLog {
+  const { audited } = route;
+  if (audited === undefined) return { begin: [], end: [] };
+  const begin: EndpointMiddleware = {
+    before: async ({ event }) => {
+      const { actor, input, replayed } = event;
+      if (actor === undefined || replayed !== undefined) return;
+      const call = { actor, params: input?.params };
+      // The route's schemas have checked the parameters, which the compiler cannot follow through the generic.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const ofRoute = call as unknown as Call<R>;
+      const before = await readBefore?.(ofRoute).catch(undefinedIfUnreadable);
+      const { organizationId, userId } = actor;
+      event.auditEntry = await writeAuditEntry({
+        organizationId,
+        actor: { type: "user", userId },
+        action: routeName(route),
+        subject: factsOf(input?.params),
+        sourceAddress: sourceAddress(event),
+        requestId: event.requestContext.requestId,
+        before: factsOf(before, audited),
+      });
+    },
+  };
+  const writeEnding = async (event: EndpointEvent, ending: Ending): Promise<void> => {
+    if (event.auditEntry !== undefined) await writeAuditOutcome(event.auditEntry, ending);
+  };
+  const end: EndpointMiddleware = {
+    after: async ({ event, response }) =>
+      writeEnding(event, { outcome: "done", after: factsOf(response, audited) }),
+    onError: async ({ event, response, error }) =>
+      writeEnding(event, response === undefined ? endingOf(error) : { outcome: "done" }),
+  };
+  return { begin: [begin], end: [end] };
+}
+
+/** Of an error that is not the caller's it is not known what was done before it. */
+function endingOf(error: unknown): Ending {
+  if (!(error instanceof ApiError)) return { outcome: "unknown", errorCode: "INTERNAL" };
+  const { code } = error;
+  return { outcome: errorCatalogue[code].status < 500 ? "refused" : "unknown", errorCode: code };
+}
+
+/** The fields of an object, or those of them that are named. */
+function factsOf(value: unknown, names?: readonly string[]): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names?.includes(name) ?? true));
+}

@@ -1,0 +1,17 @@
+import { AuditEntry, AuditLogQuery } from "../contract/audit-log.ts";
+import type { Route } from "./route.ts";
+
+export const listAuditLog = {
+  method: "GET",
+  path: "/v1/audit-log",
+  tag: "audit-log",
+  summary: "Who changed what in the organisation, newest first",
+  auth: "bearer",
+  query: AuditLogQuery,
+  status: 200,
+  data: AuditEntry,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { listAuditLog };

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { AuditEntry } from "../../shared/contract/audit-log.ts";
+import { call, Customer, errorOf, pageOf, password } from "../support/api.ts";
+import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+});
+afterAll(async () => gateway.stop());
+beforeEach(async () => {
+  faults.clear();
+  customer = await Customer.register({ baseUrl: gateway.url });
+});
+
+/** A write into the audit log: of an entry, or of what came of it. */
+function toAuditLog(what: "auditEntry" | "auditOutcome"): Parameters<Faults["next"]>[0] {
+  return ({ operation, body }) => operation === "dynamodb:PutItem" && body.includes(`"${what}"`);
+}
+
+async function outcomes(): Promise<string[][]> {
+  const { rows } = pageOf(await customer.call("/v1/audit-log"), AuditEntry);
+  return rows.map(({ action, outcome, errorCode = "" }) => [action, outcome, errorCode]);
+}
+
+it("nothing is done that could not be written down before", async () => {
+  faults.next(toAuditLog("auditEntry"), loseRequest, Number.POSITIVE_INFINITY);
+  expect(errorOf(await customer.call("/v1/auth/api-keys", { method: "POST" })).code).toBe("UNAVAILABLE");
+  const json = { email: customer.email, password };
+  const login = await call("/v1/auth/login", { json, baseUrl: gateway.url });
+  expect(errorOf(login).code).toBe("UNAVAILABLE");
+  expect(login.text).not.toContain("eyJ");
+  const idempotent = { method: "POST", headers: { "Idempotency-Key": "a" } };
+  expect(errorOf(await customer.call("/v1/wallet/top-up", idempotent)).code).toBe("UNAVAILABLE");
+  faults.clear();
+  expect((await customer.client.listApiKeys()).rows).toEqual([]);
+  expect(await outcomes()).toEqual([["POST /v1/auth/register", "done", ""]]);
+  // The failure is not kept: the same request again is done.
+  expect((await customer.call("/v1/wallet/top-up", idempotent)).status).toBe(200);
+  expect(await customer.balance()).toBe(10);
+});
+
+it("an entry whose answer was lost is one entry", async () => {
+  faults.next(toAuditLog("auditEntry"), dropAnswer, 2);
+  await customer.createApiKey();
+  expect(await outcomes()).toEqual([
+    ["POST /v1/auth/api-keys", "done", ""],
+    ["POST /v1/auth/register", "done", ""],
+  ]);
+});
+
+it("what was done is answered, though it could not be written down what came of it", async () => {
+  faults.next(toAuditLog("auditOutcome"), loseRequest, Number.POSITIVE_INFINITY);
+  const { id } = await customer.createApiKey();
+  faults.clear();
+  expect((await customer.client.listApiKeys()).rows.map((key) => key.id)).toEqual([id]);
+  expect((await outcomes())[0]).toEqual(["POST /v1/auth/api-keys", "unknown", ""]);
+});
+
+it("a deed that broke is in the log as one of which it is not known what it did", async () => {
+  faults.next(isBy("ApiCreateApiKey", "dynamodb:TransactWriteItems"), loseRequest, Number.POSITIVE_INFINITY);
+  expect(errorOf(await customer.call("/v1/auth/api-keys", { method: "POST" })).code).toBe("INTERNAL");
+  expect((await outcomes())[0]).toEqual(["POST /v1/auth/api-keys", "unknown", "INTERNAL"]);
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { pauseSending, resumeSending } from "../../shared/messages/sending-pause.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/table.ts";
+import { Customer } from "../support/api.ts";
+import { Faults, isBy } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+});
+afterAll(async () => gateway.stop());
+
+const SandboxRecord = z.object({ calls: z.number() });
+
+async function carrierCalls(ids: readonly string[]): Promise<number[]> {
+  const found = await Promise.all(ids.map(async (id) => findItem(SandboxRecord, keys.sandboxMessage(id))));
+  return found.map((record) => record?.calls ?? 0);
+}
+
+/** How often a sender has looked whether a message is still to be held back. */
+function looks(id: string): number {
+  return faults.seen.filter(
+    (request) => isBy("SendMessage", "dynamodb:GetItem")(request) && request.body.includes(id),
+  ).length;
+}
+
+it("what a pause of an hour held back is sent once each after it, and none of it was given up", async () => {
+  // The clock of the functions can be set forward, that of the queues cannot: what is held back comes soon.
+  faults.next(
+    isBy("SendMessage", "sqs:SendMessage"),
+    async (request, next) => {
+      expect(request.body).toContain('"DelaySeconds":120');
+      return next({ ...request, body: request.body.replace('"DelaySeconds":120', '"DelaySeconds":1') });
+    },
+    Number.POSITIVE_INFINITY,
+  );
+  const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  // It outlives the hour.
+  const customer = await registered.withApiKey();
+  await pauseSending("The carrier sends everything twice");
+  const scheduledAt = new Date(Date.now() + 30 * minuteMs).toISOString();
+  const kinds = [{ messageType: "otp" }, { messageType: "marketing" }, { scheduledAt }] as const;
+  const ids: string[] = [];
+  for (const kind of kinds) ids.push((await customer.send(kind)).id);
+
+  for (const passed of [20 * minuteMs, 40 * minuteMs]) {
+    gateway.advanceClock(passed);
+    await runSchedule(gateway, "ReleaseDue");
+    const before = looks(ids[0] ?? "");
+    await vi.waitFor(() => expect(looks(ids[0] ?? "")).toBeGreaterThan(before + 1), { timeout: 20_000 });
+  }
+  await vi.waitFor(() => expect(Math.min(...ids.map(looks))).toBeGreaterThan(0), { timeout: 20_000 });
+  expect(await carrierCalls(ids)).toEqual([0, 0, 0]);
+  const waiting = await Promise.all(ids.map(async (id) => customer.message(id)));
+  expect(waiting.map(({ status }) => status)).toEqual(["queued", "queued", "queued"]);
+
+  await resumeSending();
+  gateway.advanceClock(minuteMs);
+  await vi.waitFor(
+    async () => {
+      const sent = await Promise.all(ids.map(async (id) => customer.message(id)));
+      expect(sent.map(({ status }) => status)).toEqual(["sent", "sent", "sent"]);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  expect(await carrierCalls(ids)).toEqual([1, 1, 1]);
+}, 120_000);
