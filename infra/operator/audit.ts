@@ -47,7 +47,8 @@ const agenda = command({
     "an older one is not on it: run this once after the upgrade. Running it again changes nothing.",
   examples: ["", "--stage prod"],
   input: z.object({}),
-  run: async (_, { output }) => {
+  run: async (_, { output, confirm }) => {
+    await confirm("put what is open on the agenda of background work", "yes");
     let wallets = 0;
     let added = 0;
     for await (const organizationId of listWallets()) {

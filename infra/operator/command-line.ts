@@ -1,8 +1,9 @@
 import { Argument, Command, InvalidArgumentError } from "commander";
 
 import { stageNamed, type Stage } from "../stages/stage.ts";
+import { auditLogCommands } from "./audit-log.ts";
 import { auditCommands } from "./audit.ts";
-import type { OperatorCommand } from "./command.ts";
+import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { eraseCommands } from "./erase.ts";
@@ -10,6 +11,7 @@ import { exportOrganization } from "./export.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { reviewCommands } from "./reviews.ts";
+import { sendingCommands } from "./sending.ts";
 import { walletCommands } from "./wallet.ts";
 import { webhookCommands } from "./webhooks.ts";
 
@@ -20,13 +22,18 @@ export const commands: readonly OperatorCommand[] = [
   ...eraseCommands,
   ...walletCommands,
   ...reviewCommands,
+  ...sendingCommands,
   ...deadLetterCommands,
   ...auditCommands,
+  ...auditLogCommands,
   ...webhookCommands,
 ];
 
 /** A command that was typed as its help says. */
 export interface Order {
+  /** The command's name. */
+  readonly name: string;
+  readonly typed: Typed;
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
@@ -97,7 +104,8 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   const { parameters, options, work, asksFirst = false } = described;
   const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
   const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
-  const run = work.safeParse({ ...values, ...Object.fromEntries(ofParameters) });
+  const inputs: Typed = { ...values, ...Object.fromEntries(ofParameters) };
+  const run = work.safeParse(inputs);
   if (!run.success) {
     const [issue] = run.error.issues;
     const wrong = [...parameters, ...options].find(({ name }) => name === issue?.path[0]);
@@ -109,7 +117,7 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
       `${stage.name} keeps the data of real customers, and there is no terminal to ask on: add --yes`,
     );
   }
-  return { run: run.data, stage, isJson: json === true, mustAsk };
+  return { name: described.name, typed: inputs, run: run.data, stage, isJson: json === true, mustAsk };
 }
 
 /** An option that swallowed the next one has no value. */

@@ -22,6 +22,9 @@ interface Part {
   readonly help: string;
 }
 
+/** What was typed for each part of a command's input. */
+export type Typed = Readonly<Record<string, unknown>>;
+
 /** A command, as help and the command line need it. */
 export interface OperatorCommand extends Description {
   /** In their order. */

@@ -11,13 +11,23 @@ import { projectRoot } from "../project-root.ts";
 import type { Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";
 
+/** The state of something, as far as it was changed. */
+type Facts = Readonly<Record<string, unknown>>;
+
 /** What a command works with. */
 export interface Context {
   readonly output: Output;
   /** An output of the gateway's stack. */
   readonly stackOutput: (name: string) => StackOutput;
-  /** Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it. */
-  readonly confirm: (what: string, answer: string) => Promise<void>;
+  /**
+   * Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it. Then it is
+   * written into the audit log. Every command that changes something begins with it.
+   * @param answer the id of the organisation that it is about, or `yes` where it is about none
+   * @param before how what will be changed is now, for the audit log
+   */
+  readonly confirm: (what: string, answer: string, before?: Facts) => Promise<void>;
+  /** Notes for the audit log how it is after the change. */
+  readonly changed: (after: Facts) => void;
 }
 
 /** Finds a deployed stage by its stack's outputs, or the gateway on this machine, and points the shared code at it. */

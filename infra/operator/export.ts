@@ -32,8 +32,8 @@ export const exportOrganization = command({
   summary: "Write down everything that the gateway holds of an organisation",
   details:
     "One JSON object a line: the user, the organisation, its keys and webhooks without their secrets, KYC, sender IDs, " +
-    "wallet, ledger, messages, numbers of each day, contacts, templates, campaigns and deliveries. Not in it is what " +
-    "lives for a day: answers to repeated requests, and limits.",
+    "wallet, ledger, messages, numbers of each day, contacts, templates, campaigns, deliveries and the audit log. Not in " +
+    "it is what lives for a day: answers to repeated requests, and limits.",
   examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
   input: z.object({
     organization: Organization,
@@ -76,6 +76,8 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
     ...parts.map((each) => keys.dayCounts(id, "", each).pk),
     keys.template(id, "").pk,
     keys.campaign(id, "").pk,
+    keys.auditEntry(id, "").pk,
+    keys.auditOutcome(id, "").pk,
     ...webhookIds.map((webhookId) => keys.webhookDelivery(webhookId, "").pk),
   ];
   for (const pk of partitions) yield* itemsOf(pk);

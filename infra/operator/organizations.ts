@@ -5,6 +5,7 @@ import {
   noteVerifiedEmail,
   type OrganizationRecord,
 } from "../../shared/accounts/organization-record.ts";
+import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
 import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -15,7 +16,7 @@ import {
   spreadOrganization,
   type WalletRecord,
 } from "../../shared/wallet/record.ts";
-import { command, count, Organization, part } from "./command.ts";
+import { command, count, Organization, part, RequiredText } from "./command.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
@@ -51,8 +52,9 @@ const show = command({
       Organisation: id,
       Name: organization.name,
       Registered: organization.createdAt,
+      State: stateText(organization),
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
-      Email: organization.emailVerifiedAt === undefined ? "not verified" : "verified",
+      Email: emailText(organization),
       Wallet: wallet === undefined ? "none" : walletText(wallet),
       KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
       "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
@@ -111,6 +113,57 @@ const verifyEmail = command({
   },
 });
 
+const suspend = command({
+  name: "organizations suspend",
+  summary: "Stop a customer at once: log-ins, keys, sends, what is scheduled, and campaigns",
+  details:
+    "What was accepted and has not been handed to the carrier fails and is refunded when its time comes. What a webhook " +
+    "has to hear of it, it hears.",
+  examples: ["ada@example.com --reason 'Ticket 4711: phishing' --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    organization: Organization,
+    reason: part("--reason <text>", "why; kept for the next operator, not shown to customers", RequiredText),
+  }),
+  run: async ({ organization, reason }, { output, confirm, changed }) => {
+    const found = await readOrganization(organization);
+    const { id, name } = found;
+    const what = `suspend ${name} (${id}): nothing of theirs is let in or sent: ${reason}`;
+    await confirm(what, id, suspensionOf(found));
+    const suspended = await suspendOrganization(id, reason);
+    changed(suspensionOf(suspended));
+    output.result(suspended, `${id} is ${stateText(suspended)}`);
+  },
+});
+
+const resume = command({
+  name: "organizations resume",
+  summary: "Let a suspended customer go on; what has failed meanwhile stays failed",
+  examples: ["ada@example.com --stage prod"],
+  asksFirst: true,
+  input: z.object({ organization: Organization }),
+  run: async ({ organization }, { output, confirm, changed }) => {
+    const found = await readOrganization(organization);
+    await confirm(`let ${found.name} (${found.id}) go on`, found.id, suspensionOf(found));
+    const resumed = await resumeOrganization(found.id);
+    changed(suspensionOf(resumed));
+    output.result(resumed, `${found.id} is ${stateText(resumed)}`);
+  },
+});
+
+function suspensionOf({ suspendedAt, suspendedReason }: OrganizationRecord): Record<string, unknown> {
+  return { suspendedAt, suspendedReason };
+}
+
+function stateText({ suspendedAt, suspendedReason = "no reason" }: OrganizationRecord): string {
+  return suspendedAt === undefined ? "active" : `suspended since ${suspendedAt} (${suspendedReason})`;
+}
+
+/** Whether it is known that the owner of an organisation reads their email: anybody can register with any. */
+export function emailText({ emailVerifiedAt }: OrganizationRecord): string {
+  return emailVerifiedAt === undefined ? "not verified" : "verified";
+}
+
 /** The wallet of an organisation, or undefined where it has none. */
 async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
   return readWallet(organizationId).catch((error: unknown) => {
@@ -123,4 +176,4 @@ function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: str
   return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
 }
 
-export const organizationCommands = [show, verifyEmail, spread];
+export const organizationCommands = [show, verifyEmail, suspend, resume, spread];

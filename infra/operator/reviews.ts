@@ -179,8 +179,10 @@ async function decideOnKyc(
 ): Promise<void> {
   const { id } = await readOrganization(organization);
   const submission = await submissionOf(id);
-  await context.confirm(`${verbOf(decision)} this submission:\n${submissionText(submission)}`, id);
+  const what = `${verbOf(decision)} this submission:\n${submissionText(submission)}`;
+  await context.confirm(what, id, { status: submission.status });
   const decided = await decideKyc(id, submissionId, decision);
+  context.changed({ status: decided.status });
   context.output.result(decided, `${id} is ${decided.status}`);
 }
 
@@ -195,8 +197,10 @@ async function decideOnSenderId(
     if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
   });
-  await context.confirm(`${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`, id);
+  const what = `${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`;
+  await context.confirm(what, id, { senderId: record.senderId, status: record.status });
   const decided = await decideSenderId(id, senderIdId, decision, { isShared });
+  context.changed({ senderId: decided.senderId, status: decided.status });
   context.output.result(decided, `${decided.senderId} of ${id} is ${decided.status}`);
 }
 

@@ -21,18 +21,26 @@ export async function runCommandLine(typed: readonly string[], canAsk: boolean):
   }
 }
 
-async function carryOut({ run, stage, isJson, mustAsk }: Order): Promise<void> {
+async function carryOut({ name, typed, run, stage, isJson, mustAsk }: Order): Promise<void> {
   const { agrees, connect } = await import("./context.ts");
+  const { RecordOfCommand } = await import("./record-of-command.ts");
   const output = new Output(isJson);
+  const record = new RecordOfCommand(stage, name, typed);
   try {
     await run({
       output,
       stackOutput: await connect(stage),
-      confirm: async (what, answer) => {
-        if (!mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer))) return;
-        throw new Error("Nothing was changed.");
+      confirm: async (what, answer, before) => {
+        const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer));
+        if (!isAgreed) throw new Error("Nothing was changed.");
+        await record.begin(answer === "yes" ? undefined : answer, before);
       },
+      changed: (after) => record.changed(after),
     });
+    await record.end("done");
+  } catch (error) {
+    await record.end("unknown");
+    throw error;
   } finally {
     output.endProgress();
   }

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod";
 
+import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
+import { findKyc } from "../../shared/kyc/record.ts";
 import {
   adjustWallet,
   capSpending,
@@ -11,11 +14,12 @@ import {
   reopenWallet,
 } from "../../shared/wallet/adjust.ts";
 import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, count, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
-import { readOrganization } from "./organizations.ts";
+import { emailText, readOrganization } from "./organizations.ts";
+import { listOf } from "./output.ts";
 
 const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
 const Amount = z
@@ -54,16 +58,14 @@ function adjustment(
 
 async function adjust(
   input: Omit<z.infer<typeof Adjustment>, "amount"> & { readonly amountMicros: number },
-  { output, confirm }: Context,
+  { output, confirm, changed }: Context,
 ): Promise<void> {
-  const { id: organizationId, name } = await readOrganization(input.organization);
+  const organization = await readOrganization(input.organization);
+  const organizationId = organization.id;
   const { amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
-  await confirm(
-    `change the wallet of ${name} (${organizationId}) by ${moneyText(amountMicros)}, ` +
-      `from ${moneyText(balanceMicros)}: ${reason}`,
-    organizationId,
-  );
+  const change = `change this wallet by ${moneyText(amountMicros)}, from ${moneyText(balanceMicros)}: ${reason}`;
+  await confirm(`${change}\n${await ownerText(organization)}`, organizationId, { balanceMicros });
   const reference = input.reference ?? randomUUID();
   if (input.reference === undefined) {
     output.aside(`Should the answer be lost, repeat the command with --reference ${reference}`);
@@ -79,6 +81,7 @@ async function adjust(
     },
   );
   const after = microsOf(balance);
+  changed({ balanceMicros: after });
   output.result(
     { organizationId, amountMicros, balanceMicros: after, reference, wasDoneBefore: replayed },
     replayed
@@ -87,20 +90,36 @@ async function adjust(
   );
 }
 
+/** Whose wallet it is, for whoever knows a customer by another way: anybody can register with any name and email. */
+async function ownerText(organization: OrganizationRecord): Promise<string> {
+  const { id, name, ownerId } = organization;
+  const [user, kyc] = await Promise.all([ownerId === undefined ? undefined : findUser(ownerId), findKyc(id)]);
+  return listOf({
+    Organisation: id,
+    Name: name,
+    User: user === undefined ? "not known" : `${user.email}, ${emailText(organization)}`,
+    KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
+  });
+}
+
 const close = command({
   name: "wallet close",
   summary: "Keep a wallet from being used",
-  details: "Sends and top-ups are refused; refunds and the operator's adjustments still arrive.",
-  examples: ["ada@example.com --reason 'Ticket 4711: fraud' --stage prod"],
+  details:
+    "Sends and top-ups are refused; refunds and the operator's adjustments still arrive, and what was paid before is still " +
+    "sent. A customer who must be stopped at once is suspended.",
+  examples: ["ada@example.com --reason 'Left us, invoice 118 is the last' --stage prod"],
   asksFirst: true,
   input: z.object({
     organization: Organization,
     reason: part("--reason <text>", "why; kept for the next operator, not shown to customers", RequiredText),
   }),
-  run: async ({ organization, reason }, { output, confirm }) => {
+  run: async ({ organization, reason }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
-    await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id);
+    const before = closingOf(await readWallet(id));
+    await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id, before);
     const wallet = await closeWallet(id, reason);
+    changed(closingOf(wallet));
     output.result(wallet, `${id}: ${walletText(wallet)}`);
   },
 });
@@ -111,13 +130,18 @@ const reopen = command({
   examples: ["ada@example.com --stage prod"],
   asksFirst: true,
   input: z.object({ organization: Organization }),
-  run: async ({ organization }, { output, confirm }) => {
+  run: async ({ organization }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
-    await confirm(`reopen the wallet of ${name} (${id})`, id);
+    await confirm(`reopen the wallet of ${name} (${id})`, id, closingOf(await readWallet(id)));
     const wallet = await reopenWallet(id);
+    changed(closingOf(wallet));
     output.result(wallet, `${id}: ${walletText(wallet)}`);
   },
 });
+
+function closingOf({ closedAt, closedReason }: WalletRecord): Record<string, unknown> {
+  return { closedAt, closedReason };
+}
 
 const limitHelp = "none, or default for what the stage says";
 const ownLimit = <Value>(given: z.ZodType<Value>): z.ZodType<Value | "none" | undefined> =>

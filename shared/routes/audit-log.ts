@@ -7,6 +7,7 @@ export const listAuditLog = {
   tag: "audit-log",
   summary: "Who changed what in the organisation, newest first",
   auth: "bearer",
+  scope: "read",
   query: AuditLogQuery,
   status: 200,
   data: AuditEntry,

@@ -17,14 +17,17 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
-import { agrees } from "../../infra/operator/context.ts";
+import { agrees, type Context } from "../../infra/operator/context.ts";
+import { Output } from "../../infra/operator/output.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { Message } from "../../shared/contract/sms.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { spreadOrganization } from "../../shared/wallet/record.ts";
@@ -38,6 +41,7 @@ let dataFolder: string;
 let gateway: LocalGateway;
 const faults = new Faults();
 let cloudFormation: Server;
+let identities: Server;
 /** What lets a command find stage prod, which here is the same gateway. */
 let prodEnvironment: Record<string, string>;
 
@@ -54,22 +58,34 @@ beforeAll(async () => {
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   process.env["DATA_DIR"] = dataFolder;
   cloudFormation = createServer((_, response) => response.end(describeStacksResponse()));
+  identities = createServer((_, response) => response.end(callerIdentityResponse));
   prodEnvironment = {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "secret",
     AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${await listenOnLoopback(cloudFormation)}`,
+    AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${await listenOnLoopback(identities)}`,
     AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
     AWS_ENDPOINT_URL_SQS: gateway.sqsEndpoint,
   };
 });
 afterAll(async () => {
   await gateway.stop();
-  cloudFormation.close();
-  cloudFormation.closeAllConnections();
-  await once(cloudFormation, "close");
+  for (const server of [cloudFormation, identities]) {
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  }
   await rm(dataFolder, { recursive: true });
 });
+
+const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
+
+/** The answer of STS to who has these credentials. */
+const callerIdentityResponse =
+  '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
+  `<Arn>${identity}</Arn><UserId>AROA:grace</UserId><Account>123456789012</Account>` +
+  "</GetCallerIdentityResult></GetCallerIdentityResponse>";
 
 /** CloudFormation's answer about the stack of stage prod. */
 function describeStacksResponse(): string {
@@ -367,7 +383,10 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);
   expect(countOf("messageCounts")).toBeGreaterThan(0);
   expect(rows).toContainEqual({ note: "from another time" });
-  expect(content).not.toMatch(/\$2[aby]\$|whsec_|secret|hash|"pk"/i);
+  expect(countOf("auditEntry")).toBeGreaterThan(4);
+  expect(countOf("auditOutcome")).toBeGreaterThan(4);
+  // The name of an operation is no secret.
+  expect(content.replaceAll("/rotate-secret", "")).not.toMatch(/\$2[aby]\$|whsec_|secret|hash|"pk"/i);
   for (const secret of [keySecret, webhookSecret]) expect(content).not.toContain(secret);
   expect((await stat(file)).mode & 0o077).toBe(0);
 
@@ -560,6 +579,8 @@ it("in prod nothing is changed unless someone agreed", async () => {
   const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
   expect(asking).toEqual([
     "organizations verify-email",
+    "organizations suspend",
+    "organizations resume",
     "organizations spread",
     "organizations erase",
     "numbers erase",
@@ -574,8 +595,131 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "sender-ids approve",
     "sender-ids reject",
     "sender-ids claim",
+    "sending pause",
+    "sending resume",
     "dead-letters redrive",
   ]);
+});
+
+it("whoever credits a wallet is shown whose it is, and how much of that is known to be true", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { organizationId, email } = customer;
+  const question = async (): Promise<string> => {
+    const { order } = await understand(`wallet credit ${email} 500 --reason Invoice --stage prod`, true);
+    expect(order?.mustAsk).toBe(true);
+    const confirm = vi.fn<Context["confirm"]>().mockRejectedValue(new Error("Nothing was changed."));
+    const context: Context = {
+      output: new Output(false),
+      stackOutput: () => ({ name: "", value: "", description: undefined }),
+      confirm,
+      changed: () => undefined,
+    };
+    await expect(order?.run(context)).rejects.toThrow("Nothing was changed.");
+    const [what = "", answer] = confirm.mock.lastCall ?? [];
+    expect(answer).toBe(organizationId);
+    return what;
+  };
+  const stranger = await question();
+  expect(stranger).toContain("change this wallet by 500.000000 USD, from 0.000000 USD: Invoice\n");
+  expect(stranger).toMatch(new RegExp(`^Organisation +${organizationId}\nName +${email}$`, "m"));
+  expect(stranger).toMatch(new RegExp(`^User +${email}, not verified\nKYC +nothing submitted$`, "m"));
+
+  await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop" } });
+  const key = keys.organization(organizationId);
+  const set = { emailVerifiedAt: new Date().toISOString() };
+  await updateItem(z.unknown(), updateOf(key, { set }));
+  expect(await question()).toMatch(
+    new RegExp(`^User +${email}, verified\nKYC +pending \\(Ada's Shop\\)$`, "m"),
+  );
+  expect(await customer.balance()).toBe(0);
+});
+
+it("a suspended customer logs in no more, and what waits fails, until they are resumed", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  const logIn = async () => call("/v1/auth/login", { json: { email, password }, baseUrl: gateway.url });
+  // Its job comes when the test says so.
+  faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
+  const { id } = await customer.send();
+
+  const suspended = await operator(["organizations", "suspend", email, "--reason", "Ticket 7: phishing"]);
+  expect(suspended.code).toBe(0);
+  expect(suspended.out).toMatch(/^org_\w+ is suspended since \S+ \(Ticket 7: phishing\)\n$/);
+  expect(errorOf(await logIn())).toEqual({ status: 403, code: "ORGANIZATION_SUSPENDED" });
+  expect(errorOf(await customer.trySend())).toEqual({ status: 403, code: "ORGANIZATION_SUSPENDED" });
+  const { out } = await operator(["organizations", "show", email]);
+  expect(out).toMatch(/^State +suspended since \S+ \(Ticket 7: phishing\)$/m);
+  await new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false }).send(
+    new SendMessageCommand({
+      QueueUrl: queueOutput(outputNames.queueUrl("transactionalSends")),
+      MessageBody: JSON.stringify({ organizationId, messageId: id }),
+      MessageGroupId: organizationId,
+    }),
+  );
+  await vi.waitFor(async () => {
+    const found = await findItem(MessageRecord, keys.message(organizationId, id), { consistent: true });
+    expect(found).toMatchObject({ errorCode: "ORGANIZATION_SUSPENDED", refund: "done" });
+  }, patience);
+
+  const resumed = await operator(["organizations", "resume", email]);
+  expect(resumed).toMatchObject({ code: 0, out: `${organizationId} is active\n` });
+  expect((await logIn()).status).toBe(200);
+  expect((await customer.trySend()).status).toBe(202);
+  expect((await customer.message(id)).status).toBe("failed");
+});
+
+it("the audit log tells which operator did what, and customers see that it was one", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  await operator(["wallet", "credit", email, "5", "--reason", "Invoice 7", "--reference", "a"]);
+  const close = ["wallet", "close", organizationId, "--reason", "Ticket 7", "--stage", "prod", "--yes"];
+  expect(await operatorProcess(close, prodEnvironment)).toMatchObject({ code: 0 });
+  const tooMuch = ["wallet", "debit", email, "50", "--reason", "Too much"];
+  expect(await operator(tooMuch)).toMatchObject({ code: 1 });
+
+  const Entry = z.looseObject({ action: z.string(), actor: z.unknown(), outcome: z.string() });
+  const entries = objectsOf(await operator(["audit-log", email, "--json"]), Entry);
+  expect(entries).toMatchObject([
+    { action: "wallet debit", outcome: "unknown", before: { balanceMicros: 5_000_000 } },
+    {
+      action: "wallet close",
+      actor: { type: "operator", identity },
+      subject: { organization: organizationId, reason: "Ticket 7" },
+      outcome: "done",
+      before: {},
+      after: { closedReason: "Ticket 7" },
+    },
+    {
+      action: "wallet credit",
+      actor: { type: "operator", identity: "local operator" },
+      subject: { organization: email, amount: "5", reason: "Invoice 7", reference: "a" },
+      outcome: "done",
+      before: { balanceMicros: 0 },
+      after: { balanceMicros: 5_000_000 },
+    },
+    { action: "POST /v1/auth/register", actor: { type: "user" }, outcome: "done" },
+  ]);
+  const shown = await operator(["audit-log", email, "--limit", "2"]);
+  expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallet close +done +\{.*Ticket 7.*\}$/m);
+  expect(shown.out).toMatch(/\n2 entries\n$/);
+  // What an operator notes, and who it is, stays among the operators.
+  const seen = await customer.call("/v1/audit-log");
+  expect(seen.text).toContain('"action":"wallet close"');
+  for (const hidden of ["Ticket 7", "grace", "Invoice 7", "Micros"]) expect(seen.text).not.toContain(hidden);
+
+  await operator(["sending", "resume"]);
+  const [ofStage] = objectsOf(await operator(["audit-log", "--json", "--limit", "1"]), Entry);
+  expect(ofStage).toMatchObject({ action: "sending resume", outcome: "done" });
+});
+
+it("nothing is changed when AWS does not say who wants it", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
+  const nobody = { ...prodEnvironment, AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
+  expect(await operatorProcess(credit, nobody)).toMatchObject({ code: 1, out: "" });
+  expect(await customer.balance()).toBe(0);
+  const entries = objectsOf(await operator(["audit-log", customer.email, "--json"]), z.unknown());
+  expect(entries).toHaveLength(1);
 });
 
 it.each([
@@ -757,4 +901,15 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
   const login = { email, password };
   expect((await call("/v1/auth/login", { json: login, baseUrl: gateway.url })).status).toBe(401);
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
+});
+
+// The last one: a sender that saw the pause would keep to it for a minute.
+it("sending is paused with a reason that the next operator reads, and resumed", async () => {
+  expect(await operator(["sending", "status"])).toMatchObject({ code: 0, out: "sending\n" });
+  const paused = await operator(["sending", "pause", "--reason", "The carrier is broken"]);
+  expect(paused.out).toMatch(/^paused since \S+ \(The carrier is broken\)\n$/);
+  expect((await operator(["sending", "status"])).out).toBe(paused.out);
+  const resumed = await operator(["sending", "resume", "--json"]);
+  expect(objectsOf(resumed, z.strictObject({ entity: z.string(), resumedAt: z.string() }))).toHaveLength(1);
+  expect((await operator(["sending", "status"])).out).toMatch(/^sending, since \S+ again\n$/);
 });
