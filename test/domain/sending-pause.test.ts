@@ -79,7 +79,7 @@ it.each(["otp", "marketing"] as const)(
     expect(carrier.calls).toBe(0);
     expect(await recordOf(job)).toEqual(before);
     const commands = calls.mock.calls.map(([command]) => command as unknown);
-    const [sent] = commands.filter((command) => command instanceof SendMessageCommand);
+    const sent = commands.find((command) => command instanceof SendMessageCommand);
     expect(sent?.input).toMatchObject({
       QueueUrl: config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends"),
       MessageBody: JSON.stringify(job),
@@ -142,7 +142,7 @@ it("what could not be read is read again by the next job", async () => {
   const sending = watchSending();
   const table = config.tableName();
   vi.spyOn(config, "tableName").mockReturnValueOnce("nothing-here");
-  await expect(sending()).rejects.toThrow();
+  await expect(sending()).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   expect(config.tableName()).toBe(table);
   expect(await sending()).toEqual({});
 });
