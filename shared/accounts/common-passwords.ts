@@ -92,5 +92,5 @@ function spelledOut(text: string): string {
 }
 
 function reversed(text: string): string {
-  return [...text].toReversed().join("");
+  return text.split("").toReversed().join("");
 }

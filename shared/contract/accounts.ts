@@ -15,7 +15,7 @@ const Password = z
   .string()
   .min(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`)
   .max(72, "must be at most 72 bytes long in UTF-8")
-  .regex(/^[^\u0000]*$/, "must not contain the character U+0000")
+  .regex(/^[^\0]*$/, "must not contain the character U+0000")
   .meta({
     description:
       `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +

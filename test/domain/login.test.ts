@@ -11,8 +11,10 @@ import { environmentNames } from "../../shared/platform/config.ts";
 
 // Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
 vi.mock("../../shared/accounts/passwords.ts", () => ({
-  hashPassword: vi.fn(async (password: string) => password),
-  passwordMatches: vi.fn(async (password: string, hash?: string) => password === hash),
+  hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
+  passwordMatches: vi.fn<(password: string, hash?: string) => Promise<boolean>>(
+    async (password, hash) => password === hash,
+  ),
 }));
 vi.mock("../../shared/accounts/session.ts", () => ({ startSession: async () => ({ token: "a token" }) }));
 

@@ -25,6 +25,15 @@ describe("the OpenAPI document", () => {
     expect(response.body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
+  it("goes out compressed where the caller takes that", async () => {
+    const compressed = await get("/openapi.json", { "accept-encoding": "gzip" });
+    expect(compressed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+    const plain = await get("/openapi.json", {});
+    expect(plain.headers).not.toHaveProperty("content-encoding");
+    expect(plain.body.equals(gunzipSync(compressed.body))).toBe(true);
+    expect(compressed.body.byteLength).toBeLessThan(plain.body.byteLength / 5);
+  });
+
   it("has the version that the package and the health check have", async () => {
     const { version } = z
       .object({ version: z.string() })

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 
 import { decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
@@ -30,19 +30,16 @@ const ToKms = z.object({ KeyId: z.literal(keyId), Message: z.string().default(""
 
 // A KMS of a few lines, that holds the one key.
 const kms = createServer((request, response) => {
-  void json(request).then((body) => {
-    const { Message } = ToKms.parse(body);
-    const answer = {
-      "TrentService.GetPublicKey": {
-        PublicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64"),
-      },
-      "TrentService.Sign": {
-        Signature: sign("sha256", Buffer.from(Message, "base64"), key).toString("base64"),
-      },
-    }[String(request.headers["x-amz-target"])];
-    response.end(JSON.stringify(answer));
-  });
+  void answer(request).then((body) => response.end(JSON.stringify(body)));
 });
+
+async function answer(request: IncomingMessage): Promise<unknown> {
+  const { Message } = ToKms.parse(await json(request));
+  const publicHalf = publicKey.export({ format: "der", type: "spki" });
+  return request.headers["x-amz-target"] === "TrentService.Sign"
+    ? { Signature: sign("sha256", Buffer.from(Message, "base64"), key).toString("base64") }
+    : { PublicKey: publicHalf.toString("base64") };
+}
 
 beforeAll(async () => {
   process.env["AWS_ENDPOINT_URL_KMS"] = `http://127.0.0.1:${await listenOnLoopback(kms)}`;
