@@ -13,6 +13,7 @@ import {
   statusesOf,
   type ApiResponse,
 } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 const notFound = { status: 404, code: "NOT_FOUND" };
@@ -180,16 +181,13 @@ describe("attributes by the names of what every object has", () => {
       },
     });
     await sender.client.launchCampaign({ params: { id } });
-    await vi.waitFor(
-      async () => {
-        const { status, progress } = await sender.client.getCampaign({ params: { id } });
-        expect({ status, unrenderable: progress.skipped.unrenderable }).toEqual({
-          status: "completed",
-          unrenderable: 1,
-        });
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    await vi.waitFor(async () => {
+      const { status, progress } = await sender.client.getCampaign({ params: { id } });
+      expect({ status, unrenderable: progress.skipped.unrenderable }).toEqual({
+        status: "completed",
+        unrenderable: 1,
+      });
+    }, patience);
     const { rows } = await sender.client.listSms();
     expect(rows.map(({ to, message }) => ({ to, message }))).toEqual([
       { to: named.phoneNumber, message: "abc" },

@@ -1,4 +1,8 @@
-import { rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
 
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
@@ -6,12 +10,16 @@ import * as z from "zod";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
+import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
+import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
 import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
+import { startAwsAccount } from "../support/aws-account.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
+import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 
 /*
@@ -30,7 +38,7 @@ beforeAll(async () => {
     Properties["Environment"] = { Variables: { ...Variables, ...strictPolicies("US") } };
   });
   ({ assemblyFolder } = assembly);
-  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined });
+  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
 });
 afterAll(async () => {
@@ -143,14 +151,11 @@ it("a message to a listed country is estimated", async () => {
 });
 
 async function ended(id: string): Promise<Campaign> {
-  return vi.waitFor(
-    async () => {
-      const found = await customer.client.getCampaign({ params: { id } });
-      expect(found.status).toMatch(/completed|failed/);
-      return found;
-    },
-    { timeout: 30_000, interval: 100 },
-  );
+  return vi.waitFor(async () => {
+    const found = await customer.client.getCampaign({ params: { id } });
+    expect(found.status).toMatch(/completed|failed/);
+    return found;
+  }, patience);
 }
 
 it("a campaign passes over contacts in countries that are not listed, and counts them", async () => {
@@ -181,4 +186,35 @@ it("a draft is held against the policies once more when it is launched", async (
   const refused = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
   expect(errorOf(refused)).toEqual({ status: 403, code: "KYC_REQUIRED" });
   expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
+});
+
+it("passes the smoke test, which does as operator what the stage asks for, and takes it back", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
+  const policies = {
+    senderIds: "approved",
+    kyc: "before-sending",
+    verifiedEmail: "before-sending",
+    countries: ["US"],
+  };
+  await writeFile(
+    path.join(folder, "strict.json"),
+    JSON.stringify({ carrier: "sandbox", keepData: false, policies }),
+  );
+  const account = await startAwsAccount(gateway);
+  const bank = await Customer.register({ baseUrl: gateway.url });
+  await allowToSend(bank.organizationId, "SMOKE");
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ["infra/operator/smoke.ts", "--stage", "strict"],
+    { env: { PATH: process.env["PATH"], STAGES_FOLDER: folder, ...account.environment } },
+  );
+  await account.stop();
+  await rm(folder, { recursive: true });
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/^sent {2,}msg_\w+/m);
+  expect(stdout).toMatch(/^passed /m);
+  const [, organizationId = ""] = /^registered +(org_\w+)/m.exec(stdout) ?? [];
+  expect(await isApprovedSenderId(organizationId, "SMOKE")).toBe(false);
+  expect(await isApprovedSenderId(bank.organizationId, "SMOKE")).toBe(true);
+  expect((await findKyc(organizationId))?.status).toBe("rejected");
 });

@@ -1,7 +1,5 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -15,7 +13,6 @@ import * as z from "zod";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
@@ -33,6 +30,7 @@ import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
+import { identity, startAwsAccount } from "../support/aws-account.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { patience } from "../support/patience.ts";
@@ -40,10 +38,9 @@ import { patience } from "../support/patience.ts";
 let dataFolder: string;
 let gateway: LocalGateway;
 const faults = new Faults();
-let cloudFormation: Server;
-let identities: Server;
+let account: Awaited<ReturnType<typeof startAwsAccount>>;
 /** What lets a command find stage prod, which here is the same gateway. */
-let prodEnvironment: Record<string, string>;
+let prodEnvironment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
@@ -57,49 +54,14 @@ beforeAll(async () => {
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   process.env["DATA_DIR"] = dataFolder;
-  cloudFormation = createServer((_, response) => response.end(describeStacksResponse()));
-  identities = createServer((_, response) => response.end(callerIdentityResponse));
-  prodEnvironment = {
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "secret",
-    AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${await listenOnLoopback(cloudFormation)}`,
-    AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${await listenOnLoopback(identities)}`,
-    AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
-    AWS_ENDPOINT_URL_SQS: gateway.sqsEndpoint,
-  };
+  account = await startAwsAccount(gateway);
+  prodEnvironment = account.environment;
 });
 afterAll(async () => {
   await gateway.stop();
-  for (const server of [cloudFormation, identities]) {
-    server.close();
-    server.closeAllConnections();
-    await once(server, "close");
-  }
+  await account.stop();
   await rm(dataFolder, { recursive: true });
 });
-
-const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
-
-/** The answer of STS to who has these credentials. */
-const callerIdentityResponse =
-  '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
-  `<Arn>${identity}</Arn><UserId>AROA:grace</UserId><Account>123456789012</Account>` +
-  "</GetCallerIdentityResult></GetCallerIdentityResponse>";
-
-/** CloudFormation's answer about the stack of stage prod. */
-function describeStacksResponse(): string {
-  const outputs = gateway.stack.outputs.map(
-    ({ name, value, description = "" }) =>
-      `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue><Description>${description}</Description></member>`,
-  );
-  return (
-    '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>' +
-    "<Stacks><member><StackName>sms-gateway-prod</StackName><CreationTime>2026-03-01T00:00:00Z</CreationTime>" +
-    `<StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${outputs.join("")}</Outputs></member></Stacks>` +
-    "</DescribeStacksResult></DescribeStacksResponse>"
-  );
-}
 
 interface Ended {
   readonly code: number;

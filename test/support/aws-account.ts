@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+
+/** Whose credentials a program in the account has. */
+export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
+
+/**
+ * An account of AWS, as far as the operator's programs ask it: every stack is one that is deployed, and means a gateway on
+ * this machine.
+ */
+export async function startAwsAccount(gateway: LocalGateway): Promise<{
+  /** What lets a program find the stack, its table and its queues. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}> {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const asksWho = (await text(request)).includes("Action=GetCallerIdentity");
+    response.end(asksWho ? callerIdentityResponse : describeStacksResponse(gateway));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  const port = await listenOnLoopback(server);
+  return {
+    environment: {
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
+      AWS_ENDPOINT_URL_SQS: gateway.sqsEndpoint,
+    },
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+const callerIdentityResponse =
+  '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
+  `<Arn>${identity}</Arn><UserId>AROA:grace</UserId><Account>123456789012</Account>` +
+  "</GetCallerIdentityResult></GetCallerIdentityResponse>";
+
+function describeStacksResponse(gateway: LocalGateway): string {
+  const outputs = gateway.stack.outputs.map(({ name, value, description = "" }) => {
+    const shown = name === outputNames.apiUrl ? gateway.url : value;
+    return `<member><OutputKey>${name}</OutputKey><OutputValue>${shown}</OutputValue><Description>${description}</Description></member>`;
+  });
+  return (
+    '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>' +
+    "<Stacks><member><StackName>sms-gateway-prod</StackName><CreationTime>2026-03-01T00:00:00Z</CreationTime>" +
+    `<StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${outputs.join("")}</Outputs></member></Stacks>` +
+    "</DescribeStacksResult></DescribeStacksResponse>"
+  );
+}
