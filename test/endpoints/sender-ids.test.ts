@@ -201,7 +201,8 @@ describe("a decision on a sender ID", () => {
     const [approved, rejected] = [await request("GOOD"), await request("BAD")];
     await approve(approved);
     await reject(rejected);
-    await expect(approve(approved)).rejects.toMatchObject({ code: "CONFLICT" });
+    const again = decideSenderId(customer.organizationId, approved.id, { approved: true });
+    await expect(again).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(approve(rejected)).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(reject(rejected)).rejects.toMatchObject({ code: "CONFLICT" });
     await reject(approved);
