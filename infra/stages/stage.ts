@@ -6,7 +6,6 @@ import * as z from "zod";
 import { Country } from "../../shared/contract/countries.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
-import { microsOfText } from "../../shared/wallet/money.ts";
 import { projectRoot } from "../project-root.ts";
 import { workers } from "../workers.ts";
 
@@ -83,7 +82,7 @@ export const StageSettings = z.strictObject({
       /** The first two are of an organisation about which the operator has said nothing else. */
       dailySpendCap: z
         .string()
-        .refine((text) => (microsOfText(text) ?? 0) > 0, 'must be an amount in USD such as "50.00"')
+        .regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"')
         .optional(),
       sendsPerSecond: z.int().min(1).max(10_000).optional(),
       oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),

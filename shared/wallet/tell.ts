@@ -1,4 +1,5 @@
 import type { WebhookEvent } from "../contract/webhooks.ts";
+import { eventJob } from "../events/event-job.ts";
 import { minuteMs, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
@@ -6,7 +7,6 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { eventJob } from "../webhooks/webhook-job.ts";
 import { dailyCapMicros, nextDay, spentTodayMicros } from "./allowances.ts";
 import { amountOf, currency } from "./money.ts";
 import { isLow, type WalletRecord } from "./record.ts";

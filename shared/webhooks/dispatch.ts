@@ -1,3 +1,4 @@
+import type { EventJob } from "../events/event-job.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
@@ -19,7 +20,7 @@ import { closeCall, openCall, waitForSlot } from "./open-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
 import { findSecrets, moveSecrets } from "./secrets.ts";
-import { attemptJob, type AttemptJob, type EventJob, type WebhookJob } from "./webhook-job.ts";
+import { attemptJob, type AttemptJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
 
 /** A webhook that has not taken a single call for so long is disabled. */

@@ -1,19 +1,11 @@
 import * as z from "zod";
 
-import { WebhookEvent } from "../contract/webhooks.ts";
+import { EventJob } from "../events/event-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
 /** Where an attempt comes from: first tries only go to webhooks that answer. */
 export const Lane = z.enum(["first", "retry"]);
 export type Lane = z.infer<typeof Lane>;
-
-const EventJob = z.object({
-  kind: z.literal("event"),
-  organizationId: z.string(),
-  eventId: z.string(),
-  event: WebhookEvent,
-});
-export type EventJob = z.infer<typeof EventJob>;
 
 const AttemptJob = z.object({
   kind: z.literal("attempt"),
@@ -41,16 +33,6 @@ type MoveSecretsJob = z.infer<typeof MoveSecretsJob>;
  */
 export const WebhookJob = z.discriminatedUnion("kind", [EventJob, AttemptJob, MoveSecretsJob]);
 export type WebhookJob = z.infer<typeof WebhookJob>;
-
-/**
- * The job that hands an event out to the webhooks of an organisation. A message has one outcome, so its event takes
- * the message's ULID as its id: handing it out twice makes the same event.
- */
-export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
-  const eventId = event.data.id.replace(/^msg_/, "evt_");
-  const body: EventJob = { kind: "event", organizationId, eventId, event };
-  return { queue: "webhookDeliveries", group: organizationId, body };
-}
 
 /** The job of an attempt, on the queue of its lane. */
 export function attemptJob(

@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { eventJob as queuedEvent } from "../../shared/events/event-job.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, queryItems } from "../../shared/platform/table/table.ts";
 import { claimAttempt, repeatNow } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
-import { eventJob as queuedEvent, WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { createWebhook, getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { takeJobs } from "../support/queues.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";

@@ -40,6 +40,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
+import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
@@ -87,7 +88,6 @@ export type Mutation =
   | "ambiguity check"
   | "block condition"
   | "cap condition"
-  | "reckoning condition"
   | "seal"
   | "throttle-only retry";
 
@@ -95,6 +95,7 @@ const organizationId = "org_01J00000000000000000000000";
 const request = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 const initialMicros = 40_000;
 const priceMicros = 7_900;
+const firstDay = "2026-03-01";
 const contactCount = 5;
 const faultsInAThousand = 120;
 const workedQueues = ["campaigns", "marketingSends", "transactionalSends", "refunds"] as const;
@@ -137,7 +138,7 @@ export async function simulate(
 
 class World {
   // Shortly before midnight, when what may be spent in a day is reckoned anew.
-  timeMs = Date.parse("2026-03-01T23:40:00Z");
+  timeMs = Date.parse(`${firstDay}T23:40:00Z`);
   readonly table = new MemoryTable();
   readonly queues = new Map<QueueName, unknown[]>(queueNames.map((name) => [name, []]));
   readonly operations = new AsyncLocalStorage<Operation>();
@@ -474,7 +475,6 @@ class World {
     if (this.#mutation === "seal" && isSeal(command)) return {};
     if (this.#mutation === "block condition") forgetBlockCondition(command);
     if (this.#mutation === "cap condition") forgetCapCondition(command);
-    if (this.#mutation === "reckoning condition") forgetReckoningCondition(command);
     const isOld = this.#isFaulty && needNotBeConsistent(command) && this.choose(4) === 1;
     const result = this.table.carryOut(command, isOld);
     if (
@@ -552,7 +552,7 @@ class World {
 
   /** What was spent in a day is within the cap at each debit, and what the wallet says. */
   #checkSpending(debit: object): void {
-    const [wallet] = this.table.all().filter(isEntity("wallet"));
+    const wallet = this.table.all().find(isEntity("wallet"));
     const { spendDay = "", spentTodayMicros, operatorDailyCap } = WalletRecord.parse(wallet);
     const spentMicros = (this.spentMicros.get(spendDay) ?? 0) + amountOfDebit(debit);
     this.spentMicros.set(spendDay, spentMicros);
@@ -595,9 +595,12 @@ class World {
     if (wallet?.messageCount !== messages.length) {
       problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
     }
-    const accepted = Map.groupBy(messages, ({ queuedAt }) => dayOf(queuedAt));
-    for (const each of new Set([day, ...accepted.keys()])) {
-      problems.push(...(await this.#problemsOfCounts(accepted.get(each) ?? [], each)));
+    // Days are counted by the ids of their messages, which may be a moment younger than what says when they were queued.
+    for (const each of new Set([firstDay, day])) {
+      const from = firstIdAt("msg", new Date(each));
+      const to = firstIdAt("msg", new Date(Date.parse(each) + dayMs));
+      const ofDay = messages.filter(({ id }) => id >= from && id < to);
+      problems.push(...(await this.#problemsOfCounts(ofDay, each)));
     }
     problems.push(...this.#problemsOfCampaign(messages));
     // One top-up at the start, those that were answered, and at the most one for each key.
@@ -640,6 +643,7 @@ class World {
     const from = new Date(`${day}T00:00:00Z`);
     const to = new Date(from.getTime() + dayMs);
     const ends: Look[] = [];
+    const ids = new Set(messages.map(({ id }) => id));
     const parts = partNames(this.#parts);
     for (const part of parts) {
       const key = keys.dayCounts(organizationId, day, part);
@@ -648,7 +652,7 @@ class World {
         // Small batches, so that a few messages take several looks.
         do {
           look = await recount(
-            { organizationId, parts: [part], key, from, to, takes: () => true },
+            { organizationId, parts: [part], key, from, to, takes: ({ id }) => ids.has(id) },
             { batches: 2, batchSize: 2 },
           );
         } while (look === "unfinished");
@@ -703,13 +707,6 @@ function forgetCapCondition(command: object): void {
   const { ConditionExpression } = command.input;
   const others = ConditionExpression?.replace("#spendLeftMicros >= :spent AND", "");
   if (others !== undefined) command.input.ConditionExpression = others;
-}
-
-/** Lets what may be spent be reckoned by what was seen, whatever has become of it. */
-function forgetReckoningCondition(command: object): void {
-  if (!(command instanceof UpdateCommand)) return;
-  const isReckoning = command.input.UpdateExpression?.startsWith("SET #spendDay") === true;
-  if (isReckoning) command.input.ConditionExpression = "attribute_exists(pk)";
 }
 
 function isEntity(entity: string): (item: Record<string, unknown>) => boolean {

@@ -1,0 +1,23 @@
+import * as z from "zod";
+
+import { WebhookEvent } from "../contract/webhooks.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
+
+/** What the queue of webhook deliveries carries of something that happened: whoever makes it happen queues it. */
+export const EventJob = z.object({
+  kind: z.literal("event"),
+  organizationId: z.string(),
+  eventId: z.string(),
+  event: WebhookEvent,
+});
+export type EventJob = z.infer<typeof EventJob>;
+
+/**
+ * The job that hands an event out to the webhooks of an organisation. A message has one outcome, so its event takes
+ * the message's ULID as its id: handing it out twice makes the same event.
+ */
+export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
+  const eventId = event.data.id.replace(/^msg_/, "evt_");
+  const body: EventJob = { kind: "event", organizationId, eventId, event };
+  return { queue: "webhookDeliveries", group: organizationId, body };
+}
