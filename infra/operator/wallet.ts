@@ -144,8 +144,8 @@ function closingOf({ closedAt, closedReason }: WalletRecord): Record<string, unk
 }
 
 const limitHelp = "none, or default for what the stage says";
-const ownLimit = <Value>(given: z.ZodType<Value>): z.ZodType<Value | "none" | undefined> =>
-  z.union([z.literal("none"), z.literal("default").transform(() => undefined), given]);
+const ownLimit = <Value>(given: z.ZodType<Value>, rule: string): z.ZodType<Value | "none" | undefined> =>
+  z.union([z.literal("none"), z.literal("default").transform(() => undefined), given], rule);
 
 const cap = command({
   name: "wallet cap",
@@ -155,7 +155,7 @@ const cap = command({
   asksFirst: true,
   input: z.object({
     organization: Organization,
-    amount: part("<amount>", `in USD, above 0; ${limitHelp}`, ownLimit(Amount)),
+    amount: part("<amount>", `in USD, above 0; ${limitHelp}`, ownLimit(Amount, amountRule)),
   }),
   run: async ({ organization, amount }, { output, confirm }) => {
     const { id, name } = await readOrganization(organization);
@@ -174,7 +174,11 @@ const pace = command({
   asksFirst: true,
   input: z.object({
     organization: Organization,
-    sends: part("<messages>", `from 1 to 10000; ${limitHelp}`, ownLimit(count(10_000))),
+    sends: part(
+      "<messages>",
+      `from 1 to 10000; ${limitHelp}`,
+      ownLimit(count(10_000), "must be a number from 1 to 10000"),
+    ),
   }),
   run: async ({ organization, sends }, { output, confirm }) => {
     const { id, name } = await readOrganization(organization);

@@ -275,6 +275,7 @@ it("lets a send debit and record, and no more", () => {
     "PutItem beside WALLET#*",
     "UpdateItem IDEMPOTENCY#*",
     "UpdateItem KEY_USES#*",
+    "UpdateItem LIMIT#*",
     "UpdateItem STATS#*",
     "UpdateItem WALLET#*",
     "UpdateItem beside DUE#*",

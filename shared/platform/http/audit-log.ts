@@ -1,6 +1,7 @@
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Route } from "../../routes/route.ts";
-import { writeAuditEntry, writeAuditOutcome, type Ending } from "../audit-log.ts";
+import { writeAuditEntry, writeAuditOutcome, type AuditActor, type Ending } from "../audit-log.ts";
+import type { Actor } from "../auth/authenticate.ts";
 import { undefinedIfUnreadable } from "../table/table.ts";
 import { routeName, type Call, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
 import { sourceAddress } from "./source-address.ts";
@@ -32,10 +33,10 @@ export function auditLog<R extends Route>(route: R, readBefore?: ReadBefore<R>):
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const ofRoute = call as unknown as Call<R>;
       const before = await readBefore?.(ofRoute).catch(undefinedIfUnreadable);
-      const { organizationId, userId } = actor;
+      const { organizationId } = actor;
       event.auditEntry = await writeAuditEntry({
         organizationId,
-        actor: { type: "user", userId },
+        actor: actorOf(actor),
         action: routeName(route),
         subject: factsOf(input?.params),
         sourceAddress: sourceAddress(event),
@@ -54,6 +55,12 @@ export function auditLog<R extends Route>(route: R, readBefore?: ReadBefore<R>):
       writeEnding(event, response === undefined ? endingOf(error) : { outcome: "done" }),
   };
   return { begin: [begin], end: [end] };
+}
+
+function actorOf({ userId, credential }: Actor): AuditActor {
+  return credential.type === "session"
+    ? { type: "user", userId, sessionId: credential.sessionId }
+    : { type: "apiKey", keyId: credential.keyId, userId };
 }
 
 /** Of an error that is not the caller's it is not known what was done before it. */
