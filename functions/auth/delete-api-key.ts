@@ -1,7 +1,10 @@
+import { presentApiKey, readApiKey } from "../../shared/accounts/api-key-record.ts";
 import { deleteApiKey } from "../../shared/accounts/api-keys.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.deleteApiKey, async ({ actor, params }) =>
-  deleteApiKey(actor, params.id),
+export const handler = endpoint(
+  routes.deleteApiKey,
+  async ({ actor, params }) => deleteApiKey(actor, params.id),
+  async ({ actor, params }) => presentApiKey(await readApiKey(actor.organizationId, params.id)),
 );

@@ -49,6 +49,7 @@ export const logout = {
   auth: "session",
   status: 200,
   data: LoggedOut,
+  audited: ["loggedOut"],
   errors: [],
 } as const satisfies Route;
 
@@ -60,6 +61,7 @@ export const logoutEverywhere = {
   auth: "session",
   status: 200,
   data: LoggedOut,
+  audited: ["loggedOut"],
   errors: [],
 } as const satisfies Route;
 
@@ -99,7 +101,7 @@ export const createApiKey = {
   body: CreateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
-  audited: ["id", "name", "hint", "status"],
+  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -114,6 +116,7 @@ export const rotateApiKey = {
   body: RotateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
+  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -142,6 +145,7 @@ export const deleteApiKey = {
   params: ApiKeyParams,
   status: 200,
   data: DeletedApiKey,
+  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
   errors: [],
 } as const satisfies Route;
 
@@ -155,6 +159,7 @@ export const revokeAllApiKeys = {
   body: RevokeAllApiKeysRequest,
   status: 200,
   data: RevokedApiKeys,
+  audited: ["count"],
   errors: [],
 } as const satisfies Route;
 

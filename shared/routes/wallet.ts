@@ -24,6 +24,7 @@ export const updateWallet = {
   body: UpdateWalletRequest,
   status: 200,
   data: Wallet,
+  audited: ["dailySpendCap", "lowBalanceThreshold"],
   errors: ["WALLET_MISSING"],
 } as const satisfies Route;
 
