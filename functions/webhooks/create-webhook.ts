@@ -1,6 +1,6 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
-import { createWebhook } from "../../shared/webhooks/webhooks.ts";
+import { createWebhook } from "../../shared/webhooks/create.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>
   createWebhook(actor.organizationId, body),

@@ -1,6 +1,6 @@
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
-import { rotateWebhookSecret } from "../../shared/webhooks/webhooks.ts";
+import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 
 export const handler = endpoint(routes.rotateWebhookSecret, async ({ actor, params }) =>
   rotateWebhookSecret(actor.organizationId, params.id),

@@ -4,7 +4,7 @@ import { isSealedWith, sealText, unsealText } from "../platform/auth/sealed-text
 import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, transact, updateItem, type Put, type Write } from "../platform/table/table.ts";
+import { findItem, transact, updateItem, type Put } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
 import type { SigningSecrets } from "./signature.ts";
@@ -49,11 +49,6 @@ export async function putSecrets(webhook: WebhookId, secrets: SigningSecrets): P
       : { previousSealedSecret: seal(previousSecret), previousSecretUntil }),
   };
   return { put: { ...keyOf(webhook), ...record }, condition: "attribute_not_exists(pk)" };
-}
-
-/** The write that removes a webhook's secrets. It belongs into the transaction that removes the webhook. */
-export function deleteSecrets(webhook: WebhookId): Write {
-  return { delete: keyOf(webhook) };
 }
 
 /**

@@ -1,70 +1,15 @@
-import { releaseQuota, takeQuota } from "../accounts/quota.ts";
+import { releaseQuota } from "../accounts/quota.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import type {
-  CreatedWebhook,
-  CreateWebhookRequest,
-  UpdateWebhookRequest,
-  Webhook,
-} from "../contract/webhooks.ts";
+import type { UpdateWebhookRequest, Webhook } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
-import { config } from "../platform/config.ts";
-import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { transact, untilUndisturbed, updateItem } from "../platform/table/table.ts";
+import { transact, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { hasHadMoney } from "../wallet/record.ts";
 import { forgetFailures } from "./open-calls.ts";
-import { maxWebhooks, presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
-import { deleteSecrets, moveSecrets, putSecrets, replaceSecret } from "./secrets.ts";
-import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
+import { presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
-
-/**
- * Registers a webhook. Its signing secret is in the answer and never again.
- * @throws ApiError VALIDATION_ERROR; CONFLICT when the organisation has as many webhooks as it may have, PAYMENT_REQUIRED
- *   when it may have more once money has come in; UNAVAILABLE
- */
-export async function createWebhook(
-  organizationId: string,
-  request: CreateWebhookRequest,
-): Promise<CreatedWebhook> {
-  checkWebhookUrl(request.url);
-  const record: WebhookRecord = {
-    entity: "webhook",
-    id: newId("whk"),
-    organizationId,
-    url: request.url,
-    events: request.events,
-    createdAt: now().toISOString(),
-  };
-  const secret = newWebhookSecret();
-  const max = await webhooksAllowed(organizationId);
-  const created = await transact([
-    takeQuota(organizationId, "webhookCount", max),
-    {
-      put: { ...keys.webhook(organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
-    await putSecrets(record, { secret }),
-  ]);
-  if (created.outcome === "refused") {
-    if (max < maxWebhooks) {
-      const message = `There are at most ${max} webhooks until money has come into the wallet.`;
-      throw new ApiError("PAYMENT_REQUIRED", { message });
-    }
-    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxWebhooks} webhooks.` });
-  }
-  return { ...presentWebhook(record), secret };
-}
-
-/** Fewer before money has come in: each message makes a call of each, and the server called may be somebody else's. */
-async function webhooksAllowed(organizationId: string): Promise<number> {
-  const beforePayment = config.webhooksBeforePayment() ?? maxWebhooks;
-  if (beforePayment >= maxWebhooks || (await hasHadMoney(organizationId))) return maxWebhooks;
-  return beforePayment;
-}
 
 /** The organisation's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
@@ -106,25 +51,6 @@ export async function updateWebhook(
   return presentWebhook(updated.item);
 }
 
-/**
- * Gives a webhook a new signing secret, which is in the answer and never again. For a day the one before it
- * signs the Standard Webhooks header too; an even older one signs no more.
- * @throws ApiError NOT_FOUND, UNAVAILABLE
- */
-export async function rotateWebhookSecret(
-  organizationId: string,
-  webhookId: string,
-): Promise<CreatedWebhook> {
-  const secret = newWebhookSecret();
-  const previousSecretUntil = new Date(now().getTime() + secretOverlapMs);
-  return untilUndisturbed(async () => {
-    const webhook = await readWebhook(organizationId, webhookId);
-    await moveSecrets(webhook);
-    const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
-    return isReplaced ? { ...presentWebhook(webhook), secret } : undefined;
-  });
-}
-
 /** Disables a webhook for what came of calls to its URL; what the customer changed meanwhile stands. */
 export async function disableWebhook(webhook: WebhookRecord, reason: "failing" | "gone"): Promise<void> {
   await updateItem(
@@ -147,7 +73,7 @@ export async function deleteWebhook(
 ): Promise<{ id: string; deleted: true }> {
   const deleted = await transact([
     { delete: keys.webhook(organizationId, webhookId), condition: "attribute_exists(pk)" },
-    deleteSecrets({ organizationId, id: webhookId }),
+    { delete: keys.webhookSecrets(organizationId, webhookId) },
     releaseQuota(organizationId, "webhookCount"),
   ]);
   if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");

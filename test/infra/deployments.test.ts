@@ -48,7 +48,7 @@ function aliases(): { id: string; functionId: string; versionId: string; groupId
 }
 
 it("lets new code of whatever moves money, and of each worker, in gradually", () => {
-  const ofApi = ["ApiCancelSms", "ApiSendSms", "ApiSendTemplate", "ApiTopUpWallet"];
+  const ofApi = ["ApiCancelSms", "ApiSendSms", "ApiSendTemplate", "ApiTopUpWallet", "ApiUpdateWallet"];
   const names = aliases().map(({ functionId }) => functionId.replace(/Function[0-9A-F]{8}$/, ""));
   expect(names.toSorted()).toEqual([...ofApi, ...Object.keys(workers).map(pascalCase)].toSorted());
 });

@@ -83,7 +83,7 @@ function tableAccess(name: string): string[] {
 it("stays far enough below CloudFormation's 500 resources, with at most four for an endpoint", () => {
   const resources = Object.keys(z.record(z.string(), z.unknown()).parse(prod.toJSON()["Resources"]));
   process.stdout.write(`The stack has ${resources.length} of CloudFormation's 500 resources.\n`);
-  expect(resources.length).toBeLessThanOrEqual(400);
+  expect(resources.length).toBeLessThanOrEqual(440);
   // Where new code comes in gradually a function has more, whether it is the API's or a worker's.
   const ofApi = resources.filter((id) => id.startsWith("Api") && !/CurrentVersion|Aliaslive/.test(id));
   for (const operation of Object.keys(routes)) {
@@ -497,8 +497,8 @@ it.each(functions)(
   },
 );
 
-it.each(functions)("%s is smaller than 450 kB", async (name) => {
-  expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(450_000);
+it.each(functions)("%s is smaller than 470 kB", async (name) => {
+  expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(470_000);
 });
 
 it("the health check carries neither the table nor the sessions", async () => {

@@ -3,10 +3,10 @@ import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhook
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, findItem } from "../../shared/platform/table/table.ts";
+import { createWebhook } from "../../shared/webhooks/create.ts";
 import { DeliveryRecord, newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
-import { createWebhook } from "../../shared/webhooks/webhooks.ts";
 
 /** An endpoint of a new organisation, registered in the table without an API. */
 export async function openWebhook(

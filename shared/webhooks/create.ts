@@ -1,0 +1,58 @@
+import { takeQuota } from "../accounts/quota.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { CreatedWebhook, CreateWebhookRequest } from "../contract/webhooks.ts";
+import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact } from "../platform/table/table.ts";
+import { hasHadMoney } from "../wallet/record.ts";
+import { maxWebhooks, presentWebhook, type WebhookRecord } from "./record.ts";
+import { putSecrets } from "./secrets.ts";
+import { newWebhookSecret } from "./signature.ts";
+import { checkWebhookUrl } from "./target.ts";
+
+/**
+ * Registers a webhook. Its signing secret is in the answer and never again.
+ * @throws ApiError VALIDATION_ERROR; CONFLICT when the organisation has as many webhooks as it may have, PAYMENT_REQUIRED
+ *   when it may have more once money has come in; UNAVAILABLE
+ */
+export async function createWebhook(
+  organizationId: string,
+  request: CreateWebhookRequest,
+): Promise<CreatedWebhook> {
+  checkWebhookUrl(request.url);
+  const record: WebhookRecord = {
+    entity: "webhook",
+    id: newId("whk"),
+    organizationId,
+    url: request.url,
+    events: request.events,
+    createdAt: now().toISOString(),
+  };
+  const secret = newWebhookSecret();
+  const max = await webhooksAllowed(organizationId);
+  const created = await transact([
+    takeQuota(organizationId, "webhookCount", max),
+    {
+      put: { ...keys.webhook(organizationId, record.id), ...record },
+      condition: "attribute_not_exists(pk)",
+    },
+    await putSecrets(record, { secret }),
+  ]);
+  if (created.outcome === "refused") {
+    if (max < maxWebhooks) {
+      const message = `There are at most ${max} webhooks until money has come into the wallet.`;
+      throw new ApiError("PAYMENT_REQUIRED", { message });
+    }
+    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxWebhooks} webhooks.` });
+  }
+  return { ...presentWebhook(record), secret };
+}
+
+/** Fewer before money has come in: each message makes a call of each, and the server called may be somebody else's. */
+async function webhooksAllowed(organizationId: string): Promise<number> {
+  const beforePayment = config.webhooksBeforePayment() ?? maxWebhooks;
+  if (beforePayment >= maxWebhooks || (await hasHadMoney(organizationId))) return maxWebhooks;
+  return beforePayment;
+}

@@ -1,0 +1,25 @@
+import type { CreatedWebhook } from "../contract/webhooks.ts";
+import { now } from "../platform/clock.ts";
+import { untilUndisturbed } from "../platform/table/table.ts";
+import { presentWebhook, readWebhook } from "./record.ts";
+import { moveSecrets, replaceSecret } from "./secrets.ts";
+import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
+
+/**
+ * Gives a webhook a new signing secret, which is in the answer and never again. For a day the one before it
+ * signs the Standard Webhooks header too; an even older one signs no more.
+ * @throws ApiError NOT_FOUND, UNAVAILABLE
+ */
+export async function rotateWebhookSecret(
+  organizationId: string,
+  webhookId: string,
+): Promise<CreatedWebhook> {
+  const secret = newWebhookSecret();
+  const previousSecretUntil = new Date(now().getTime() + secretOverlapMs);
+  return untilUndisturbed(async () => {
+    const webhook = await readWebhook(organizationId, webhookId);
+    await moveSecrets(webhook);
+    const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
+    return isReplaced ? { ...presentWebhook(webhook), secret } : undefined;
+  });
+}
