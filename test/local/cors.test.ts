@@ -71,7 +71,8 @@ describe("a stage with origins", () => {
   it("lets their pages read answers, with the headers that say more, also those of errors", async () => {
     const read = {
       "access-control-allow-origin": origin,
-      "access-control-expose-headers": "Allow,Idempotent-Replayed,Retry-After,WWW-Authenticate,X-Request-Id",
+      "access-control-expose-headers":
+        "Allow,Idempotent-Replayed,RateLimit,RateLimit-Policy,Retry-After,WWW-Authenticate,X-Request-Id",
     };
     const headers = { Origin: origin };
     const sent = await customer.call("/v1/wallet", { headers });
