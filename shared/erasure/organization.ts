@@ -7,6 +7,7 @@ import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames, type Key } from "../platform/table/keys.ts";
 import { deleteItem, transact } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { forgetName } from "../sender-ids/names.ts";
 import { moneyText } from "../wallet/money.ts";
 import { maxMessageParts, readWallet } from "../wallet/record.ts";
 import { forgetCalls } from "../webhooks/open-calls.ts";
@@ -67,12 +68,14 @@ export async function eraseOrganization(
   const plain = [
     keys.contact(id, "").pk,
     keys.template(id, "").pk,
+    keys.apiKeyUse(id, "").pk,
     ...partNames(maxMessageParts).map((part) => keys.dayCounts(id, "", part).pk),
   ];
   for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
   const { pk, sk } = keys.organization(id);
   await forEachOf(Stored, pk, async (item) => {
     if (item.entity === "webhook") await eraseCallsOf(item, erase);
+    if (item.entity === "senderId") await forgetName(id, String(item["senderId"]));
     if (item.sk !== sk) await erase(...namedBy(item), item);
   });
   if (messagesLeft === 0) await erase({ pk, sk });

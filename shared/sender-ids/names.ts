@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Update } from "../platform/table/table.ts";
+import { deleteItem, findItem, updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /*
@@ -36,6 +36,12 @@ export function giveUpName(organizationId: string, senderId: string): Update {
     set: { entity: "senderName" },
     take: { organizationIds: new Set([organizationId]) },
   });
+}
+
+/** Gives a name up, if the organisation has it, and forgets one that nobody has any more. */
+export async function forgetName(organizationId: string, senderId: string): Promise<void> {
+  await updateItem(SenderNameRecord, giveUpName(organizationId, senderId));
+  await deleteItem(keys.senderName(senderId), { condition: "attribute_not_exists(organizationIds)" });
 }
 
 /** The organisations that a write of {@link takeName} was refused for, as its refusal has the item. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
@@ -11,9 +12,10 @@ import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { takeName } from "../../shared/sender-ids/names.ts";
 import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
 import { createTemplate } from "../../shared/templates/templates.ts";
 import { adjustWallet, closeWallet } from "../../shared/wallet/adjust.ts";
@@ -79,6 +81,8 @@ async function useEverything(): Promise<void> {
   );
   await submitKyc(organizationId, { businessName: "Ada's shop" });
   await createSenderId(organizationId, { senderId: "ADASHOP" });
+  await updateItem(z.unknown(), takeName(organizationId, "ADASHOP"));
+  await putItem({ put: { ...keys.apiKeyUse(organizationId, "key_1"), entity: "apiKeyUse", keyId: "key_1" } });
   const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
   await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
   const scheduledAt = new Date(Date.now() + 60 * minuteMs).toISOString();
@@ -130,6 +134,8 @@ it.each([1_000, 4])(
       "DELIVERIES",
       "OPENCALLS",
       "WEBHOOK_SECRETS",
+      "SENDER",
+      "KEY_USES",
       "STATS",
     ]) {
       expect(families).toContain(family);
