@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditLogQuery } from "../contract/audit-log.ts";
+import { invalidField } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import { AuditEntryRecord, auditLogOf, AuditOutcomeRecord, type Ending } from "../platform/audit-log.ts";
 import { firstIdAt } from "../platform/ids.ts";
@@ -9,9 +10,15 @@ import { itemsOf, queryRows } from "../platform/table/table.ts";
 /** An entry of the audit log, with what came of it. */
 export type EndedEntry = Omit<AuditEntryRecord, "ending"> & Ending;
 
-/** A page of an organisation's audit log, newest first. */
+/**
+ * A page of an organisation's audit log, newest first.
+ * @throws ApiError VALIDATION_ERROR for a stretch of time that ends before it begins
+ */
 export async function listAuditLog(organizationId: string, query: AuditLogQuery): Promise<Page<AuditEntry>> {
   const { from, to } = query;
+  if (from !== undefined && to !== undefined && Date.parse(to) < Date.parse(from)) {
+    throw invalidField("to", "must not be before `from`");
+  }
   const page = await readWantedPage(
     AuditEntryRecord,
     {

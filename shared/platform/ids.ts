@@ -24,7 +24,7 @@ export function momentOf(id: string): Date {
   return new Date(decodeTime(id.slice(id.indexOf("_") + 1)));
 }
 
-/** What sorts before every id that is made at a moment or later, and behind those made before it. */
+/** What sorts before every id that is made at a moment or later, and behind those made before it. None is older than 1970. */
 export function firstIdAt(prefix: IdPrefix, moment: Date): string {
-  return `${prefix}_${encodeTime(moment.getTime())}`;
+  return `${prefix}_${encodeTime(Math.max(0, moment.getTime()))}`;
 }

@@ -12,7 +12,14 @@ import { deploy, mustRunCdk } from "./stages.ts";
 const openStage = {
   carrier: "sandbox",
   keepData: false,
-  policies: { senderIds: "any", kyc: "none", verifiedEmail: "none", countries: "any", passwords: "any" },
+  policies: {
+    senderIds: "any",
+    kyc: "none",
+    verifiedEmail: "none",
+    countries: "any",
+    passwords: "any",
+    apiKeysManageKeys: true,
+  },
   topUpEnabled: true,
   webhookTargets: "any",
   logRetentionDays: 7,

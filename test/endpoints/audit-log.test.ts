@@ -49,6 +49,25 @@ it("the log tells who made and who disabled a key, from where and when, and neve
   expect(response.text).not.toContain(key.secret);
 });
 
+it("what was done with an API key is said to be the key's, and of whom it is", async () => {
+  const { id: keyId, secret } = await customer.createApiKey();
+  const { user } = await customer.client.getMe();
+  await customer.call("/v1/wallet", {
+    method: "PATCH",
+    json: { lowBalanceThreshold: 5 },
+    credential: secret,
+  });
+  const { entries } = await read("?limit=1");
+  expect(entries).toMatchObject([
+    {
+      actor: { type: "apiKey", keyId, userId: user.id },
+      action: "PATCH /v1/wallet",
+      after: { lowBalanceThreshold: 5 },
+    },
+  ]);
+  expect(entries[0]?.before).not.toHaveProperty("lowBalanceThreshold");
+});
+
 it("registrations and log-ins are in it, and wrong passwords are not", async () => {
   const logIn = async (guess: string) =>
     call("/v1/auth/login", { json: { email: customer.email, password: guess } });
@@ -127,7 +146,11 @@ it("the log is read page by page, and by time", async () => {
   expect((await read(`?from=${since}`)).entries).toEqual(later);
   expect((await read(`?to=${since}`)).entries).toEqual(entries.slice(later.length));
   expect((await read("?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z")).entries).toEqual([]);
-  expect(errorOf(await customer.call("/v1/audit-log?from=yesterday")).code).toBe("VALIDATION_ERROR");
+  expect((await read("?to=0252-03-15T22:07:05Z")).entries).toEqual([]);
+  const backwards = `?from=${since}&to=2001-01-01T00:00:00Z`;
+  for (const query of ["?from=yesterday", backwards]) {
+    expect(errorOf(await customer.call(`/v1/audit-log${query}`)).code).toBe("VALIDATION_ERROR");
+  }
 });
 
 it("one organisation's log is nobody else's", async () => {
