@@ -48,7 +48,7 @@ const agenda = command({
   examples: ["", "--stage prod"],
   input: z.object({}),
   run: async (_, { output, confirm }) => {
-    await confirm("put what is open on the agenda of background work", "yes");
+    await confirm("put what is open on the agenda of background work");
     let wallets = 0;
     let added = 0;
     for await (const organizationId of listWallets()) {

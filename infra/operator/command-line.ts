@@ -33,7 +33,8 @@ export const commands: readonly OperatorCommand[] = [
 export interface Order {
   /** The command's name. */
   readonly name: string;
-  readonly typed: Typed;
+  /** What was typed, but for what the audit log must not have. */
+  readonly recorded: Typed;
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
@@ -117,7 +118,11 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
       `${stage.name} keeps the data of real customers, and there is no terminal to ask on: add --yes`,
     );
   }
-  return { name: described.name, typed: inputs, run: run.data, stage, isJson: json === true, mustAsk };
+  const personal = new Set(
+    [...parameters, ...options].filter((each) => each.isPersonal).map(({ name }) => name),
+  );
+  const recorded = Object.fromEntries(Object.entries(inputs).filter(([name]) => !personal.has(name)));
+  return { name: described.name, recorded, run: run.data, stage, isJson: json === true, mustAsk };
 }
 
 /** An option that swallowed the next one has no value. */

@@ -20,6 +20,7 @@ interface Part {
   readonly name: string;
   readonly title: string;
   readonly help: string;
+  readonly isPersonal: boolean;
 }
 
 /** What was typed for each part of a command's input. */
@@ -44,8 +45,8 @@ export function command<Input extends Readonly<Record<string, z.ZodType>>>({
   readonly run: (input: z.output<z.ZodObject<Input>>, context: Context) => Promise<void>;
 }): OperatorCommand {
   const parts = Object.entries(input.shape).map(([name, schema]) => {
-    const { title = "", description: help = "" } = schema.meta() ?? {};
-    return { name, title, help };
+    const { title = "", description: help = "", isPersonal } = schema.meta() ?? {};
+    return { name, title, help, isPersonal: isPersonal === true };
   });
   return {
     ...description,
@@ -60,16 +61,24 @@ export function command<Input extends Readonly<Record<string, z.ZodType>>>({
  * @param title how it is typed, in the notation of commander: `<amount>` is a parameter, `[organisation...]` takes all
  * that follow, `--reason <text>` is the option for the part of the name `reason`, and `--shared` is one that is given or not
  * @param help what it is for
+ * @param isPersonal whether it may tell of a person: the audit log, which keeps what it has, does not get it
  */
-export function part<Schema extends z.ZodType>(title: string, help: string, schema: Schema): Schema {
-  return schema.meta({ title, description: help });
+export function part<Schema extends z.ZodType>(
+  title: string,
+  help: string,
+  schema: Schema,
+  { isPersonal = false }: { readonly isPersonal?: boolean } = {},
+): Schema {
+  return schema.meta({ title, description: help, isPersonal });
 }
 
 /** Text that must be there; what a customer or a colleague reads later has a length. */
 export const RequiredText = z.string("is missing").trim().min(1, "is missing").max(500, "is too long");
 
-/** What all commands that are about one organisation ask for. */
-export const Organization = part("<organisation>", "its id, or the email of its user", RequiredText);
+/** What all commands that are about one organisation ask for; an entry of the audit log has its id. */
+export const Organization = part("<organisation>", "its id, or the email of its user", RequiredText, {
+  isPersonal: true,
+});
 
 /** A count between 1 and a bound. */
 export function count(highest: number): z.ZodType<number> {

@@ -14,18 +14,25 @@ import { printable, type Output } from "./output.ts";
 /** The state of something, as far as it was changed. */
 type Facts = Readonly<Record<string, unknown>>;
 
+/** What a command is about to change. */
+export interface About {
+  /** The organisation in whose audit log it stands; without one it stands in the log of the stage. */
+  readonly organizationId?: string | undefined;
+  /** How what will be changed is now, for the audit log. */
+  readonly before?: Facts;
+}
+
 /** What a command works with. */
 export interface Context {
   readonly output: Output;
   /** An output of the gateway's stack. */
   readonly stackOutput: (name: string) => StackOutput;
   /**
-   * Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it. Then it is
-   * written into the audit log. Every command that changes something begins with it.
-   * @param answer the id of the organisation that it is about, or `yes` where it is about none
-   * @param before how what will be changed is now, for the audit log
+   * Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it: the id of
+   * the organisation, or `yes` where it is about none. Then it is written into the audit log. Every command that changes
+   * something begins with it.
    */
-  readonly confirm: (what: string, answer: string, before?: Facts) => Promise<void>;
+  readonly confirm: (what: string, about?: About) => Promise<void>;
   /** Notes for the audit log how it is after the change. */
   readonly changed: (after: Facts) => void;
 }

@@ -130,7 +130,7 @@ const redrive = command({
     const from = stackOutput(outputNames.deadLettersUrl(queue)).value;
     const to = stackOutput(outputNames.queueUrl(queue)).value;
     const parked = await countParked(from);
-    await confirm(`move ${Math.min(parked, max)} of about ${parked} parked jobs back to ${queue}`, "yes");
+    await confirm(`move ${Math.min(parked, max)} of about ${parked} parked jobs back to ${queue}`);
     let moved = 0;
     while (moved < max) {
       const messages = await receive(from, Math.min(batchSize, max - moved));

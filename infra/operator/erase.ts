@@ -21,7 +21,7 @@ const ofOrganization = command({
   run: async (input, { output, confirm }) => {
     const organization = await readOrganization(input.organization);
     const { id, name } = organization;
-    await confirm(`erase all that there is of ${name} (${id}), but for its ledger`, id);
+    await confirm(`erase all that there is of ${name} (${id}), but for its ledger`, { organizationId: id });
     const result = await eraseOrganization(organization, (erased) => output.progress(`${erased} items gone`));
     const { erased, messagesLeft } = result;
     const rest =
@@ -47,17 +47,20 @@ const ofNumber = command({
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "in international form", PhoneNumberAsTyped),
+    number: part("<number>", "in international form", PhoneNumberAsTyped, { isPersonal: true }),
     organizations: part(
       "[organisation...]",
       "ids, or emails of users; without any, all that have a wallet",
       z.array(z.string()),
+      { isPersonal: true },
     ),
   }),
-  run: async ({ number, organizations }, { output, confirm }) => {
+  run: async ({ number, organizations }, { output, confirm, changed }) => {
     const ids = await Promise.all(organizations.map(async (each) => (await readOrganization(each)).id));
     const where = ids.length === 0 ? "all organisations" : ids.join(", ");
-    await confirm(`erase the number ${number} at ${where}`, number);
+    await confirm(`erase the number ${number} at ${where}`, {
+      organizationId: ids.length === 1 ? ids[0] : undefined,
+    });
     let lookedAt = 0;
     let left = 0;
     for await (const organizationId of ids.length === 0 ? listWallets() : ids) {
@@ -74,6 +77,7 @@ const ofNumber = command({
       }
       output.progress(`${lookedAt} organisations looked at`);
     }
+    changed({ organizationIds: ids.length === 0 ? "all" : ids, left });
     output.note(
       `${lookedAt} organisations looked at${left === 0 ? "" : `; ${left} left: repeat it a day later`}`,
     );

@@ -89,10 +89,8 @@ const spread = command({
   }),
   run: async (input, { output, confirm }) => {
     const { id, name } = await readOrganization(input.organization);
-    await confirm(
-      `keep the messages and the ledger of ${name} (${id}) in ${input.parts} parts from now on`,
-      id,
-    );
+    const what = `keep the messages and the ledger of ${name} (${id}) in ${input.parts} parts from now on`;
+    await confirm(what, { organizationId: id });
     await spreadOrganization(id, input.parts);
     output.result({ organizationId: id, messageParts: input.parts }, `${id} has ${input.parts} parts`);
   },
@@ -105,10 +103,13 @@ const verifyEmail = command({
   examples: ["ada@example.com", "ada@example.com --stage prod"],
   asksFirst: true,
   input: z.object({ organization: Organization }),
-  run: async (input, { output, confirm }) => {
-    const { id, name } = await readOrganization(input.organization);
-    await confirm(`note that the email of ${name} (${id}) is verified`, id);
+  run: async (input, { output, confirm, changed }) => {
+    const found = await readOrganization(input.organization);
+    const { id, name } = found;
+    const what = `note that the email of ${name} (${id}) is verified`;
+    await confirm(what, { organizationId: id, before: { emailVerifiedAt: found.emailVerifiedAt } });
     const { emailVerifiedAt } = await noteVerifiedEmail(id);
+    changed({ emailVerifiedAt });
     output.result({ organizationId: id, emailVerifiedAt }, `the email of ${id} is verified`);
   },
 });
@@ -129,7 +130,7 @@ const suspend = command({
     const found = await readOrganization(organization);
     const { id, name } = found;
     const what = `suspend ${name} (${id}): nothing of theirs is let in or sent: ${reason}`;
-    await confirm(what, id, suspensionOf(found));
+    await confirm(what, { organizationId: id, before: suspensionOf(found) });
     const suspended = await suspendOrganization(id, reason);
     changed(suspensionOf(suspended));
     output.result(suspended, `${id} is ${stateText(suspended)}`);
@@ -144,7 +145,8 @@ const resume = command({
   input: z.object({ organization: Organization }),
   run: async ({ organization }, { output, confirm, changed }) => {
     const found = await readOrganization(organization);
-    await confirm(`let ${found.name} (${found.id}) go on`, found.id, suspensionOf(found));
+    const what = `let ${found.name} (${found.id}) go on`;
+    await confirm(what, { organizationId: found.id, before: suspensionOf(found) });
     const resumed = await resumeOrganization(found.id);
     changed(suspensionOf(resumed));
     output.result(resumed, `${found.id} is ${stateText(resumed)}`);

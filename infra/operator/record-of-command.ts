@@ -6,33 +6,34 @@ import {
 } from "../../shared/platform/audit-log.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Typed } from "./command.ts";
+import type { About } from "./context.ts";
 
 /** What the audit log has of one command: an entry before it changes anything, and what came of it. */
 export class RecordOfCommand {
   readonly #stage: Stage | undefined;
   readonly #name: string;
-  readonly #typed: Typed;
+  readonly #recorded: Typed;
   #entry: AuditEntryRecord | undefined;
   #after: Ending["after"];
 
-  constructor(stage: Stage | undefined, name: string, typed: Typed) {
+  /** @param recorded what was typed, without what tells of a person */
+  constructor(stage: Stage | undefined, name: string, recorded: Typed) {
     this.#stage = stage;
     this.#name = name;
-    this.#typed = typed;
+    this.#recorded = recorded;
   }
 
   /**
    * Writes down that the command will change something.
-   * @param organizationId undefined when it is about no organisation: then it stands in the log of the stage
    * @throws Error when it could not be written, so that nothing must be changed
    */
-  async begin(organizationId: string | undefined, before: Ending["after"]): Promise<void> {
+  async begin({ organizationId, before }: About): Promise<void> {
     const { operatorIdentity } = await import("./identity.ts");
     this.#entry = await writeAuditEntry({
       organizationId,
       actor: { type: "operator", identity: await operatorIdentity(this.#stage) },
       action: this.#name,
-      subject: this.#typed,
+      subject: this.#recorded,
       before,
     });
   }

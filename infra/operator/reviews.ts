@@ -132,7 +132,7 @@ const senderIdsClaim = command({
   asksFirst: true,
   input: z.object({}),
   run: async (_, { output, confirm }) => {
-    await confirm("let all organisations send under the sender IDs that were approved for them", "yes");
+    await confirm("let all organisations send under the sender IDs that were approved for them");
     let taken = 0;
     let conflicts = 0;
     for await (const organizationId of listWallets()) {
@@ -180,7 +180,7 @@ async function decideOnKyc(
   const { id } = await readOrganization(organization);
   const submission = await submissionOf(id);
   const what = `${verbOf(decision)} this submission:\n${submissionText(submission)}`;
-  await context.confirm(what, id, { status: submission.status });
+  await context.confirm(what, { organizationId: id, before: { status: submission.status } });
   const decided = await decideKyc(id, submissionId, decision);
   context.changed({ status: decided.status });
   context.output.result(decided, `${id} is ${decided.status}`);
@@ -198,7 +198,8 @@ async function decideOnSenderId(
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
   });
   const what = `${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`;
-  await context.confirm(what, id, { senderId: record.senderId, status: record.status });
+  const before = { senderId: record.senderId, status: record.status };
+  await context.confirm(what, { organizationId: id, before });
   const decided = await decideSenderId(id, senderIdId, decision, { isShared });
   context.changed({ senderId: decided.senderId, status: decided.status });
   context.output.result(decided, `${decided.senderId} of ${id} is ${decided.status}`);

@@ -21,19 +21,20 @@ export async function runCommandLine(typed: readonly string[], canAsk: boolean):
   }
 }
 
-async function carryOut({ name, typed, run, stage, isJson, mustAsk }: Order): Promise<void> {
+async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order): Promise<void> {
   const { agrees, connect } = await import("./context.ts");
   const { RecordOfCommand } = await import("./record-of-command.ts");
   const output = new Output(isJson);
-  const record = new RecordOfCommand(stage, name, typed);
+  const record = new RecordOfCommand(stage, name, recorded);
   try {
     await run({
       output,
       stackOutput: await connect(stage),
-      confirm: async (what, answer, before) => {
+      confirm: async (what, about = {}) => {
+        const answer = about.organizationId ?? "yes";
         const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer));
         if (!isAgreed) throw new Error("Nothing was changed.");
-        await record.begin(answer === "yes" ? undefined : answer, before);
+        await record.begin(about);
       },
       changed: (after) => record.changed(after),
     });

@@ -17,7 +17,7 @@ const pause = command({
   asksFirst: true,
   input: z.object({ reason: part("--reason <text>", "why; kept for the next operator", RequiredText) }),
   run: async ({ reason }, { output, confirm, changed }) => {
-    await confirm("hand no message of any customer to the carrier", "yes", { ...(await readSending()) });
+    await confirm("hand no message of any customer to the carrier", { before: { ...(await readSending()) } });
     const sending = await pauseSending(reason);
     changed({ ...sending });
     output.result(sending, sendingText(sending));
@@ -31,7 +31,9 @@ const resume = command({
   asksFirst: true,
   input: z.object({}),
   run: async (_, { output, confirm, changed }) => {
-    await confirm("hand all that waits to the carrier, and what comes", "yes", { ...(await readSending()) });
+    await confirm("hand all that waits to the carrier, and what comes", {
+      before: { ...(await readSending()) },
+    });
     const sending = await resumeSending();
     changed({ ...sending });
     output.result(sending, sendingText(sending));

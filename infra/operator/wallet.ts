@@ -65,7 +65,7 @@ async function adjust(
   const { amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
   const change = `change this wallet by ${moneyText(amountMicros)}, from ${moneyText(balanceMicros)}: ${reason}`;
-  await confirm(`${change}\n${await ownerText(organization)}`, organizationId, { balanceMicros });
+  await confirm(`${change}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
   const reference = input.reference ?? randomUUID();
   if (input.reference === undefined) {
     output.aside(`Should the answer be lost, repeat the command with --reference ${reference}`);
@@ -117,7 +117,8 @@ const close = command({
   run: async ({ organization, reason }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
     const before = closingOf(await readWallet(id));
-    await confirm(`close the wallet of ${name} (${id}): its messages will be refused`, id, before);
+    const what = `close the wallet of ${name} (${id}): its messages will be refused`;
+    await confirm(what, { organizationId: id, before });
     const wallet = await closeWallet(id, reason);
     changed(closingOf(wallet));
     output.result(wallet, `${id}: ${walletText(wallet)}`);
@@ -132,7 +133,8 @@ const reopen = command({
   input: z.object({ organization: Organization }),
   run: async ({ organization }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
-    await confirm(`reopen the wallet of ${name} (${id})`, id, closingOf(await readWallet(id)));
+    const before = closingOf(await readWallet(id));
+    await confirm(`reopen the wallet of ${name} (${id})`, { organizationId: id, before });
     const wallet = await reopenWallet(id);
     changed(closingOf(wallet));
     output.result(wallet, `${id}: ${walletText(wallet)}`);
@@ -157,11 +159,13 @@ const cap = command({
     organization: Organization,
     amount: part("<amount>", `in USD, above 0; ${limitHelp}`, ownLimit(Amount, amountRule)),
   }),
-  run: async ({ organization, amount }, { output, confirm }) => {
+  run: async ({ organization, amount }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
     const text = limitText(typeof amount === "number" ? moneyText(amount) : amount, "a day");
-    await confirm(`let ${name} (${id}) spend ${text}`, id);
+    const before = limitsOf(await readWallet(id));
+    await confirm(`let ${name} (${id}) spend ${text}`, { organizationId: id, before });
     const wallet = await capSpending(id, amount);
+    changed(limitsOf(wallet));
     output.result(wallet, `${id} may spend ${text}`);
   },
 });
@@ -180,14 +184,20 @@ const pace = command({
       ownLimit(count(10_000), "must be a number from 1 to 10000"),
     ),
   }),
-  run: async ({ organization, sends }, { output, confirm }) => {
+  run: async ({ organization, sends }, { output, confirm, changed }) => {
     const { id, name } = await readOrganization(organization);
     const text = limitText(sends, "messages a second");
-    await confirm(`let ${name} (${id}) send ${text}`, id);
+    const before = limitsOf(await readWallet(id));
+    await confirm(`let ${name} (${id}) send ${text}`, { organizationId: id, before });
     const wallet = await paceSends(id, sends);
+    changed(limitsOf(wallet));
     output.result(wallet, `${id} may send ${text}`);
   },
 });
+
+function limitsOf({ operatorDailyCap, operatorSendsPerSecond }: WalletRecord): Record<string, unknown> {
+  return { operatorDailyCap, operatorSendsPerSecond };
+}
 
 function limitText(limit: number | string | undefined, unit: string): string {
   if (limit === undefined) return "what the stage says";

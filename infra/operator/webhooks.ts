@@ -16,7 +16,8 @@ const moveSecrets = command({
     "key, is asked to move them. Webhooks are called meanwhile. Running it again changes nothing; it shows how many are left.",
   examples: ["", "--stage prod"],
   input: z.object({}),
-  run: async (_, { output, stackOutput }) => {
+  run: async (_, { output, stackOutput, confirm }) => {
+    await confirm("move the secrets of webhooks that are in clear");
     let webhooks = 0;
     let moving = 0;
     for await (const organizationId of listWallets()) {

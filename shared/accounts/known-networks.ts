@@ -9,7 +9,7 @@ import { findItem, putItem } from "../platform/table/table.ts";
 /** How long a network stays known that somebody has logged in from. */
 const rememberedMs = 90 * dayMs;
 
-/** That an account was logged into from a network. Neither can be read out of it. */
+/** That an account was logged into from a network. It names neither; whoever guesses both can tell that they are meant. */
 const KnownNetworkRecord = z.object({ entity: z.literal("knownNetwork"), expiresAt: z.number() });
 type KnownNetworkRecord = z.infer<typeof KnownNetworkRecord>;
 

@@ -1,9 +1,8 @@
-import { decodeTime } from "ulid";
 import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
 import { now } from "./clock.ts";
-import { newId } from "./ids.ts";
+import { momentOf, newId } from "./ids.ts";
 import { log } from "./log.ts";
 import { keys } from "./table/keys.ts";
 import { putItem, type Put } from "./table/table.ts";
@@ -77,7 +76,7 @@ export type Deed = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
 export function auditEntry(deed: Deed): Put & { readonly put: AuditEntryRecord } {
   const id = newId("aud");
   // The very moment that is in its id, by which the log is read.
-  const createdAt = new Date(decodeTime(id.slice("aud_".length))).toISOString();
+  const createdAt = momentOf(id).toISOString();
   const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...deed };
   return {
     put: { ...keys.auditEntry(auditLogOf(deed.organizationId), record.id), ...record },

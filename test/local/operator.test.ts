@@ -23,7 +23,7 @@ import { Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, putItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
@@ -577,8 +577,8 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
       changed: () => undefined,
     };
     await expect(order?.run(context)).rejects.toThrow("Nothing was changed.");
-    const [what = "", answer] = confirm.mock.lastCall ?? [];
-    expect(answer).toBe(organizationId);
+    const [what = "", about] = confirm.mock.lastCall ?? [];
+    expect(about).toMatchObject({ organizationId });
     return what;
   };
   const stranger = await question();
@@ -646,7 +646,7 @@ it("the audit log tells which operator did what, and customers see that it was o
     {
       action: "wallet close",
       actor: { type: "operator", identity },
-      subject: { organization: organizationId, reason: "Ticket 7" },
+      subject: { reason: "Ticket 7" },
       outcome: "done",
       before: {},
       after: { closedReason: "Ticket 7" },
@@ -654,13 +654,15 @@ it("the audit log tells which operator did what, and customers see that it was o
     {
       action: "wallet credit",
       actor: { type: "operator", identity: "local operator" },
-      subject: { organization: email, amount: "5", reason: "Invoice 7", reference: "a" },
+      subject: { amount: "5", reason: "Invoice 7", reference: "a" },
       outcome: "done",
       before: { balanceMicros: 0 },
       after: { balanceMicros: 5_000_000 },
     },
     { action: "POST /v1/auth/register", actor: { type: "user" }, outcome: "done" },
   ]);
+  // What is never taken away again has nobody's email in it: the log is that of their organisation.
+  expect(JSON.stringify(entries)).not.toContain(email);
   const shown = await operator(["audit-log", email, "--limit", "2"]);
   expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallet close +done +\{.*Ticket 7.*\}$/m);
   expect(shown.out).toMatch(/\n2 entries\n$/);
@@ -840,6 +842,19 @@ it("a number is erased with or without a plus sign, at one organisation or at al
     { organizationId: other.organizationId, contacts: 1, ...nothing },
   ]);
   expect(await numbersOf(other)).toEqual([]);
+
+  // That it was done is known, and the number is not kept by that.
+  const Entry = z.looseObject({ action: z.string(), after: z.unknown() });
+  const [ofOne] = objectsOf(await operator(["audit-log", one.email, "--json", "--limit", "1"]), Entry);
+  const [ofStage] = objectsOf(await operator(["audit-log", "--json", "--limit", "1"]), Entry);
+  expect(ofOne).toMatchObject({ after: { organizationIds: [one.organizationId], left: 0 } });
+  expect(ofStage).toMatchObject({ after: { organizationIds: "all", left: 0 } });
+  for (const entry of [ofOne, ofStage]) {
+    expect(entry?.action).toBe("numbers erase");
+    expect(JSON.stringify(entry)).not.toContain(phoneNumber);
+  }
+  const log = { pk: keys.auditEntry(phoneNumber, "").pk, limit: 1, consistent: true };
+  expect(await queryItems(z.unknown(), log)).toEqual([]);
 });
 
 it("an organisation is erased once its wallet is closed, empty and settled, and its ledger stays", async () => {
