@@ -164,6 +164,21 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
+/** What a message may be refused with, whichever way it is sent. */
+export const sendErrors = [
+  "MISSING_SENDER_ID",
+  "EMAIL_NOT_VERIFIED",
+  "KYC_REQUIRED",
+  "SENDER_ID_NOT_APPROVED",
+  "DESTINATION_NOT_ALLOWED",
+  "RECIPIENT_OPTED_OUT",
+  "WALLET_MISSING",
+  "INSUFFICIENT_BALANCE",
+  "DAILY_SPEND_CAP_REACHED",
+  "SEND_RATE_EXCEEDED",
+  "RECIPIENT_RATE_EXCEEDED",
+] as const satisfies readonly ErrorCode[];
+
 export interface ErrorDetail {
   /** The field, in dot notation from the root of the body, query or path; empty for the whole. */
   readonly path: string;

@@ -17,6 +17,9 @@ import {
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
+/** What the audit log keeps of an API key. */
+const auditedOfApiKey = ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"] as const;
+
 export const register = {
   method: "POST",
   path: "/v1/auth/register",
@@ -101,7 +104,7 @@ export const createApiKey = {
   body: CreateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
-  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
+  audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -116,7 +119,7 @@ export const rotateApiKey = {
   body: RotateApiKeyRequest,
   status: 201,
   data: CreatedApiKey,
-  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
+  audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -145,7 +148,7 @@ export const deleteApiKey = {
   params: ApiKeyParams,
   status: 200,
   data: DeletedApiKey,
-  audited: ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"],
+  audited: auditedOfApiKey,
   errors: [],
 } as const satisfies Route;
 

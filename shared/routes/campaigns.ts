@@ -2,6 +2,9 @@ import { Campaign, CampaignParams, CreateCampaignRequest } from "../contract/cam
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
+/** What the audit log keeps of a campaign. */
+const auditedOfCampaign = ["id", "name", "status", "senderId", "scheduledAt"] as const;
+
 export const listCampaigns = {
   method: "GET",
   path: "/v1/campaigns",
@@ -27,7 +30,7 @@ export const createCampaign = {
   status: 201,
   data: Campaign,
   idempotent: true,
-  audited: ["id", "name", "status", "senderId", "scheduledAt"],
+  audited: auditedOfCampaign,
   errors: ["MISSING_SENDER_ID", "EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
@@ -54,7 +57,7 @@ export const launchCampaign = {
   params: CampaignParams,
   status: 200,
   data: Campaign,
-  audited: ["id", "name", "status", "senderId", "scheduledAt"],
+  audited: auditedOfCampaign,
   errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
 } as const satisfies Route;
 
@@ -68,7 +71,7 @@ export const cancelCampaign = {
   params: CampaignParams,
   status: 200,
   data: Campaign,
-  audited: ["id", "name", "status", "senderId", "scheduledAt"],
+  audited: auditedOfCampaign,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

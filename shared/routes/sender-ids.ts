@@ -2,6 +2,9 @@ import { PageQuery } from "../contract/primitives.ts";
 import { CreateSenderIdRequest, SenderIdParams, SenderIdRequest } from "../contract/sender-ids.ts";
 import type { Route } from "./route.ts";
 
+/** What the audit log keeps of a sender ID. */
+const auditedOfSenderId = ["id", "senderId", "status", "isDefault"] as const;
+
 export const listSenderIds = {
   method: "GET",
   path: "/v1/sender-ids",
@@ -26,7 +29,7 @@ export const createSenderId = {
   body: CreateSenderIdRequest,
   status: 201,
   data: SenderIdRequest,
-  audited: ["id", "senderId", "status", "isDefault"],
+  audited: auditedOfSenderId,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -40,7 +43,7 @@ export const setDefaultSenderId = {
   params: SenderIdParams,
   status: 200,
   data: SenderIdRequest,
-  audited: ["id", "senderId", "status", "isDefault"],
+  audited: auditedOfSenderId,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

@@ -1,3 +1,4 @@
+import { sendErrors } from "../contract/errors.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import { AcceptedMessage } from "../contract/sms.ts";
 import {
@@ -89,19 +90,7 @@ export const sendTemplate = {
   status: 202,
   data: AcceptedMessage,
   idempotent: true,
-  errors: [
-    "MISSING_SENDER_ID",
-    "EMAIL_NOT_VERIFIED",
-    "KYC_REQUIRED",
-    "SENDER_ID_NOT_APPROVED",
-    "DESTINATION_NOT_ALLOWED",
-    "RECIPIENT_OPTED_OUT",
-    "WALLET_MISSING",
-    "INSUFFICIENT_BALANCE",
-    "DAILY_SPEND_CAP_REACHED",
-    "SEND_RATE_EXCEEDED",
-    "RECIPIENT_RATE_EXCEEDED",
-  ],
+  errors: sendErrors,
 } as const satisfies Route;
 
 export const routes = {

@@ -12,6 +12,9 @@ import {
 } from "../contract/webhooks.ts";
 import type { Route } from "./route.ts";
 
+/** What the audit log keeps of a webhook. */
+const auditedOfWebhook = ["id", "url", "events", "status"] as const;
+
 export const listWebhooks = {
   method: "GET",
   path: "/v1/webhooks",
@@ -36,7 +39,7 @@ export const createWebhook = {
   body: CreateWebhookRequest,
   status: 201,
   data: CreatedWebhook,
-  audited: ["id", "url", "events", "status"],
+  audited: auditedOfWebhook,
   errors: ["CONFLICT", "PAYMENT_REQUIRED"],
 } as const satisfies Route;
 
@@ -50,7 +53,7 @@ export const deleteWebhook = {
   params: WebhookParams,
   status: 200,
   data: DeletedWebhook,
-  audited: ["id", "url", "events", "status"],
+  audited: auditedOfWebhook,
   errors: [],
 } as const satisfies Route;
 
@@ -78,7 +81,7 @@ export const updateWebhook = {
   body: UpdateWebhookRequest,
   status: 200,
   data: Webhook,
-  audited: ["id", "url", "events", "status"],
+  audited: auditedOfWebhook,
   errors: [],
 } as const satisfies Route;
 
@@ -92,7 +95,7 @@ export const rotateWebhookSecret = {
   params: WebhookParams,
   status: 200,
   data: CreatedWebhook,
-  audited: ["id", "url", "events", "status"],
+  audited: auditedOfWebhook,
   errors: [],
 } as const satisfies Route;
 
