@@ -15,6 +15,8 @@ export const localCredentials = { accessKeyId: "local", secretAccessKey: "local"
 const Connections = z.object({
   dynamodb: z.string(),
   sqs: z.string(),
+  secretsManager: z.string(),
+  stackName: z.string(),
   outputs: z.array(StackOutput).readonly(),
 });
 type Connections = z.infer<typeof Connections>;

@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { Server, type ListenOptions } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 
-import { startFauxqs } from "fauxqs";
 import * as z from "zod";
 
 import { findDynoxide } from "./dynoxide.ts";
@@ -67,29 +65,15 @@ export async function startDynamoDb(
 export async function startSqs(dataFolder: string | undefined): Promise<Emulator> {
   const external = process.env["SQS_ENDPOINT"];
   if (external !== undefined) return externalEmulator(external);
-  subscribe(fastifyCreation, bindToLoopback);
-  const starting = startFauxqs({
-    port: 0,
-    host: "127.0.0.1",
-    logger: false,
-    ...(dataFolder === undefined ? {} : { dataDir: dataFolder }),
-  });
-  unsubscribe(fastifyCreation, bindToLoopback);
-  const server = await starting;
-  return { endpoint: `http://127.0.0.1:${server.port}`, stop: async () => server.stop() };
-}
-
-/** Where Fastify, which fauxqs is made with, announces each server that it makes. */
-const fastifyCreation = "fastify.initialization";
-const FastifyCreation = z.object({ fastify: z.object({ server: z.instanceof(Server) }) });
-
-/** Whatever host it is given, fauxqs listens on all interfaces; here its server is told otherwise beforehand. */
-function bindToLoopback(creation: unknown): void {
-  const { server } = FastifyCreation.parse(creation).fastify;
-  const listen = server.listen.bind(server);
-  Object.defineProperty(server, "listen", {
-    value: (options: ListenOptions) => listen({ ...options, host: "127.0.0.1" }),
-  });
+  const worker = new Worker(new URL("sqs/thread.ts", import.meta.url), { workerData: { dataFolder } });
+  const [endpoint] = z.tuple([z.string()]).parse(await once(worker, "message"));
+  return {
+    endpoint,
+    stop: async () => {
+      worker.postMessage("stop");
+      await once(worker, "exit");
+    },
+  };
 }
 
 function externalEmulator(endpoint: string): Emulator {

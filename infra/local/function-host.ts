@@ -3,6 +3,8 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import { localCredentials } from "./connections.ts";
+import type { DirectAccess } from "./direct-requests.ts";
 import { threadFile } from "./synthesize.ts";
 import { localRegion, type FunctionDefinition } from "./template.ts";
 
@@ -11,6 +13,8 @@ export interface FunctionThreadData {
   readonly bundleUrl: string;
   /** How many milliseconds the function is ahead of the time. */
   readonly clock: Float64Array;
+  /** How it asks the emulators by itself; without it all that it asks goes to the local AWS endpoint. */
+  readonly directAccess: DirectAccess | undefined;
 }
 
 export interface Invocation {
@@ -25,6 +29,14 @@ export interface Invocation {
 export type InvocationResult =
   | { readonly id: string; readonly value: unknown }
   | { readonly id: string; readonly error: string };
+
+/** Where functions find AWS. */
+export interface FunctionsAws {
+  /** The address that they take for it. */
+  readonly endpoint: string;
+  /** The emulators behind it that they may ask by themselves, where nothing has to stand in between. */
+  readonly emulators?: Pick<DirectAccess, "dynamodbEndpoint" | "sqsEndpoint">;
+}
 
 interface Pending {
   resolve(value: unknown): void;
@@ -44,7 +56,7 @@ interface Instance {
  */
 export class FunctionHost {
   readonly #definition: FunctionDefinition;
-  readonly #awsEndpoint: string;
+  readonly #aws: FunctionsAws;
   readonly #log: (line: string) => void;
   readonly #clock: Float64Array;
   #instance: Instance | undefined;
@@ -52,12 +64,12 @@ export class FunctionHost {
   /** @param clock shared by all functions: how many milliseconds they are ahead of the time */
   constructor(
     definition: FunctionDefinition,
-    awsEndpoint: string,
+    aws: FunctionsAws,
     clock: Float64Array,
     log: (line: string) => void,
   ) {
     this.#definition = definition;
-    this.#awsEndpoint = awsEndpoint;
+    this.#aws = aws;
     this.#clock = clock;
     this.#log = log;
   }
@@ -96,7 +108,11 @@ export class FunctionHost {
 
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
-    const workerData: FunctionThreadData = { bundleUrl: pathToFileURL(bundleFile).href, clock: this.#clock };
+    const workerData: FunctionThreadData = {
+      bundleUrl: pathToFileURL(bundleFile).href,
+      clock: this.#clock,
+      directAccess: this.#directAccess(),
+    };
     const worker = new Worker(threadFile, {
       workerData,
       env: {
@@ -105,7 +121,7 @@ export class FunctionHost {
         // The local AWS endpoint tells by the access key which function asks.
         AWS_ACCESS_KEY_ID: name,
         AWS_SECRET_ACCESS_KEY: "local",
-        AWS_ENDPOINT_URL: this.#awsEndpoint,
+        AWS_ENDPOINT_URL: this.#aws.endpoint,
         AWS_LAMBDA_FUNCTION_NAME: name,
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
         TZ: "UTC",
@@ -121,6 +137,13 @@ export class FunctionHost {
     worker.on("error", (error: Error) => void this.#end(instance, error));
     worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));
     return instance;
+  }
+
+  #directAccess(): DirectAccess | undefined {
+    const { endpoint: awsEndpoint, emulators } = this.#aws;
+    if (emulators === undefined) return undefined;
+    const { statements, description } = this.#definition;
+    return { ...emulators, awsEndpoint, accessKeyId: localCredentials.accessKeyId, statements, description };
   }
 
   async #end(instance: Instance, reason: Error): Promise<void> {

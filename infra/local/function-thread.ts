@@ -1,17 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 
+import { askEmulatorsDirectly } from "./direct-requests.ts";
 import type { FunctionThreadData, Invocation, InvocationResult } from "./function-host.ts";
 
 /*
  * The inside of a function's worker thread: what the Lambda runtime is in AWS. It loads the bundle once and
- * calls its handler for each event. It imports nothing but Node's own modules, which each thread would load anew.
+ * calls its handler for each event. Each thread loads anew what it imports, so that this is no more than it needs.
  */
 
 if (parentPort === null) throw new Error("this file runs in a worker thread");
 const port = parentPort;
 
-const { bundleUrl, clock }: FunctionThreadData = workerData;
+const { bundleUrl, clock, directAccess }: FunctionThreadData = workerData;
 
 const realNow = Date.now.bind(Date);
 const now = (): number => realNow() + (clock[0] ?? 0);
@@ -31,6 +32,7 @@ Object.assign(globalThis, { awslambda: { InvokeStore: { getXRayTraceId: () => tr
 // and these, which no function uses, load another HTTP client: as much work as all else that a thread begins with.
 const http = process.getBuiltinModule("node:http");
 for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deleteProperty(http, name);
+if (directAccess !== undefined) askEmulatorsDirectly(http, directAccess);
 
 const { handler }: { handler: (event: unknown, context: unknown) => Promise<unknown> } = await import(
   bundleUrl

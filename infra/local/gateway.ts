@@ -13,11 +13,13 @@ import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
 import { localCredentials as credentials, writeConnections } from "./connections.ts";
-import { startDynamoDb, startSqs } from "./emulators.ts";
+import { startDynamoDb, startSqs, type Emulator } from "./emulators.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
+import { Mailbox, type KeptEmail } from "./mailbox.ts";
+import { LocalSecrets } from "./secrets.ts";
 import { localRegion, readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -42,6 +44,8 @@ export interface LocalGateway {
   readonly sqsEndpoint: string;
   readonly stack: StackDefinition;
   readonly functions: ReadonlyMap<string, FunctionHost>;
+  /** What was sent by email, the newest first. */
+  readonly emails: readonly KeptEmail[];
   /** Sets the functions' clock forward. Queues and schedules go on by the real one. */
   advanceClock(ms: number): void;
   stop(): Promise<void>;
@@ -68,26 +72,36 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     if (dataFolder !== undefined) await makeFolder(dataFolder);
     const dynamodb = started(await startDynamoDb(dataFolder, log));
     const sqs = started(await startSqs(dataFolder));
+    const mailbox = new Mailbox();
+    const localSecrets = await LocalSecrets.open(dataFolder);
     const aws = started(
       await LocalAws.start({
         dynamodbEndpoint: dynamodb.endpoint,
         sqsEndpoint: sqs.endpoint,
+        mailbox,
+        secrets: localSecrets,
         ...(options.interceptor === undefined ? {} : { interceptor: options.interceptor }),
       }),
     );
-    const stack = await readStack(options.assemblyFolder, options.stackName, aws.url);
+    const stack = await readStack(options.assemblyFolder, options.stackName, { aws: aws.url, api: api.url });
     await createTable(stack, dynamodb.endpoint);
     const sqsClient = new SQSClient({ region: localRegion, endpoint: sqs.endpoint, credentials });
     const queueUrls = await createQueues(stack, sqsClient);
     const secrets = await keptSecrets(stack, dataFolder);
-    for (const { arn } of stack.secrets) aws.keepSecret(arn, secrets[arn] ?? "");
+    for (const { arn } of stack.secrets) localSecrets.generate(arn, secrets[arn] ?? "");
     for (const id of stack.signingKeyIds) aws.keepSigningKey(id, secrets[id] ?? "");
 
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+    const functionsAws = {
+      endpoint: aws.url,
+      ...(asksDirectly(options, dynamodb, sqs)
+        ? { emulators: { dynamodbEndpoint: dynamodb.endpoint, sqsEndpoint: sqs.endpoint } }
+        : {}),
+    };
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);
-      functions.set(definition.name, new FunctionHost(definition, aws.url, clock, log));
+      functions.set(definition.name, new FunctionHost(definition, functionsAws, clock, log));
     }
     started({
       stop: async () => {
@@ -124,13 +138,18 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     }
 
     if (dataFolder !== undefined) {
-      const { outputs } = stack;
-      await writeConnections(dataFolder, { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, outputs });
+      await writeConnections(dataFolder, {
+        dynamodb: dynamodb.endpoint,
+        sqs: sqs.endpoint,
+        secretsManager: aws.url,
+        stackName: options.stackName,
+        outputs: stack.outputs,
+      });
     }
     // It is the first to stop, so that the answers under way are still given.
     started(api).serve(
       stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
-      stack.cors,
+      { cors: stack.cors, pages: mailbox.pages() },
     );
     return {
       url: api.url,
@@ -138,6 +157,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       sqsEndpoint: sqs.endpoint,
       stack,
       functions,
+      emails: mailbox.emails,
       advanceClock: (ms) => {
         clock[0] = (clock[0] ?? 0) + ms;
       },
@@ -148,6 +168,14 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     await api.stop();
     throw error;
   }
+}
+
+/**
+ * Whether functions ask the emulators by themselves. A test's interceptor sees each request only in the gateway's own
+ * thread; and their SDK, for which AWS is here reached over plain HTTP, cannot go on over TLS.
+ */
+function asksDirectly({ interceptor }: LocalGatewayOptions, ...emulators: readonly Emulator[]): boolean {
+  return interceptor === undefined && emulators.every(({ endpoint }) => endpoint.startsWith("http:"));
 }
 
 /** Makes a folder for data. Wherever it is, git and the project's checks pass over it. */

@@ -9,6 +9,7 @@ import * as z from "zod";
 import { answerHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
+import type { LocalPage } from "./mailbox.ts";
 import { localAccountId, type CorsConfiguration } from "./template.ts";
 
 /** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
@@ -52,10 +53,14 @@ export class HttpApi {
   #routes: readonly CompiledRoute[] = [];
   #fallback: HttpRoute | undefined;
   #cors: CorsConfiguration | undefined;
+  #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
   #sideBySide = 0;
-  /** What lets those begin who wait for their turn. */
-  readonly #waiting: (() => void)[] = [];
+  /**
+   * What lets those begin who wait for their turn, by who calls: each has one before anybody has another. In AWS nobody
+   * waits for another's requests, for each has an instance of its own.
+   */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
@@ -76,15 +81,33 @@ export class HttpApi {
     return api;
   }
 
-  /** Begins to answer these routes, and to let pages of others call them if `cors` says so. */
-  serve(routes: readonly HttpRoute[], cors?: CorsConfiguration): void {
+  /**
+   * Begins to answer these routes.
+   * @param options `cors` says which pages of others may call them; `pages` are the local gateway's own, by their paths
+   */
+  serve(
+    routes: readonly HttpRoute[],
+    {
+      cors,
+      pages = new Map(),
+    }: {
+      readonly cors?: CorsConfiguration | undefined;
+      readonly pages?: ReadonlyMap<string, () => LocalPage>;
+    } = {},
+  ): void {
     this.#cors = cors;
+    this.#pages = pages;
     // Routes without a parameter are tried first, so that /sms/send is not taken for /sms/{id}.
     this.#routes = routes
       .filter(({ routeKey }) => routeKey !== "$default")
       .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
       .map(compileRoute);
     this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
+  }
+
+  /** How many requests wait for their turn. */
+  get waitingRequests(): number {
+    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   get url(): string {
@@ -115,10 +138,17 @@ export class HttpApi {
         return;
       }
       const url = new URL(request.url ?? "/", "http://localhost");
+      const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
+      if (page !== undefined) {
+        response.writeHead(200, page.headers).end(page.body);
+        return;
+      }
       const match = this.#match(method, url.pathname);
       if (match === undefined) return answer(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
-      const result = FunctionResponse.parse(await this.#inTurn(async () => match.route.invoke(event)));
+      const result = FunctionResponse.parse(
+        await this.#inTurn(headers.authorization ?? "", async () => match.route.invoke(event)),
+      );
       response
         .writeHead(result.statusCode, {
           ...result.headers,
@@ -132,10 +162,10 @@ export class HttpApi {
     }
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #inTurn<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#sideBySide === maxSideBySide) {
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        this.#waiting.set(caller, [...(this.#waiting.get(caller) ?? []), resolve]);
       });
     } else {
       this.#sideBySide += 1;
@@ -143,10 +173,18 @@ export class HttpApi {
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#nextInTurn();
       if (next === undefined) this.#sideBySide -= 1;
       else next();
     }
+  }
+
+  #nextInTurn(): (() => void) | undefined {
+    const [caller = "", [next, ...others] = []] = this.#waiting.entries().next().value ?? [];
+    // Whoever has had a turn stands behind all others who wait.
+    this.#waiting.delete(caller);
+    if (others.length > 0) this.#waiting.set(caller, others);
+    return next;
   }
 
   #match(method: string, path: string): Match | undefined {

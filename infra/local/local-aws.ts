@@ -12,10 +12,19 @@ import { buffer, text } from "node:stream/consumers";
 
 import * as z from "zod";
 
+import {
+  errorResponse,
+  jsonResponse,
+  refusalOf,
+  underAccessKey,
+  withTrace,
+  type AwsResponse,
+} from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
-import { traceAttribute, traceHeader } from "./lineage.ts";
+import { traceHeader } from "./lineage.ts";
 import { listenOnLoopback } from "./loopback.ts";
-import { deniedAsk } from "./permissions.ts";
+import type { Mailbox } from "./mailbox.ts";
+import type { LocalSecrets } from "./secrets.ts";
 import type { FunctionDefinition } from "./template.ts";
 
 /** A request of a function to AWS. */
@@ -30,30 +39,28 @@ export interface AwsRequest {
   readonly connection: object;
 }
 
-export interface AwsResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export { errorResponse, type AwsResponse } from "./aws-requests.ts";
 
 export type AwsHandler = (request: AwsRequest) => Promise<AwsResponse>;
 
 export interface LocalAwsOptions {
   readonly dynamodbEndpoint: string;
   readonly sqsEndpoint: string;
+  /** Takes what is sent by email. */
+  readonly mailbox: Mailbox;
+  readonly secrets: LocalSecrets;
   /** Wraps the handling of each request: a test makes AWS fail with it. */
   readonly interceptor?: (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
 }
 
 /**
- * What the functions take for AWS: DynamoDB, SQS, Secrets Manager and KMS behind one address. It knows which
+ * What the functions take for AWS: DynamoDB, SQS, Secrets Manager, KMS and SES behind one address. It knows which
  * function asks, refuses what the function's role does not allow, and passes the rest on to the emulators.
  */
 export class LocalAws {
   readonly #server: Server;
   readonly #options: LocalAwsOptions;
   readonly #functions = new Map<string, FunctionDefinition>();
-  readonly #secrets = new Map<string, string>();
   readonly #signingKeys = new Map<string, KeyObject>();
   #port = 0;
 
@@ -78,10 +85,6 @@ export class LocalAws {
   /** Lets a function in, with what its role allows. */
   allow(definition: FunctionDefinition): void {
     this.#functions.set(definition.name, definition);
-  }
-
-  keepSecret(arn: string, value: string): void {
-    this.#secrets.set(arn, value);
   }
 
   /** @param pem a private key on the curve P-256 */
@@ -111,25 +114,26 @@ export class LocalAws {
   async #handle(request: AwsRequest): Promise<AwsResponse> {
     const { functionName, operation } = request;
     const body: unknown = JSON.parse(request.body);
-    const definition = this.#functions.get(functionName);
-    const denied = deniedAsk(definition?.statements ?? [], operation, body);
-    if (denied !== undefined) {
-      const message = `not authorized to perform ${denied}. ${definition?.description ?? functionName}`;
-      return errorResponse("AccessDeniedException", message);
-    }
-    if (operation === "secretsmanager:GetSecretValue") return this.#secretValue(body);
+    const isSecret = operation.startsWith("secretsmanager:");
+    // The operator's commands come here for secrets alone, with the access key that all data is kept under.
+    if (isSecret && functionName === localCredentials.accessKeyId) return this.#secretAnswer(operation, body);
+    const definition = this.#functions.get(functionName) ?? { statements: [], description: functionName };
+    const refusal = refusalOf(definition, operation, body);
+    if (refusal !== undefined) return refusal;
+    if (isSecret) return this.#secretAnswer(operation, body);
     if (operation.startsWith("kms:")) return this.#keyAnswer(operation, body);
-    const { dynamodbEndpoint, sqsEndpoint } = this.#options;
+    const { dynamodbEndpoint, sqsEndpoint, mailbox } = this.#options;
+    if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.keep(body) });
     return operation.startsWith("sqs:")
-      ? forward(withTrace(request), sqsEndpoint)
+      ? forward(traced(request), sqsEndpoint)
       : forward(request, dynamodbEndpoint);
   }
 
-  #secretValue(body: unknown): AwsResponse {
-    const { SecretId } = z.object({ SecretId: z.string() }).parse(body);
-    const SecretString = this.#secrets.get(SecretId);
-    if (SecretString === undefined) return errorResponse("ResourceNotFoundException", "no such secret");
-    return jsonResponse(200, { ARN: SecretId, SecretString });
+  async #secretAnswer(operation: string, body: unknown): Promise<AwsResponse> {
+    const answered = await this.#options.secrets.answer(operation.replace("secretsmanager:", ""), body);
+    return "answer" in answered
+      ? jsonResponse(200, answered.answer)
+      : errorResponse(answered.error, "the secret is not there, or is there already");
   }
 
   #keyAnswer(operation: string, body: unknown): AwsResponse {
@@ -159,23 +163,16 @@ async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
-  const action = headers["x-amz-target"]?.split(".").at(-1) ?? "";
+  // SES tells what is asked of it by the path, all others in a header.
+  const ofPath = incoming.url === "/v2/email/outbound-emails" ? "SendEmail" : "";
+  const action = headers["x-amz-target"]?.split(".").at(-1) ?? ofPath;
   return { functionName, operation: `${service}:${action}`, headers, body, connection: incoming.socket };
 }
 
-const SentBody = z.looseObject({ Entries: z.array(z.looseObject({})).optional() });
-
-/** A request that sends messages, each with the lineage of the call that sends it. */
-function withTrace(request: AwsRequest): AwsRequest {
+function traced(request: AwsRequest): AwsRequest {
   const trace = request.headers[traceHeader];
   if (trace === undefined) return request;
-  const MessageAttributes = { [traceAttribute]: { DataType: "String", StringValue: trace } };
-  const { Entries, ...rest } = SentBody.parse(JSON.parse(request.body));
-  const body =
-    Entries === undefined
-      ? { ...rest, MessageAttributes }
-      : { ...rest, Entries: Entries.map((entry) => ({ ...entry, MessageAttributes })) };
-  return { ...request, body: JSON.stringify(body) };
+  return { ...request, body: JSON.stringify(withTrace(JSON.parse(request.body), trace)) };
 }
 
 /** Headers that belong to one connection and not to the message. */
@@ -187,10 +184,7 @@ const connectionHeaders = new Set([
   "transfer-encoding",
 ]);
 
-/**
- * Passes a request on with the access key that all data is kept under, instead of the function's. The signature is
- * then wrong, which no emulator looks at.
- */
+/** Passes a request on with the access key that all data is kept under, instead of the function's. */
 async function forward({ headers, body }: AwsRequest, endpoint: string): Promise<AwsResponse> {
   const authorization = headers["authorization"] ?? "";
   const { accessKeyId } = localCredentials;
@@ -199,7 +193,7 @@ async function forward({ headers, body }: AwsRequest, endpoint: string): Promise
     method: "POST",
     headers: {
       ...withoutConnectionHeaders(headers),
-      authorization: authorization.replace(/(?<=Credential=)[^/]+/, accessKeyId),
+      authorization: underAccessKey(authorization, accessKeyId),
       "content-length": Buffer.byteLength(body),
     },
   };
@@ -220,13 +214,4 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
 
 function withoutConnectionHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !connectionHeaders.has(name)));
-}
-
-function jsonResponse(status: number, body: unknown): AwsResponse {
-  return { status, headers: { "content-type": "application/x-amz-json-1.1" }, body: JSON.stringify(body) };
-}
-
-/** An error in the form that every AWS client reads. */
-export function errorResponse(type: string, message: string, status = 400): AwsResponse {
-  return jsonResponse(status, { __type: type, message });
 }

@@ -1,6 +1,6 @@
-import * as z from "zod";
+import type { OnLeadingKeys, Statement } from "./template.ts";
 
-import type { Statement } from "./template.ts";
+// Each thread of a function loads this, and judges each of its requests with it: hence no schemas.
 
 /** One thing that a request to AWS asks to do. */
 interface Ask {
@@ -8,26 +8,9 @@ interface Ask {
   readonly resourceName: string;
   /** The partition keys that it is judged by; none where it is not on items. */
   readonly leadingKeys: readonly string[];
+  /** Whom an email would come from. */
+  readonly fromAddress?: string;
 }
-
-const Key = z.object({ pk: z.object({ S: z.string() }) });
-const OnItem = z.object({ TableName: z.string(), Key });
-const WithItem = z.object({ TableName: z.string(), Item: Key });
-const Scan = z.object({ TableName: z.string(), IndexName: z.string().optional() });
-const Query = z.object({
-  TableName: z.string(),
-  IndexName: z.string().optional(),
-  KeyConditionExpression: z.string().regex(/^\w+ = :pk AND /),
-  ExpressionAttributeValues: z.object({ ":pk": z.object({ S: z.string() }) }),
-});
-const Transaction = z.object({
-  TransactItems: z.array(
-    z.strictObject({ Put: WithItem, Update: OnItem, Delete: OnItem, ConditionCheck: OnItem }).partial(),
-  ),
-});
-const OnQueue = z.object({ QueueUrl: z.string() });
-const OnSecret = z.object({ SecretId: z.string() });
-const OnKey = z.object({ KeyId: z.string() });
 
 /**
  * What a role does not allow of a request: IAM's rules, as far as our roles use them. A function that lacks a
@@ -70,11 +53,25 @@ function keysOf(asks: readonly Ask[]): string[] {
 
 function allows({ Action, Resource, Condition }: Statement, ask: Ask): boolean {
   if (!Action.includes(ask.action)) return false;
-  if (!Resource.some((arn) => arn.split(/[:/]/).at(-1) === ask.resourceName)) return false;
-  return Condition === undefined || isMet(Condition, ask.leadingKeys);
+  if (!Resource.some((arn) => isOn(arn, ask))) return false;
+  if (Condition === undefined) return true;
+  return "StringEquals" in Condition
+    ? Condition.StringEquals["ses:FromAddress"] === ask.fromAddress
+    : isMet(Condition, ask.leadingKeys);
 }
 
-function isMet(condition: NonNullable<Statement["Condition"]>, leadingKeys: readonly string[]): boolean {
+/**
+ * Whether an ARN means what is asked for. That of a secret may mean all whose names begin alike, slashes among them. An
+ * email is from an address that is an identity itself, or in a domain that is one or has one above it.
+ */
+function isOn(arn: string, { resourceName, fromAddress }: Ask): boolean {
+  const beginning = /:secret:(.+)\*$/.exec(arn)?.[1];
+  if (beginning !== undefined) return resourceName.startsWith(beginning);
+  const name = arn.split(/[:/]/).at(-1) ?? "";
+  return name === resourceName || fromAddress === name || (fromAddress?.endsWith(`.${name}`) ?? false);
+}
+
+function isMet(condition: OnLeadingKeys, leadingKeys: readonly string[]): boolean {
   const all = condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
   if (!leadingKeys.every((key) => isLike(key, all))) return false;
   const any = condition["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"];
@@ -91,46 +88,85 @@ function asksOf(operation: string, body: unknown): Ask[] {
     case "dynamodb:GetItem":
     case "dynamodb:UpdateItem":
     case "dynamodb:DeleteItem":
-      return [askOnItem(operation, OnItem.parse(body))];
+      return [askOnItem(operation, body)];
     case "dynamodb:PutItem":
-      return [askWithItem(WithItem.parse(body))];
+      return [askWithItem(body)];
     case "dynamodb:Query": {
-      const { TableName, IndexName, ExpressionAttributeValues } = Query.parse(body);
-      const leadingKeys = [ExpressionAttributeValues[":pk"].S];
-      return [{ action: operation, resourceName: IndexName ?? TableName, leadingKeys }];
+      // The partition key is read from where our own queries have it.
+      if (!/^\w+ = :pk AND /.test(textAt(body, "KeyConditionExpression"))) return [];
+      const leadingKeys = [textAt(body, "ExpressionAttributeValues", ":pk", "S")];
+      return [{ action: operation, resourceName: indexOrTable(body), leadingKeys }];
     }
-    case "dynamodb:Scan": {
-      const { TableName, IndexName } = Scan.parse(body);
-      return [askWithoutItem(operation, IndexName ?? TableName)];
-    }
+    case "dynamodb:Scan":
+      return [askWithoutItem(operation, indexOrTable(body))];
     case "dynamodb:TransactWriteItems":
-      return Transaction.parse(body).TransactItems.flatMap(({ Put, Update, Delete, ConditionCheck }) => [
-        ...(Put === undefined ? [] : [askWithItem(Put)]),
-        ...(Update === undefined ? [] : [askOnItem("dynamodb:UpdateItem", Update)]),
-        ...(Delete === undefined ? [] : [askOnItem("dynamodb:DeleteItem", Delete)]),
-        ...(ConditionCheck === undefined ? [] : [askOnItem("dynamodb:ConditionCheckItem", ConditionCheck)]),
-      ]);
+      return listAt(body, "TransactItems").flatMap((item) => Object.entries(item).map(askInTransaction));
     case "sqs:SendMessage":
     case "sqs:SendMessageBatch":
-      return [askWithoutItem("sqs:SendMessage", OnQueue.parse(body).QueueUrl.split("/").at(-1))];
+      return [askWithoutItem("sqs:SendMessage", textAt(body, "QueueUrl").split("/").at(-1))];
     case "secretsmanager:GetSecretValue":
-      return [askWithoutItem(operation, OnSecret.parse(body).SecretId.split(":").at(-1))];
+      return [askWithoutItem(operation, textAt(body, "SecretId").split(":").at(-1))];
     case "kms:GetPublicKey":
     case "kms:Sign":
-      return [askWithoutItem(operation, OnKey.parse(body).KeyId.split("/").at(-1))];
+      return [askWithoutItem(operation, textAt(body, "KeyId").split("/").at(-1))];
+    case "ses:SendEmail": {
+      // The address stands behind the name.
+      const fromAddress = textAt(body, "FromEmailAddress").replace(/^.*<|>$/g, "");
+      return [{ ...askWithoutItem(operation, fromAddress.split("@").at(-1)), fromAddress }];
+    }
     default:
       return [];
   }
 }
 
-function askOnItem(action: string, { TableName, Key: { pk } }: z.infer<typeof OnItem>): Ask {
-  return { action, resourceName: TableName, leadingKeys: [pk.S] };
+function askInTransaction([kind, write]: readonly [string, unknown]): Ask {
+  switch (kind) {
+    case "Put":
+      return askWithItem(write);
+    case "Update":
+    case "Delete":
+      return askOnItem(`dynamodb:${kind}Item`, write);
+    case "ConditionCheck":
+      return askOnItem("dynamodb:ConditionCheckItem", write);
+    default:
+      throw new Error(`the local gateway does not know ${kind} in a transaction`);
+  }
 }
 
-function askWithItem({ TableName, Item: { pk } }: z.infer<typeof WithItem>): Ask {
-  return { action: "dynamodb:PutItem", resourceName: TableName, leadingKeys: [pk.S] };
+function askOnItem(action: string, body: unknown): Ask {
+  return { action, resourceName: textAt(body, "TableName"), leadingKeys: [textAt(body, "Key", "pk", "S")] };
+}
+
+function askWithItem(body: unknown): Ask {
+  const leadingKeys = [textAt(body, "Item", "pk", "S")];
+  return { action: "dynamodb:PutItem", resourceName: textAt(body, "TableName"), leadingKeys };
 }
 
 function askWithoutItem(action: string, resourceName = ""): Ask {
   return { action, resourceName, leadingKeys: [] };
+}
+
+function indexOrTable(body: unknown): string {
+  return valueAt(body, "IndexName") === undefined ? textAt(body, "TableName") : textAt(body, "IndexName");
+}
+
+function textAt(body: unknown, ...names: string[]): string {
+  const text = valueAt(body, ...names);
+  if (typeof text !== "string") throw new Error(`a request to AWS has no ${names.join(".")}`);
+  return text;
+}
+
+function listAt(body: unknown, name: string): object[] {
+  const list = valueAt(body, name);
+  if (!Array.isArray(list)) throw new Error(`a request to AWS has no ${name}`);
+  return list;
+}
+
+function valueAt(body: unknown, ...names: string[]): unknown {
+  let value = body;
+  for (const name of names) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Reflect.get(value, name);
+  }
+  return value;
 }

@@ -43,7 +43,10 @@ try {
   const log = flags.json ? print : printForPerson;
   gateway = await startLocalGateway({ ...assembly, port, dataFolder, log });
   print(`SMS gateway ready on ${gateway.url}`);
-  if (!flags.json) print(`Its API reference, to read and to try, is on ${gateway.url}/docs; Ctrl-C ends it.`);
+  if (!flags.json) {
+    print(`Emails that it sends are on ${gateway.url}/mailbox.`);
+    print(`Its API reference, to read and to try, is on ${gateway.url}/docs; Ctrl-C ends it.`);
+  }
 } catch (error) {
   fail(error);
 }

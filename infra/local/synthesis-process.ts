@@ -18,6 +18,9 @@ const bundling = Promise.all([
     absWorkingDir: projectRoot,
     entryPoints: ["infra/local/function-thread.ts"],
     outfile: threadFile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
   }),
 ]);
 // The CDK loads while the bundler, which is another process, works.

@@ -17,18 +17,21 @@ const OneOrMany = z.union([z.string(), z.array(z.string())]).transform((value) =
 
 const LeadingKeys = z.strictObject({ "dynamodb:LeadingKeys": OneOrMany });
 
+const OnLeadingKeys = z.strictObject({
+  "ForAllValues:StringLike": LeadingKeys,
+  "ForAnyValue:StringLike": LeadingKeys.optional(),
+  Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }).optional(),
+});
+export type OnLeadingKeys = z.infer<typeof OnLeadingKeys>;
+
+const OnFromAddress = z.strictObject({ StringEquals: z.strictObject({ "ses:FromAddress": z.string() }) });
+
 const Statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: OneOrMany,
   Resource: OneOrMany,
   // Any other condition would need code of its own in permissions.ts, so it must not go unnoticed.
-  Condition: z
-    .strictObject({
-      "ForAllValues:StringLike": LeadingKeys,
-      "ForAnyValue:StringLike": LeadingKeys.optional(),
-      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }).optional(),
-    })
-    .optional(),
+  Condition: z.union([OnLeadingKeys, OnFromAddress]).optional(),
 });
 export type Statement = z.infer<typeof Statement>;
 
@@ -160,20 +163,25 @@ const AssetManifest = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
 
+interface LocalUrls {
+  readonly aws: string;
+  readonly api: string;
+}
+
 /**
  * The stack that `npm run synth` or the local gateway has written to a folder.
- * @param awsEndpoint where the functions find AWS; queue URLs begin with it
+ * @param urls where the functions find AWS, with which queue URLs begin; and where customers find the API
  */
 export async function readStack(
   assemblyFolder: string,
   stackName: string,
-  awsEndpoint: string,
+  urls: LocalUrls,
 ): Promise<StackDefinition> {
   const read = async (file: string): Promise<unknown> =>
     JSON.parse(await readFile(path.join(assemblyFolder, file), "utf8"));
   const template = Template.parse(await read(`${stackName}.template.json`));
   const assets = AssetManifest.parse(await read(`${stackName}.assets.json`));
-  const resolve = resolver(template, awsEndpoint);
+  const resolve = resolver(template, urls);
   const resources = resourceReader(template, resolve);
 
   const [table] = resources("AWS::DynamoDB::GlobalTable", resourceSchemas.table);
@@ -263,15 +271,17 @@ interface ResourceOf<Properties> {
 }
 
 /** A function that fills in the references in a part of the template. */
-function resolver(template: Template, awsEndpoint: string): (value: unknown) => unknown {
+function resolver(template: Template, urls: LocalUrls): (value: unknown) => unknown {
   const typeOf = (logicalId: string): string => template.Resources[logicalId]?.Type ?? "";
-  const attribute = (logicalId: string, name: string): string =>
-    name === "Arn" ? arnOf(typeOf(logicalId), logicalId) : logicalId;
+  const attribute = (logicalId: string, name: string): string => {
+    if (name === "Arn") return arnOf(typeOf(logicalId), logicalId);
+    return name === "ApiEndpoint" ? urls.api : logicalId;
+  };
   const reference = (name: string): string => {
     if (name.startsWith("AWS::")) return pseudoParameter(name);
     switch (typeOf(name)) {
       case "AWS::SQS::Queue":
-        return `${awsEndpoint}/${localAccountId}/${name}`;
+        return `${urls.aws}/${localAccountId}/${name}`;
       case "AWS::SecretsManager::Secret":
         return arnOf(typeOf(name), name);
       case "AWS::Lambda::Alias":

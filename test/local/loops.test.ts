@@ -21,12 +21,12 @@ const maxRuns = 16;
 const cleanUps: (() => Promise<void>)[] = [];
 let log: string[] = [];
 /** Each time that a sender has taken up a message: the chain of calls that led to it. */
-let claims: string[] = [];
+let looks: string[] = [];
 
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
   log = [];
-  claims = [];
+  looks = [];
 });
 
 /** A gateway whose queues delay nothing: a message that is sent before its time is queued again at once. */
@@ -39,7 +39,7 @@ async function startWithoutDelays(
     log: (line) => log.push(line),
     runsSchedules: false,
     interceptor: async (request, next) => {
-      if (isClaim(request)) claims.push(request.headers["x-amzn-trace-id"] ?? "none");
+      if (isLook(request)) looks.push(request.headers["x-amzn-trace-id"] ?? "none");
       return next({ ...request, body: request.body.replaceAll(/"DelaySeconds":\d+/g, '"DelaySeconds":0') });
     },
   });
@@ -47,11 +47,9 @@ async function startWithoutDelays(
   return gateway;
 }
 
-function isClaim({ operation, functionName, body }: AwsRequest): boolean {
+function isLook({ operation, functionName, body }: AwsRequest): boolean {
   return (
-    operation === "dynamodb:UpdateItem" &&
-    functionName.startsWith("SendMessage") &&
-    body.includes('":attempts_added":{"N":"1"}')
+    operation === "dynamodb:GetItem" && functionName.startsWith("SendMessage") && body.includes('"MESSAGES#')
   );
 }
 
@@ -79,7 +77,7 @@ async function parkedSends(gateway: LocalGateway): Promise<string | undefined> {
 it("a function that queues jobs for itself goes on for as long as it takes", async () => {
   const gateway = await startWithoutDelays(inject("assembly"));
   const statusOf = await sendLater(gateway);
-  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(2 * maxRuns), patience);
+  await vi.waitFor(() => expect(looks.length).toBeGreaterThan(2 * maxRuns), patience);
   gateway.advanceClock(10 * minuteMs);
   await vi.waitFor(async () => expect(await statusOf()).toBe("sent"), patience);
   expect(await parkedSends(gateway)).toBe("0");
@@ -93,7 +91,7 @@ it("one that is not allowed to is ended by Lambda, and its job is parked", async
   const gateway = await startWithoutDelays(assembly);
   const statusOf = await sendLater(gateway);
   await vi.waitFor(async () => expect(await parkedSends(gateway)).toBe("1"), patience);
-  expect(claims.length).toBe(maxRuns);
+  expect(looks.length).toBe(maxRuns);
   expect(await statusOf()).toBe("queued");
   expect(log.join("\n")).toMatch(
     /^SendMessage\w+ has run 16 times in one chain of calls.* a job was parked on .*queuesForItself.*workers\.ts/m,
@@ -126,7 +124,12 @@ it("calls that one instance serves side by side are told apart", async () => {
     queuesForItself: false,
     statements: [],
   };
-  const host = new FunctionHost(definition, "http://127.0.0.1:1", new Float64Array(1), () => undefined);
+  const host = new FunctionHost(
+    definition,
+    { endpoint: "http://127.0.0.1:1" },
+    new Float64Array(1),
+    () => undefined,
+  );
   cleanUps.push(async () => host.kill());
   expect(await Promise.all([host.invoke({}, "Lineage=A:1"), host.invoke({}, "Lineage=B:2")])).toEqual([
     "Lineage=A:1",
@@ -142,6 +145,6 @@ it("jobs that are queued many at once belong to the chain too", async () => {
     body: { name: "Spring", message: "hello", audience: { all: true }, senderId: "ACME" },
   });
   await customer.client.launchCampaign({ params: { id } });
-  await vi.waitFor(() => expect(claims.length).toBe(2), patience);
-  for (const chain of claims) expect(chain).toMatch(/^Lineage=RunCampaign\w+:1\|SendMessage\w+:1$/);
+  await vi.waitFor(() => expect(looks.length).toBe(2), patience);
+  for (const chain of looks) expect(chain).toMatch(/^Lineage=RunCampaign\w+:1\|SendMessage\w+:1$/);
 });

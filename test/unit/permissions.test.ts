@@ -101,3 +101,34 @@ it("a key may be used for what a role names, by its id and by its ARN, and no ot
   }
   expect(deniedAsk(statements, "kms:GetPublicKey", { KeyId: "Another" })).toBe("kms:GetPublicKey on Another");
 });
+
+describe("an email may be sent", () => {
+  const denied = (identity: string, from: string, allowedFrom = "sms@mail.example.com"): string | undefined =>
+    deniedAsk(
+      [
+        {
+          Effect: "Allow",
+          Action: ["ses:SendEmail"],
+          Resource: [`arn:aws:ses:us-east-1:000000000000:identity/${identity}`],
+          Condition: { StringEquals: { "ses:FromAddress": allowedFrom } },
+        },
+      ],
+      "ses:SendEmail",
+      { FromEmailAddress: from },
+    );
+
+  it.each(["sms@mail.example.com", "mail.example.com", "example.com"])(
+    "from an address of the identity %s",
+    (identity) => {
+      expect(denied(identity, '"SMS gateway" <sms@mail.example.com>')).toBeUndefined();
+      expect(denied(identity, "sms@mail.example.com")).toBeUndefined();
+    },
+  );
+
+  it("from no other address, and no other identity", () => {
+    expect(denied("example.com", '"sms@mail.example.com" <eve@mail.example.com>')).toBe(
+      "ses:SendEmail on mail.example.com",
+    );
+    expect(denied("ample.com", "sms@mail.example.com")).toBe("ses:SendEmail on mail.example.com");
+  });
+});

@@ -36,7 +36,7 @@ async function stackOf(
     path.join(folder, "stack.assets.json"),
     JSON.stringify({ files: { send: { source: { path: "send" } } } }),
   );
-  return readStack(folder, "stack", "http://127.0.0.1:1");
+  return readStack(folder, "stack", { aws: "http://127.0.0.1:1", api: "http://127.0.0.1:2" });
 }
 
 /** As the CDK writes the name of a function with an alias. */

@@ -1,0 +1,159 @@
+import { createHash, randomUUID } from "node:crypto";
+
+import * as z from "zod";
+
+/** How many emails are kept; older ones go. */
+const maxEmails = 100;
+
+/** An email that a function has handed over. */
+export interface KeptEmail {
+  readonly id: string;
+  readonly sentAt: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+const Content = z.object({ Data: z.string() });
+
+/** What the gateway asks of SES. What else that can do would need code of its own. */
+const SentEmail = z.strictObject({
+  FromEmailAddress: z.string(),
+  Destination: z.strictObject({ ToAddresses: z.array(z.string()) }),
+  Content: z.strictObject({
+    Simple: z.object({ Subject: Content, Body: z.object({ Text: Content, Html: Content }) }),
+  }),
+});
+
+/** A page of the local gateway's own. */
+export interface LocalPage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Stands in for SES and for the mailboxes of all who are written to. It forgets everything when the gateway ends. */
+export class Mailbox {
+  readonly #emails: KeptEmail[] = [];
+
+  /** Keeps what a function asks SES to send. @returns its id */
+  keep(request: unknown): string {
+    const { FromEmailAddress, Destination, Content: content } = SentEmail.parse(request);
+    const { Subject, Body } = content.Simple;
+    const id = randomUUID();
+    this.#emails.unshift({
+      id,
+      sentAt: new Date().toISOString(),
+      from: FromEmailAddress,
+      to: Destination.ToAddresses,
+      subject: Subject.Data,
+      text: Body.Text.Data,
+      html: Body.Html.Data,
+    });
+    this.#emails.splice(maxEmails);
+    return id;
+  }
+
+  /** The newest first. */
+  get emails(): readonly KeptEmail[] {
+    return this.#emails;
+  }
+
+  /** The pages that show it, by their paths: one for people, one for programs. */
+  pages(): ReadonlyMap<string, () => LocalPage> {
+    return new Map([
+      ["/mailbox", () => this.#page()],
+      ["/mailbox.json", () => jsonPage({ data: this.#emails })],
+    ]);
+  }
+
+  #page(): LocalPage {
+    const emails =
+      this.#emails.length === 0
+        ? "<p>No email was sent since the gateway started.</p>"
+        : this.#emails.map(article).join("\n");
+    return {
+      headers: {
+        ...pageHeaders,
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": [
+          "default-src 'none'",
+          `style-src ${hashSource(style)}`,
+          "img-src data:",
+          "base-uri 'none'",
+          "form-action 'none'",
+          "frame-ancestors 'none'",
+        ].join("; "),
+      },
+      body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Mailbox</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<h1>Mailbox</h1>
+<p>What this gateway has sent by email, to whomever, the newest first. Nothing has left this machine.</p>
+${emails}
+</body>
+</html>
+`,
+    };
+  }
+}
+
+const style = `
+body { font-family: sans-serif; line-height: 1.5; margin: 2em auto; max-width: 48em; padding: 0 1em; }
+article { border-top: 1px solid #ccc; padding: 0.5em 0 1em; }
+h2 { font-size: 1.1em; margin-bottom: 0; }
+.meta { color: #555; margin: 0; }
+pre { font: inherit; overflow-wrap: anywhere; white-space: pre-wrap; }
+`;
+
+const pageHeaders = {
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+function jsonPage(content: unknown): LocalPage {
+  const headers = { ...pageHeaders, "content-type": "application/json" };
+  return { headers, body: JSON.stringify(content) };
+}
+
+function article({ sentAt, from, to, subject, text }: KeptEmail): string {
+  return `<article>
+<h2>${escapeHtml(subject)}</h2>
+<p class="meta">${escapeHtml(`${sentAt} from ${from} to ${to.join(", ")}`)}</p>
+<pre>${withLinks(text)}</pre>
+</article>`;
+}
+
+/** A text as HTML, in which what is an address of the web can be followed. */
+function withLinks(text: string): string {
+  return text
+    .split(/(https?:\/\/[^\s<>"']+)/)
+    .map((part, index) => {
+      const escaped = escapeHtml(part);
+      return index % 2 === 0 ? escaped : `<a href="${escaped}">${escaped}</a>`;
+    })
+    .join("");
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
+/** What lets an inline style run under a policy that forbids all others. */
+function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}

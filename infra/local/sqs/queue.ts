@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+
+/** A message on a queue, as it is kept. */
+export interface KeptMessage {
+  readonly id: string;
+  queueName: string;
+  readonly body: string;
+  readonly attributes: object | undefined;
+  readonly groupId: string | undefined;
+  readonly sentAtMs: number;
+  /** Since when it is, or will be, visible, in milliseconds since the epoch. */
+  visibleAtMs: number;
+  receiveCount: number;
+  firstReceivedAtMs: number | undefined;
+}
+
+/** What keeps messages for the next run. */
+export interface MessageStore {
+  put(message: KeptMessage): void;
+  delete(id: string): void;
+}
+
+export interface QueueSettings {
+  readonly visibilityTimeoutMs: number;
+  /** Where a message goes that was received this often, instead of being received again. */
+  readonly redrive:
+    | { readonly maxReceiveCount: number; readonly target: () => Queue | undefined }
+    | undefined;
+}
+
+export interface ReceivedMessage {
+  readonly message: KeptMessage;
+  readonly receiptHandle: string;
+}
+
+interface Waiter {
+  readonly limit: number;
+  readonly visibilityTimeoutMs: number | undefined;
+  readonly resolve: (received: ReceivedMessage[]) => void;
+}
+
+/** setTimeout takes no longer delay than this. */
+const maxDelayMs = 2_147_483_647;
+
+/** A standard queue of SQS: each message is received at least once, and hidden for a while from when it is. */
+export class Queue {
+  settings: QueueSettings;
+  readonly name: string;
+  readonly #store: MessageStore;
+  readonly #ready = new Set<KeptMessage>();
+  /** Those to come, and those that were received, with what makes them visible. */
+  readonly #hidden = new Map<KeptMessage, NodeJS.Timeout>();
+  /** The latest receipt of each message that is in flight, by its handle. */
+  readonly #inFlight = new Map<string, KeptMessage>();
+  readonly #waiters = new Set<Waiter>();
+  #isServingSoon = false;
+
+  constructor(name: string, settings: QueueSettings, store: MessageStore) {
+    this.name = name;
+    this.settings = settings;
+    this.#store = store;
+  }
+
+  /** How many messages can be received, are in flight, and are still to come. */
+  get counts(): { readonly visible: number; readonly inFlight: number; readonly delayed: number } {
+    const inFlight = this.#inFlight.size;
+    return { visible: this.#ready.size, inFlight, delayed: this.#hidden.size - inFlight };
+  }
+
+  /** Takes a message, to be received from its `visibleAtMs` on. */
+  add(message: KeptMessage): void {
+    message.queueName = this.name;
+    this.#store.put(message);
+    this.restore(message);
+  }
+
+  /** Takes a message that is kept already. */
+  restore(message: KeptMessage): void {
+    if (message.visibleAtMs <= Date.now()) this.#show(message);
+    else this.#hide(message);
+  }
+
+  /**
+   * The messages that can be received, or that come first within the wait.
+   * @param signal ends the wait
+   */
+  async receive(
+    limit: number,
+    {
+      waitMs,
+      visibilityTimeoutMs,
+      signal,
+    }: { waitMs: number; visibilityTimeoutMs?: number; signal: AbortSignal },
+  ): Promise<ReceivedMessage[]> {
+    if (this.#ready.size > 0 || waitMs === 0 || signal.aborted) return this.#take(limit, visibilityTimeoutMs);
+    return new Promise((resolve) => {
+      const end = (received: ReceivedMessage[]): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+        this.#waiters.delete(waiter);
+        resolve(received);
+      };
+      const giveUp = (): void => end([]);
+      const waiter: Waiter = { limit, visibilityTimeoutMs, resolve: end };
+      const timer = setTimeout(giveUp, waitMs);
+      signal.addEventListener("abort", giveUp);
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Deletes what was received. A receipt that is not the latest of its message does nothing. */
+  delete(receiptHandle: string): void {
+    const message = this.#inFlight.get(receiptHandle);
+    if (message === undefined) return;
+    this.#inFlight.delete(receiptHandle);
+    this.#reveal(message);
+    this.#store.delete(message.id);
+  }
+
+  /** Lets what was received be received again after so long from now. @returns whether it was in flight */
+  changeVisibility(receiptHandle: string, timeoutMs: number): boolean {
+    const message = this.#inFlight.get(receiptHandle);
+    if (message === undefined) return false;
+    message.visibleAtMs = Date.now() + timeoutMs;
+    this.#store.put(message);
+    this.#reveal(message);
+    this.#hide(message, receiptHandle);
+    return true;
+  }
+
+  /** Forgets its timers, and answers those who wait. */
+  close(): void {
+    for (const timer of this.#hidden.values()) clearTimeout(timer);
+    for (const waiter of this.#waiters) waiter.resolve([]);
+  }
+
+  #take(limit: number, visibilityTimeoutMs = this.settings.visibilityTimeoutMs): ReceivedMessage[] {
+    const received: ReceivedMessage[] = [];
+    for (const message of this.#ready) {
+      if (received.length === limit) break;
+      this.#ready.delete(message);
+      if (this.#isParked(message)) continue;
+      const now = Date.now();
+      message.receiveCount += 1;
+      message.firstReceivedAtMs ??= now;
+      message.visibleAtMs = now + visibilityTimeoutMs;
+      this.#store.put(message);
+      const receiptHandle = randomUUID();
+      this.#hide(message, receiptHandle);
+      received.push({ message, receiptHandle });
+    }
+    return received;
+  }
+
+  #isParked(message: KeptMessage): boolean {
+    const { redrive } = this.settings;
+    const target = redrive?.target();
+    if (redrive === undefined || target === undefined) return false;
+    if (message.receiveCount < redrive.maxReceiveCount) return false;
+    message.visibleAtMs = Date.now();
+    target.add(message);
+    return true;
+  }
+
+  #hide(message: KeptMessage, receiptHandle?: string): void {
+    const show = (): void => {
+      if (message.visibleAtMs > Date.now()) {
+        this.#hide(message, receiptHandle);
+        return;
+      }
+      this.#hidden.delete(message);
+      if (receiptHandle !== undefined) this.#inFlight.delete(receiptHandle);
+      this.#show(message);
+    };
+    if (receiptHandle !== undefined) this.#inFlight.set(receiptHandle, message);
+    const delayMs = Math.min(maxDelayMs, message.visibleAtMs - Date.now());
+    this.#hidden.set(message, setTimeout(show, delayMs));
+  }
+
+  #reveal(message: KeptMessage): void {
+    clearTimeout(this.#hidden.get(message));
+    this.#hidden.delete(message);
+  }
+
+  #show(message: KeptMessage): void {
+    this.#ready.add(message);
+    if (this.#waiters.size === 0 || this.#isServingSoon) return;
+    this.#isServingSoon = true;
+    // What comes at the same time goes to the same receiver.
+    setImmediate(() => {
+      this.#isServingSoon = false;
+      this.#serveWaiters();
+    });
+  }
+
+  #serveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      const received = this.#take(waiter.limit, waiter.visibilityTimeoutMs);
+      if (received.length === 0) return;
+      waiter.resolve(received);
+    }
+  }
+}

@@ -1,0 +1,290 @@
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+
+import * as z from "zod";
+
+import { listenOnLoopback } from "../loopback.ts";
+import { localAccountId } from "../template.ts";
+import { Queue, type QueueSettings, type ReceivedMessage } from "./queue.ts";
+import { DiskStore, memoryStore } from "./store.ts";
+
+const secondMs = 1_000;
+
+/** SQS takes and gives at most this many messages in one call. */
+const maxBatch = 10;
+
+/** What the messages of one call may come to together. */
+const maxBytes = 1_048_576;
+
+const OnQueue = z.object({ QueueUrl: z.string() });
+const Seconds = z.int().min(0);
+
+const SentMessage = z.object({
+  MessageBody: z.string().min(1),
+  DelaySeconds: Seconds.max(900).default(0),
+  MessageGroupId: z.string().optional(),
+  MessageAttributes: z.record(z.string(), z.unknown()).optional(),
+});
+type SentMessage = z.infer<typeof SentMessage>;
+
+const SendMessage = z.object({ ...OnQueue.shape, ...SentMessage.shape });
+const SendMessageBatch = OnQueue.extend({
+  Entries: batchOf(z.object({ Id: z.string(), ...SentMessage.shape })),
+});
+const ReceiveMessage = OnQueue.extend({
+  MaxNumberOfMessages: z.int().min(1).max(maxBatch).default(1),
+  WaitTimeSeconds: Seconds.max(20).default(0),
+  VisibilityTimeout: Seconds.optional(),
+  MessageAttributeNames: z.array(z.string()).default([]),
+});
+const DeleteMessage = OnQueue.extend({ ReceiptHandle: z.string() });
+const DeleteMessageBatch = OnQueue.extend({
+  Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string() })),
+});
+const ChangeMessageVisibility = OnQueue.extend({ ReceiptHandle: z.string(), VisibilityTimeout: Seconds });
+const ChangeMessageVisibilityBatch = OnQueue.extend({
+  Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string(), VisibilityTimeout: Seconds })),
+});
+const CreateQueue = z.object({
+  QueueName: z.string().regex(/^[\w-]{1,80}$/),
+  Attributes: z
+    .object({ VisibilityTimeout: z.coerce.number().default(30), RedrivePolicy: z.string().optional() })
+    .prefault({}),
+});
+const RedrivePolicy = z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() });
+
+function batchOf<Entry extends z.ZodType>(entry: Entry): z.ZodArray<Entry> {
+  return z.array(entry).min(1).max(maxBatch);
+}
+
+/** Something that SQS refuses, in its own words. */
+class Refusal extends Error {
+  readonly code: string;
+  /** As it was called before SQS spoke JSON; the SDK reads it first. */
+  readonly queryCode: string;
+
+  constructor(code: string, message: string, queryCode = code) {
+    super(message);
+    this.code = code;
+    this.queryCode = queryCode;
+  }
+}
+
+/** The standard queues of SQS, as far as the project uses them, over HTTP on the loopback address. */
+export class SqsServer {
+  readonly #server: Server;
+  readonly #store: DiskStore | typeof memoryStore;
+  readonly #queues = new Map<string, Queue>();
+  /** Messages that were kept, until their queue is made. */
+  readonly #kept: ReturnType<DiskStore["load"]>;
+  #port = 0;
+
+  private constructor(dataFolder: string | undefined) {
+    this.#store = dataFolder === undefined ? memoryStore : new DiskStore(dataFolder);
+    this.#kept = this.#store.load();
+    // A connection that is kept is closed by the client alone: a request must not cross with its end.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+      void this.#serve(request, response);
+    });
+  }
+
+  /** @param dataFolder where messages stay between runs, if anywhere */
+  static async start(dataFolder: string | undefined): Promise<SqsServer> {
+    const sqs = new SqsServer(dataFolder);
+    sqs.#port = await listenOnLoopback(sqs.#server);
+    return sqs;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const queue of this.#queues.values()) queue.close();
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+    this.#store.close();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const action = String(request.headers["x-amz-target"]).split(".").at(-1) ?? "";
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    try {
+      const body: unknown = JSON.parse(await text(request));
+      answer(response, 200, await this.#carryOut(action, body, gone.signal));
+    } catch (error) {
+      const { code, queryCode, message } = refusalOf(error);
+      response.setHeader("x-amzn-query-error", `${queryCode};Sender`);
+      answer(response, 400, { __type: `com.amazonaws.sqs#${code}`, message });
+    }
+  }
+
+  async #carryOut(action: string, body: unknown, signal: AbortSignal): Promise<object> {
+    switch (action) {
+      case "CreateQueue":
+        return this.#createQueue(CreateQueue.parse(body));
+      case "GetQueueAttributes":
+        return { Attributes: attributesOf(this.#queueAt(OnQueue.parse(body))) };
+      case "SendMessage":
+        return this.#send(SendMessage.parse(body));
+      case "SendMessageBatch":
+        return this.#sendBatch(SendMessageBatch.parse(body));
+      case "ReceiveMessage":
+        return this.#receive(ReceiveMessage.parse(body), signal);
+      case "DeleteMessage": {
+        const request = DeleteMessage.parse(body);
+        this.#queueAt(request).delete(request.ReceiptHandle);
+        return {};
+      }
+      case "DeleteMessageBatch": {
+        const request = DeleteMessageBatch.parse(body);
+        const queue = this.#queueAt(request);
+        for (const { ReceiptHandle } of request.Entries) queue.delete(ReceiptHandle);
+        return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
+      }
+      case "ChangeMessageVisibility": {
+        const { ReceiptHandle, VisibilityTimeout, ...request } = ChangeMessageVisibility.parse(body);
+        this.#queueAt(request).changeVisibility(ReceiptHandle, VisibilityTimeout * secondMs);
+        return {};
+      }
+      case "ChangeMessageVisibilityBatch": {
+        const request = ChangeMessageVisibilityBatch.parse(body);
+        const queue = this.#queueAt(request);
+        for (const { ReceiptHandle, VisibilityTimeout } of request.Entries) {
+          queue.changeVisibility(ReceiptHandle, VisibilityTimeout * secondMs);
+        }
+        return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
+      }
+      default:
+        throw new Refusal("InvalidAction", `The embedded SQS does not know ${action}.`);
+    }
+  }
+
+  /** Makes a queue. One that is there takes the settings of the present release. */
+  #createQueue({ QueueName, Attributes }: z.infer<typeof CreateQueue>): object {
+    const settings = this.#settingsOf(Attributes);
+    const existing = this.#queues.get(QueueName);
+    if (existing === undefined) {
+      const queue = new Queue(QueueName, settings, this.#store);
+      this.#queues.set(QueueName, queue);
+      for (const message of this.#kept.filter(({ queueName }) => queueName === QueueName))
+        queue.restore(message);
+    } else {
+      existing.settings = settings;
+    }
+    return { QueueUrl: `${this.url}/${localAccountId}/${QueueName}` };
+  }
+
+  #settingsOf({
+    VisibilityTimeout,
+    RedrivePolicy: policy,
+  }: z.infer<typeof CreateQueue>["Attributes"]): QueueSettings {
+    const visibilityTimeoutMs = VisibilityTimeout * secondMs;
+    if (policy === undefined) return { visibilityTimeoutMs, redrive: undefined };
+    const { deadLetterTargetArn, maxReceiveCount } = RedrivePolicy.parse(JSON.parse(policy));
+    const target = (): Queue | undefined => this.#queues.get(deadLetterTargetArn.split(":").at(-1) ?? "");
+    return { visibilityTimeoutMs, redrive: { maxReceiveCount, target } };
+  }
+
+  async #send(request: z.infer<typeof SendMessage>): Promise<object> {
+    refuseTooLong([request]);
+    const sent = put(this.#queueAt(request), request);
+    await this.#store.saved();
+    return sent;
+  }
+
+  async #sendBatch(request: z.infer<typeof SendMessageBatch>): Promise<object> {
+    refuseTooLong(request.Entries);
+    const queue = this.#queueAt(request);
+    const Successful = request.Entries.map((entry) => ({ Id: entry.Id, ...put(queue, entry) }));
+    await this.#store.saved();
+    return { Successful, Failed: [] };
+  }
+
+  async #receive(request: z.infer<typeof ReceiveMessage>, signal: AbortSignal): Promise<object> {
+    const { MaxNumberOfMessages, WaitTimeSeconds, VisibilityTimeout, MessageAttributeNames } = request;
+    const received = await this.#queueAt(request).receive(MaxNumberOfMessages, {
+      waitMs: WaitTimeSeconds * secondMs,
+      ...(VisibilityTimeout === undefined ? {} : { visibilityTimeoutMs: VisibilityTimeout * secondMs }),
+      signal,
+    });
+    const hasAttributes = MessageAttributeNames.length > 0;
+    return received.length === 0 ? {} : { Messages: received.map((each) => messageOf(each, hasAttributes)) };
+  }
+
+  #queueAt({ QueueUrl }: z.infer<typeof OnQueue>): Queue {
+    const queue = this.#queues.get(QueueUrl.split("/").at(-1) ?? "");
+    if (queue !== undefined) return queue;
+    const message = "The specified queue does not exist.";
+    throw new Refusal("QueueDoesNotExist", message, "AWS.SimpleQueueService.NonExistentQueue");
+  }
+}
+
+function put(queue: Queue, message: SentMessage): object {
+  const { MessageBody: body, DelaySeconds, MessageGroupId: groupId, MessageAttributes: attributes } = message;
+  const id = randomUUID();
+  const sentAtMs = Date.now();
+  queue.add({
+    id,
+    queueName: queue.name,
+    body,
+    attributes,
+    groupId,
+    sentAtMs,
+    visibleAtMs: sentAtMs + DelaySeconds * secondMs,
+    receiveCount: 0,
+    firstReceivedAtMs: undefined,
+  });
+  return { MessageId: id, MD5OfMessageBody: md5(body) };
+}
+
+function refuseTooLong(messages: readonly SentMessage[]): void {
+  const bytes = messages.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
+  if (bytes <= maxBytes) return;
+  const reason = `Messages must be shorter than ${maxBytes} bytes together.`;
+  throw new Refusal("InvalidParameterValue", `One or more parameters are invalid. Reason: ${reason}`);
+}
+
+function messageOf({ message, receiptHandle }: ReceivedMessage, hasAttributes: boolean): object {
+  const { id, body, attributes, groupId, sentAtMs, receiveCount, firstReceivedAtMs } = message;
+  return {
+    MessageId: id,
+    ReceiptHandle: receiptHandle,
+    MD5OfBody: md5(body),
+    Body: body,
+    Attributes: {
+      SenderId: localAccountId,
+      SentTimestamp: String(sentAtMs),
+      ApproximateReceiveCount: String(receiveCount),
+      ApproximateFirstReceiveTimestamp: String(firstReceivedAtMs),
+      ...(groupId === undefined ? {} : { MessageGroupId: groupId }),
+    },
+    ...(hasAttributes ? { MessageAttributes: attributes } : {}),
+  };
+}
+
+function attributesOf({ counts }: Queue): object {
+  return {
+    ApproximateNumberOfMessages: String(counts.visible),
+    ApproximateNumberOfMessagesNotVisible: String(counts.inFlight),
+    ApproximateNumberOfMessagesDelayed: String(counts.delayed),
+  };
+}
+
+function md5(body: string): string {
+  return createHash("md5").update(body).digest("hex");
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof z.ZodError) return new Refusal("InvalidParameterValue", z.prettifyError(error));
+  return new Refusal("InternalFailure", String(error));
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(body));
+}

@@ -1,0 +1,241 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import {
+  ChangeMessageVisibilityBatchCommand,
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+  type Message,
+  type ReceiveMessageCommandInput,
+} from "@aws-sdk/client-sqs";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { SqsServer } from "../../infra/local/sqs/server.ts";
+import { patience } from "../support/patience.ts";
+
+let folder: string;
+let server: SqsServer;
+let sqs: SQSClient;
+let queueUrl: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "sqs-"));
+  await start();
+});
+afterEach(async () => {
+  await stop();
+  await rm(folder, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  server = await SqsServer.start(folder);
+  sqs = new SQSClient({ endpoint: server.url });
+  await createQueue("Parked");
+  queueUrl = await createQueue("Jobs", {
+    VisibilityTimeout: "60",
+    RedrivePolicy: JSON.stringify({
+      deadLetterTargetArn: "arn:aws:sqs:us-east-1:000000000000:Parked",
+      maxReceiveCount: 2,
+    }),
+  });
+}
+
+async function stop(): Promise<void> {
+  sqs.destroy();
+  await server.stop();
+}
+
+async function createQueue(name: string, attributes: Record<string, string> = {}): Promise<string> {
+  const { QueueUrl = "" } = await sqs.send(
+    new CreateQueueCommand({ QueueName: name, Attributes: attributes }),
+  );
+  return QueueUrl;
+}
+
+async function send(body: string, delaySeconds?: number): Promise<void> {
+  await sqs.send(
+    new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body, DelaySeconds: delaySeconds }),
+  );
+}
+
+/** Waits for messages; with a wait of 0 it takes those that are there. */
+async function receive(options: Partial<ReceiveMessageCommandInput> = {}): Promise<Message[]> {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 20,
+      MessageSystemAttributeNames: ["All"],
+      ...options,
+    }),
+  );
+  return Messages;
+}
+
+const bodies = (messages: readonly Message[]): unknown[] => messages.map(({ Body }) => Body);
+
+async function show(messages: readonly Message[]): Promise<void> {
+  await sqs.send(
+    new ChangeMessageVisibilityBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: messages.map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout: 0,
+      })),
+    }),
+  );
+}
+
+async function counts(url = queueUrl): Promise<number[]> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }),
+  );
+  return [
+    Number(Attributes["ApproximateNumberOfMessages"]),
+    Number(Attributes["ApproximateNumberOfMessagesNotVisible"]),
+    Number(Attributes["ApproximateNumberOfMessagesDelayed"]),
+  ];
+}
+
+it("gives messages in their order, hides what is received, and forgets what is deleted", async () => {
+  for (const body of ["first", "second", "third"]) await send(body);
+  expect(await counts()).toEqual([3, 0, 0]);
+  const received = await receive({ MaxNumberOfMessages: 2 });
+  expect(bodies(received)).toEqual(["first", "second"]);
+  expect(received[0]?.Attributes).toMatchObject({ ApproximateReceiveCount: "1", SenderId: "000000000000" });
+  expect(await counts()).toEqual([1, 2, 0]);
+  const [first, second] = received;
+  await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: first?.ReceiptHandle }));
+  const Entries = [{ Id: "0", ReceiptHandle: second?.ReceiptHandle }];
+  await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  expect(bodies(await receive({ WaitTimeSeconds: 0 }))).toEqual(["third"]);
+});
+
+it("gives what is sent together to one who waits, together and with its attributes", async () => {
+  const waiting = receive({ MessageAttributeNames: ["All"] });
+  const MessageAttributes = { kind: { DataType: "String", StringValue: "é" } };
+  const Entries = ["a", "b", "c"].map((body) => ({
+    Id: body,
+    MessageBody: body,
+    MessageGroupId: "org",
+    MessageAttributes,
+  }));
+  await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  const messages = await waiting;
+  expect(bodies(messages)).toEqual(["a", "b", "c"]);
+  expect(messages[2]).toMatchObject({ MessageAttributes, Attributes: { MessageGroupId: "org" } });
+});
+
+it("gives a delayed message when its time has come", async () => {
+  const sentAt = Date.now();
+  await send("later", 1);
+  expect(await counts()).toEqual([0, 0, 1]);
+  expect(await receive({ WaitTimeSeconds: 0 })).toEqual([]);
+  expect(bodies(await receive())).toEqual(["later"]);
+  expect(Date.now() - sentAt).toBeGreaterThanOrEqual(1_000);
+});
+
+it("gives a message again when its visibility time-out is over, and then knows its last receipt alone", async () => {
+  await send("again");
+  const [before] = await receive({ VisibilityTimeout: 1 });
+  const [after] = await receive();
+  expect(after).toMatchObject({ Body: "again", Attributes: { ApproximateReceiveCount: "2" } });
+  await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: before?.ReceiptHandle }));
+  expect(await counts()).toEqual([0, 1, 0]);
+});
+
+it("parks a message that was received too often, and gives the next one", async () => {
+  await send("bad");
+  for (let round = 0; round < 2; round += 1) await show(await receive());
+  await send("good");
+  await vi.waitFor(
+    async () => expect(bodies(await receive({ WaitTimeSeconds: 1 }))).toEqual(["good"]),
+    patience,
+  );
+  const parked = await receive({ QueueUrl: `${server.url}/000000000000/Parked` });
+  expect(bodies(parked)).toEqual(["bad"]);
+});
+
+it("keeps what waits for one who is there, when another has hung up", async () => {
+  const hangUp = new AbortController();
+  const input = { QueueUrl: queueUrl, WaitTimeSeconds: 20 };
+  const gone = sqs.send(new ReceiveMessageCommand(input), { abortSignal: hangUp.signal });
+  const ended = gone.catch((error: unknown) => String(error));
+  // It waits once a message that was there before has been looked for.
+  await counts();
+  hangUp.abort();
+  expect(await ended).toMatch(/abort/i);
+  // The server has seen that it is gone before it sees what comes later.
+  await counts();
+  const waiting = receive();
+  await send("for me");
+  expect(bodies(await waiting)).toEqual(["for me"]);
+});
+
+it("keeps over a restart what waits, what was received and what is still to come", async () => {
+  const parkedUrl = `${server.url}/000000000000/Parked`;
+  await sqs.send(new SendMessageCommand({ QueueUrl: parkedUrl, MessageBody: "parked" }));
+  await send("deleted");
+  const [deleted] = await receive();
+  await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: deleted?.ReceiptHandle }));
+  await send("received");
+  await receive();
+  await send("waiting");
+  await send("later", 900);
+  await stop();
+  await start();
+  expect(await counts()).toEqual([1, 0, 2]);
+  expect(await counts(`${server.url}/000000000000/Parked`)).toEqual([1, 0, 0]);
+  expect(bodies(await receive())).toEqual(["waiting"]);
+});
+
+it("takes over what the embedded SQS of earlier releases has kept", async () => {
+  await stop();
+  const file = path.join(folder, "fauxqs.db");
+  const earlier = new DatabaseSync(file);
+  earlier.exec(`CREATE TABLE sqs_messages (
+    message_id TEXT PRIMARY KEY, queue_name TEXT, body TEXT, message_attributes TEXT, sent_timestamp INTEGER,
+    approximate_receive_count INTEGER, delay_until INTEGER, message_group_id TEXT)`);
+  earlier.exec(`INSERT INTO sqs_messages VALUES ('1', 'Jobs', 'kept', '{}', 1700000000000, 1, NULL, 'org')`);
+  earlier.close();
+  await start();
+  expect(await receive()).toMatchObject([
+    { MessageId: "1", Body: "kept", Attributes: { ApproximateReceiveCount: "2", MessageGroupId: "org" } },
+  ]);
+  expect(await readdir(folder)).not.toContain("fauxqs.db");
+});
+
+it("takes the settings of the present release for a queue that is there", async () => {
+  await createQueue("Jobs", { VisibilityTimeout: "0" });
+  await send("seen");
+  expect(bodies(await receive())).toEqual(["seen"]);
+  expect(bodies(await receive())).toEqual(["seen"]);
+});
+
+it("refuses what SQS refuses", async () => {
+  const entries = Array.from({ length: 11 }, (_, index) => ({ Id: String(index), MessageBody: "x" }));
+  const refused = async (command: Promise<unknown>): Promise<unknown> =>
+    command.then(
+      () => "taken",
+      (error: unknown) => (error instanceof Error ? error.name : error),
+    );
+  expect(
+    await refused(sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }))),
+  ).toMatch(/^InvalidParameterValue/);
+  expect(await refused(send("x".repeat(1_048_577)))).toMatch(/^InvalidParameterValue/);
+  expect(await refused(send("x", 901))).toMatch(/^InvalidParameterValue/);
+  const QueueUrl = `${server.url}/000000000000/Unknown`;
+  expect(await refused(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })))).toMatch(
+    /QueueDoesNotExist|NonExistentQueue/,
+  );
+  expect(await counts()).toEqual([0, 0, 0]);
+});
