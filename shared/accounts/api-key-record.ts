@@ -5,12 +5,16 @@ import { ApiError } from "../contract/errors.ts";
 import { allScopes, Scope } from "../contract/scopes.ts";
 import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/auth/api-key-secret.ts";
 import type { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
-import { hasExpired, type Actor, type CredentialRecord } from "../platform/auth/authenticate.ts";
+import type { Actor, CredentialRecord } from "../platform/auth/authenticate.ts";
+import { hasExpired } from "../platform/auth/expiry.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Write } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+
+/** Disabled keys stay listed and count, until they are deleted. */
+export const maxApiKeys = 1_000;
 
 /** What a key may do, until when, and from where. What is not there has no limit. */
 const limits = {
@@ -32,6 +36,8 @@ export const ApiKeyRecord = z.object({
   ...limits,
   createdAt: z.string(),
   createdBy: z.object({ type: z.enum(["user", "apiKey"]), id: z.string() }).optional(),
+  /** The user who in the end stands behind it; absent of keys that were made before this was kept. */
+  userId: z.string().optional(),
   /** The keys that it comes from: the one that made it last, and in front of that the one that made that one. */
   ancestorIds: z.array(z.string()).default([]),
   /** How many keys were made with it. */
@@ -51,6 +57,13 @@ export async function readApiKey(organizationId: string, keyId: string): Promise
   const record = await findItem(ApiKeyRecord, key, { consistent: true });
   if (record === undefined) throw new ApiError("NOT_FOUND");
   return record;
+}
+
+/** All keys of an organisation as they are now, newest first. */
+export async function allApiKeys(organizationId: string): Promise<ApiKeyRecord[]> {
+  const { pk } = keys.organization(organizationId);
+  const range = { pk, from: "KEY#", to: "KEY#~", newestFirst: true, limit: maxApiKeys, consistent: true };
+  return itemsOf(await queryRows(ApiKeyRecord, range));
 }
 
 /** A key that is about to be made, and the secret that nobody sees again. */
@@ -84,6 +97,7 @@ export function newApiKey(
     allowedAddresses,
     createdAt: now().toISOString(),
     createdBy: maker === undefined ? { type: "user", id: userId } : { type: "apiKey", id: maker.id },
+    userId,
     ancestorIds: maker === undefined ? [] : [...maker.ancestorIds, maker.id],
   };
   const credential: CredentialRecord = {

@@ -7,24 +7,25 @@ import type {
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
-import { hasExpired, type Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { hasExpired } from "../platform/auth/expiry.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { itemsOf, queryRows, transact } from "../platform/table/table.ts";
 import { keyManagerOf, limitsOfNewKey, requireEndable, requireGiveable } from "./api-key-limits.ts";
 import {
-  ApiKeyRecord,
+  allApiKeys,
+  type ApiKeyRecord,
   countMadeKey,
   endApiKey,
+  maxApiKeys,
   newApiKey,
   presentApiKey,
   readApiKey,
 } from "./api-key-record.ts";
 import { releaseQuota, takeQuota } from "./quota.ts";
-
-/** Disabled keys stay listed and count, until they are deleted. */
-export const maxApiKeys = 1_000;
+import { countKeyOfUser } from "./user-record.ts";
 
 /** So many keys can have come one from another before a person makes the next: each has all of them in its record. */
 const maxAncestors = 100;
@@ -42,7 +43,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   const created = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...writes,
-    ...(manager.key === undefined ? [] : [countMadeKey(manager.key)]),
+    manager.key === undefined ? countKeyOfUser(actor.userId) : countMadeKey(manager.key),
   ]);
   if (created.outcome === "refused") throw refusal(created.refusals[0] !== undefined);
   return { ...presentApiKey(record), secret };
@@ -65,12 +66,12 @@ export async function rotateApiKey(
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
   // A key that rotates itself stands in one write of the transaction: in the one that ends it.
-  const counted = manager.key === undefined || manager.key.id === old.id ? [] : [countMadeKey(manager.key)];
+  const counted = manager.key === undefined ? [countKeyOfUser(actor.userId)] : [countMadeKey(manager.key)];
   const rotated = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...endApiKey(old, endAfter(old, overlapHours), record.id),
     ...writes,
-    ...counted,
+    ...(manager.key?.id === old.id ? [] : counted),
   ]);
   if (rotated.outcome === "refused") {
     if (rotated.refusals[1] !== undefined) throw notReplaceable();
@@ -86,13 +87,6 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
     records.map((record) => presentApiKey(record, uses.get(record.id))),
     query,
   );
-}
-
-/** All keys of an organisation as they are now, newest first. */
-export async function allApiKeys(organizationId: string): Promise<ApiKeyRecord[]> {
-  const { pk } = keys.organization(organizationId);
-  const range = { pk, from: "KEY#", to: "KEY#~", newestFirst: true, limit: maxApiKeys, consistent: true };
-  return itemsOf(await queryRows(ApiKeyRecord, range));
 }
 
 async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {

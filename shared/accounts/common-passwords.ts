@@ -1,3 +1,6 @@
+import { invalidField } from "../contract/errors.ts";
+import { config } from "../platform/config.ts";
+
 /**
  * Words that lead the lists of leaked passwords, alone or with something in front or behind. Those that are shorter than a
  * password can be stand here for what is made of them.
@@ -79,6 +82,17 @@ export function isCommonPassword(password: string, email: string): boolean {
   const own = new Set([email.toLowerCase(), mailbox, undecorated(mailbox), domain, domain.split(".")[0]]);
   const forms = [plain, undecorated(plain)];
   return [...forms, ...forms.map(spelledOut)].some((form) => commonWords.has(form) || own.has(form));
+}
+
+/**
+ * Refuses a new password that is easy to guess, where the stage wants that.
+ * @param field of the request that it came in
+ * @throws ApiError VALIDATION_ERROR
+ */
+export function requireUncommonPassword(password: string, email: string, field = "password"): void {
+  if (config.uncommonPasswordsOnly() && isCommonPassword(password, email)) {
+    throw invalidField(field, "is too easy to guess: it is a common one, or follows from the email");
+  }
 }
 
 /** A word without the digits and signs around it; where nothing much would stay of a text, the whole. */

@@ -7,15 +7,11 @@ import type {
 import { ApiError } from "../contract/errors.ts";
 import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
-import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, transact, untilUndisturbed } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/table.ts";
 import { keyManagerOf, requireEndable } from "./api-key-limits.ts";
-import { ApiKeyRecord, endApiKey, presentApiKey, readApiKey } from "./api-key-record.ts";
-import { allApiKeys } from "./api-keys.ts";
-
-/** Keys that are disabled side by side. */
-const disabledAtOnce = 10;
+import { presentApiKey, readApiKey } from "./api-key-record.ts";
+import { endAll, endNow } from "./end-api-keys.ts";
 
 /**
  * Revokes a key: the next request that carries it is refused. Disabling a disabled key changes nothing. If asked, all that
@@ -35,10 +31,10 @@ export async function disableApiKey(
     findItem(ApiKeyUseRecord, keys.apiKeyUse(organizationId, keyId)),
   ]);
   requireEndable(manager, record);
-  const disabled = await disable(record);
+  const disabled = await endNow(record);
   if (disabled === undefined) throw new ApiError("NOT_FOUND");
   // It is disabled and makes no more, so that those that are found now are all.
-  if (descendants) await disableAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
+  if (descendants) await endAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
   return presentApiKey(disabled, use);
 }
 
@@ -54,42 +50,9 @@ export async function revokeAllApiKeys(
   const manager = await keyManagerOf(actor);
   const spared = exceptCalling ? manager.key?.id : undefined;
   return {
-    count: await disableAll(actor.organizationId, (record) => {
+    count: await endAll(actor.organizationId, (record) => {
       requireEndable(manager, record);
       return record.id !== spared;
     }),
   };
-}
-
-/**
- * Disables those of an organisation's keys that are meant, until there is none left: keys that are still at work may make
- * others meanwhile.
- * @returns how many this call has disabled
- * @throws ApiError UNAVAILABLE when more came again and again; and whatever `isMeant` throws
- */
-async function disableAll(
-  organizationId: string,
-  isMeant: (record: ApiKeyRecord) => boolean,
-): Promise<number> {
-  let count = 0;
-  return untilUndisturbed(async () => {
-    const active = (await allApiKeys(organizationId)).filter(({ disabledAt }) => disabledAt === undefined);
-    const meant = active.filter(isMeant);
-    if (meant.length === 0) return count;
-    for (let start = 0; start < meant.length; start += disabledAtOnce) {
-      await Promise.all(meant.slice(start, start + disabledAtOnce).map(disable));
-    }
-    count += meant.length;
-    return undefined;
-  });
-}
-
-/** @returns the key as it is then; undefined when it has been deleted meanwhile */
-async function disable(record: ApiKeyRecord): Promise<ApiKeyRecord | undefined> {
-  if (record.disabledAt !== undefined) return record;
-  const disabledAt = now().toISOString();
-  const disabled = await transact(endApiKey(record, { disabledAt }));
-  if (disabled.outcome === "committed") return { ...record, disabledAt };
-  // Only another call that disabled or deleted it in the meantime can stand in the way; its time is the one that counts.
-  return ApiKeyRecord.optional().parse(disabled.refusals[0]?.found);
 }

@@ -47,13 +47,13 @@ export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   const lastMs = Math.max(now().getTime(), momentOf(sessionOf(actor)).getTime());
   await updateItem(
     UserRecord,
-    endSessionsBefore(actor.userId, new Date(lastMs + 1), { remove: ["endedSessionIds"] }),
+    endSessionsBefore(actor.userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] }),
   );
   return { loggedOut: true };
 }
 
-function sessionOf({ credential }: Actor): string {
-  // The route lets nobody else in.
+/** The session of a call on a route that lets nobody else in. */
+export function sessionOf({ credential }: Actor): string {
   if (credential.type !== "session") throw new ApiError("INSUFFICIENT_SCOPE");
   return credential.sessionId;
 }
@@ -72,7 +72,11 @@ async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: 
   const behindLine = [...endedSessionIds].filter((sessionId) => momentOf(sessionId).getTime() < line);
   await updateItem(
     UserRecord,
-    endSessionsBefore(id, new Date(line), { take: { endedSessionIds: new Set(behindLine) } }),
+    // Were the session that outlived a change of the password on the list, it would come back.
+    endSessionsBefore(id, new Date(line), {
+      remove: ["keptSession"],
+      take: { endedSessionIds: new Set(behindLine) },
+    }),
   );
 }
 

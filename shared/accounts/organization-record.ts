@@ -14,6 +14,8 @@ const quotaCounts = {
   apiKeyCount: z.int().nonnegative().default(0),
   campaignCount: z.int().nonnegative().default(0),
   contactCount: z.int().nonnegative().default(0),
+  /** Beside the one that it cannot be without, with invitations. */
+  furtherMemberCount: z.int().nonnegative().default(0),
   senderIdCount: z.int().nonnegative().default(0),
   templateCount: z.int().nonnegative().default(0),
   webhookCount: z.int().nonnegative().default(0),
@@ -25,8 +27,10 @@ export const OrganizationRecord = z.object({
   id: z.string(),
   name: z.string(),
   createdAt: z.string(),
-  /** The user who registered it. */
+  /** Of its owners the one whom the operator and emails turn to: who registered it, until they own it no more. */
   ownerId: z.string().optional(),
+  /** All of its owners; where it never had another than who registered it, only they. */
+  ownerIds: z.array(z.string()).optional(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
   /** Since when its owner's email is known to be theirs. */
@@ -36,6 +40,8 @@ export const OrganizationRecord = z.object({
   /** Since when its calls are refused, and why: the operator has said so. */
   suspendedAt: z.string().optional(),
   suspendedReason: z.string().optional(),
+  /** Which version of prices of its own it has, if it has any: who has none is not looked up. */
+  priceOverridesVersion: z.string().optional(),
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;

@@ -11,10 +11,11 @@ export const nobodysHash = "$2b$10$rxxVpIOtofGi56MSPktmtOb.rSkvR4s/NqqggDpyBATnM
 
 /**
  * Hashes a new password.
+ * @param field of the request that it came in
  * @throws ApiError VALIDATION_ERROR for one that bcrypt would silently cut at 72 bytes
  */
-export async function hashPassword(password: string): Promise<string> {
-  if (truncates(password)) throw invalidField("password", "must be at most 72 bytes long in UTF-8");
+export async function hashPassword(password: string, field = "password"): Promise<string> {
+  if (truncates(password)) throw invalidField(field, "must be at most 72 bytes long in UTF-8");
   return hash(password, cost);
 }
 

@@ -1,5 +1,7 @@
 import type { RegisterRequest, Session } from "../contract/accounts.ts";
-import { ApiError, invalidField } from "../contract/errors.ts";
+import { ApiError } from "../contract/errors.ts";
+import { emailJob, owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmail } from "../emails/queue-email.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
@@ -9,8 +11,10 @@ import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { newWallet } from "../wallet/record.ts";
-import { isCommonPassword } from "./common-passwords.ts";
+import { requireUncommonPassword } from "./common-passwords.ts";
+import { membershipOf } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
+import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { startSession } from "./session.ts";
 import type { EmailRecord, UserRecord } from "./user-record.ts";
@@ -21,18 +25,16 @@ import type { EmailRecord, UserRecord } from "./user-record.ts";
  *   take; RATE_LIMITED; UNAVAILABLE
  */
 export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
-  if (config.uncommonPasswordsOnly() && isCommonPassword(request.password, request.email)) {
-    throw invalidField("password", "is too easy to guess: it is a common one, or follows from the email");
-  }
+  requireUncommonPassword(request.password, request.email);
   // Before the work that hashing a password is.
   await countRegistration(networkOf(sourceIp));
+  const passwordHash = await hashPassword(request.password);
   const createdAt = now();
   const user: UserRecord = {
     entity: "user",
     id: newId("usr"),
     organizationId: newId("org"),
     email: request.email,
-    passwordHash: await hashPassword(request.password),
     firstName: request.firstName,
     lastName: request.lastName,
     createdAt: createdAt.toISOString(),
@@ -47,17 +49,23 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     apiKeyCount: 0,
     campaignCount: 0,
     contactCount: 0,
+    furtherMemberCount: 0,
     senderIdCount: 0,
     templateCount: 0,
     webhookCount: 0,
   };
   const email: EmailRecord = { entity: "email", userId: user.id };
+  const verification = emailJob(organization.id, { kind: "verification", userId: user.id });
+  const sendsEmails = config.emailFrom() !== undefined;
   const condition = "attribute_not_exists(pk)";
   const created = await transact([
     { put: { ...keys.email(user.email), ...email }, condition },
     { put: { ...keys.user(user.id), ...user }, condition },
+    putFirstPassword(user.id, passwordHash),
+    { put: membershipOf(organization.id, user.id), condition },
     { put: { ...keys.organization(organization.id), ...organization }, condition },
     ...newWallet(organization.id, createdAt),
+    ...(sendsEmails ? [owedEmail(verification)] : []),
     auditEntry({
       organizationId: organization.id,
       actor: { type: "user", userId: user.id },
@@ -68,7 +76,11 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   ]);
   // All other keys are new.
   if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
-  return startSession(user, organization);
+  const [{ session }] = await Promise.all([
+    startSession(user, organization),
+    ...(sendsEmails ? [queueOwedEmail(verification)] : []),
+  ]);
+  return session;
 }
 
 /**

@@ -2,16 +2,17 @@ import * as z from "zod";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
+import { SecondFactorCode } from "./second-factor.ts";
 
 /** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
-const Email = z
+export const Email = z
   .email("must be an email address")
   .max(254)
   .refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @")
   .toLowerCase();
 export const minPasswordCharacters = 8;
 
-const Password = z
+export const Password = z
   .string()
   .min(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`)
   .max(72, "must be at most 72 bytes long in UTF-8")
@@ -21,7 +22,7 @@ const Password = z
       `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
       "refuse what is easy to guess.",
   });
-const Name = text(100);
+export const Name = text(100);
 
 export const RegisterRequest = z
   .object({
@@ -42,6 +43,7 @@ export const LoginRequest = z
   .object({
     email: z.string().max(254).toLowerCase(),
     password: z.string().max(1_000),
+    code: SecondFactorCode.optional(),
   })
   .meta({ id: "LoginRequest", examples: [{ email: "ada@example.com", password: "correct horse" }] });
 export type LoginRequest = z.infer<typeof LoginRequest>;
@@ -52,6 +54,9 @@ export const User = z
     email: z.string(),
     firstName: z.string().optional(),
     lastName: z.string().optional(),
+    secondFactor: z
+      .boolean()
+      .meta({ description: "Whether they need a code to log in, beside the password." }),
     createdAt: Timestamp,
   })
   .meta({ id: "User" });
@@ -74,6 +79,49 @@ export type Session = z.infer<typeof Session>;
 
 export const LoggedOut = z.object({ loggedOut: z.literal(true) }).meta({ id: "LoggedOut" });
 export type LoggedOut = z.infer<typeof LoggedOut>;
+
+/** The HTML of a page. */
+export const AccountPage = z.string();
+
+/** What a link in an email carries. What is none is simply not good, like one that was used. */
+export const EmailToken = z.string().max(200).meta({ description: "From the link that was sent by email." });
+/** Has the form of a token, and is none. */
+export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
+
+/** That an email will come, if there is a reason for one. */
+export const EmailRequested = z.object({ requested: z.literal(true) }).meta({ id: "EmailRequested" });
+export type EmailRequested = z.infer<typeof EmailRequested>;
+
+export const VerifyEmailRequest = z
+  .object({ token: EmailToken })
+  .meta({ id: "VerifyEmailRequest", examples: [{ token: exampleEmailToken }] });
+export type VerifyEmailRequest = z.infer<typeof VerifyEmailRequest>;
+
+export const PasswordResetRequest = z
+  .object({ email: Email })
+  .meta({ id: "PasswordResetRequest", examples: [{ email: "ada@example.com" }] });
+export type PasswordResetRequest = z.infer<typeof PasswordResetRequest>;
+
+export const ResetPasswordRequest = z
+  .object({ token: EmailToken, password: Password })
+  .meta({ id: "ResetPasswordRequest", examples: [{ token: exampleEmailToken, password: "correct horse" }] });
+export type ResetPasswordRequest = z.infer<typeof ResetPasswordRequest>;
+
+export const ChangePasswordRequest = z
+  .object({ currentPassword: z.string().max(1_000), newPassword: Password })
+  .meta({
+    id: "ChangePasswordRequest",
+    examples: [{ currentPassword: "correct horse", newPassword: "correct horse battery" }],
+  });
+export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
+
+export const ChangedPassword = z.object({ changed: z.literal(true) }).meta({ id: "ChangedPassword" });
+export type ChangedPassword = z.infer<typeof ChangedPassword>;
+
+export const VerifiedEmail = z
+  .object({ email: z.string(), verified: z.literal(true) })
+  .meta({ id: "VerifiedEmail" });
+export type VerifiedEmail = z.infer<typeof VerifiedEmail>;
 
 const Scopes = z
   .array(Scope)

@@ -1,20 +1,37 @@
 import {
   Account,
+  AccountPage,
   ApiKey,
   ApiKeyParams,
+  ChangedPassword,
+  ChangePasswordRequest,
   CreateApiKeyRequest,
   CreatedApiKey,
   DeletedApiKey,
   DisableApiKeyRequest,
+  EmailRequested,
   LoggedOut,
   LoginRequest,
+  PasswordResetRequest,
   RegisterRequest,
+  ResetPasswordRequest,
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
   RotateApiKeyRequest,
   Session,
+  VerifiedEmail,
+  VerifyEmailRequest,
 } from "../contract/accounts.ts";
+import { AcceptedInvitation, AcceptInvitationRequest } from "../contract/members.ts";
 import { PageQuery } from "../contract/primitives.ts";
+import {
+  ConfirmedTotp,
+  ConfirmTotpRequest,
+  DeletedTotp,
+  DeleteTotpRequest,
+  StartedTotp,
+  StartTotpRequest,
+} from "../contract/second-factor.ts";
 import type { Route } from "./route.ts";
 
 /** What the audit log keeps of an API key. */
@@ -36,12 +53,18 @@ export const login = {
   method: "POST",
   path: "/v1/auth/login",
   tag: "auth",
-  summary: "Exchange email and password for a session token",
+  summary: "Exchange email and password, and a code where the user has a second factor, for a session token",
   auth: "none",
   body: LoginRequest,
   status: 200,
   data: Session,
-  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "ORGANIZATION_SUSPENDED"],
+  errors: [
+    "INVALID_CREDENTIALS",
+    "SECOND_FACTOR_REQUIRED",
+    "INVALID_SECOND_FACTOR",
+    "RATE_LIMITED",
+    "ORGANIZATION_SUSPENDED",
+  ],
 } as const satisfies Route;
 
 export const logout = {
@@ -65,6 +88,132 @@ export const logoutEverywhere = {
   status: 200,
   data: LoggedOut,
   audited: ["loggedOut"],
+  errors: [],
+} as const satisfies Route;
+
+export const requestEmailVerification = {
+  method: "POST",
+  path: "/v1/auth/verify-email/request",
+  tag: "auth",
+  summary: "Have a new link sent that verifies your email",
+  auth: "session",
+  status: 202,
+  data: EmailRequested,
+  audited: ["requested"],
+  errors: ["EMAIL_DISABLED", "CONFLICT", "RATE_LIMITED"],
+} as const satisfies Route;
+
+export const verifyEmail = {
+  method: "POST",
+  path: "/v1/auth/verify-email",
+  tag: "auth",
+  summary: "Show that an email is yours, with the token of the link that was sent there",
+  auth: "none",
+  body: VerifyEmailRequest,
+  status: 200,
+  data: VerifiedEmail,
+  errors: ["INVALID_EMAIL_TOKEN"],
+} as const satisfies Route;
+
+export const acceptInvitation = {
+  method: "POST",
+  path: "/v1/auth/accept-invitation",
+  tag: "auth",
+  summary: "Become a member of an organisation, with the token of the link that was sent by email",
+  auth: "none",
+  body: AcceptInvitationRequest,
+  status: 201,
+  data: AcceptedInvitation,
+  errors: ["INVALID_EMAIL_TOKEN", "EMAIL_TAKEN", "ORGANIZATION_SUSPENDED"],
+} as const satisfies Route;
+
+export const startTotp = {
+  method: "POST",
+  path: "/v1/auth/totp",
+  tag: "auth",
+  summary: "Begin a second factor: the secret for an authenticator app, which counts once it is confirmed",
+  auth: "session",
+  body: StartTotpRequest,
+  status: 201,
+  data: StartedTotp,
+  audited: ["enabled"],
+  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "CONFLICT"],
+} as const satisfies Route;
+
+export const confirmTotp = {
+  method: "POST",
+  path: "/v1/auth/totp/confirm",
+  tag: "auth",
+  summary:
+    "Let log-ins need a code of the app from now on; the recovery codes are in this response and never again",
+  auth: "session",
+  body: ConfirmTotpRequest,
+  status: 200,
+  data: ConfirmedTotp,
+  audited: ["enabled"],
+  errors: ["INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
+} as const satisfies Route;
+
+export const deleteTotp = {
+  method: "DELETE",
+  path: "/v1/auth/totp",
+  tag: "auth",
+  summary: "Remove the second factor",
+  auth: "session",
+  body: DeleteTotpRequest,
+  status: 200,
+  data: DeletedTotp,
+  audited: ["enabled"],
+  errors: ["INVALID_CREDENTIALS", "INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
+} as const satisfies Route;
+
+export const requestPasswordReset = {
+  method: "POST",
+  path: "/v1/auth/password-reset/request",
+  tag: "auth",
+  summary:
+    "Have a link sent that sets a new password; the answer is the same whether or not there is an account",
+  auth: "none",
+  body: PasswordResetRequest,
+  status: 202,
+  data: EmailRequested,
+  errors: ["EMAIL_DISABLED", "RATE_LIMITED"],
+} as const satisfies Route;
+
+export const resetPassword = {
+  method: "POST",
+  path: "/v1/auth/password-reset",
+  tag: "auth",
+  summary: "Set a new password, with the token of the link that was sent; ends all sessions",
+  auth: "none",
+  body: ResetPasswordRequest,
+  status: 200,
+  data: ChangedPassword,
+  errors: ["INVALID_EMAIL_TOKEN"],
+} as const satisfies Route;
+
+export const changePassword = {
+  method: "POST",
+  path: "/v1/auth/password",
+  tag: "auth",
+  summary: "Set a new password; ends all other sessions of the user",
+  auth: "session",
+  body: ChangePasswordRequest,
+  status: 200,
+  data: ChangedPassword,
+  audited: ["changed"],
+  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
+} as const satisfies Route;
+
+export const getAccountPage = {
+  method: "GET",
+  path: "/account",
+  tag: "auth",
+  summary: "The page that links in emails lead to",
+  auth: "none",
+  status: 200,
+  data: AccountPage,
+  raw: ["text/html"],
   errors: [],
 } as const satisfies Route;
 
@@ -171,6 +320,16 @@ export const routes = {
   login,
   logout,
   logoutEverywhere,
+  requestEmailVerification,
+  verifyEmail,
+  acceptInvitation,
+  startTotp,
+  confirmTotp,
+  deleteTotp,
+  requestPasswordReset,
+  resetPassword,
+  changePassword,
+  getAccountPage,
   getMe,
   listApiKeys,
   createApiKey,

@@ -16,7 +16,9 @@ vi.mock("../../shared/accounts/passwords.ts", () => ({
     async (password, hash) => password === hash,
   ),
 }));
-vi.mock("../../shared/accounts/session.ts", () => ({ startSession: async () => ({ token: "a token" }) }));
+vi.mock("../../shared/accounts/session.ts", () => ({
+  startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
+}));
 
 const password = "correct horse battery";
 const home = "203.0.113.1";

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/logout.ts";
-import { findUser, type UserRecord } from "../../shared/accounts/user-record.ts";
-import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import { findUser, UserRecord } from "../../shared/accounts/user-record.ts";
+import { nameOfKeptSession, type Actor } from "../../shared/platform/auth/authenticate.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 let userId: string;
@@ -19,7 +20,6 @@ beforeEach(async () => {
     id: userId,
     organizationId: newId("org"),
     email: `${userId}@example.com`,
-    passwordHash: "none",
     createdAt: start.toISOString(),
     role: "owner",
   };
@@ -89,4 +89,20 @@ it("an end of all is not taken back by an earlier one that comes late", async ()
   vi.setSystemTime(momentOf(late.credential.sessionId));
   await logoutEverywhere(late);
   expect((await lookAt(sessions)).open).toEqual([]);
+});
+
+it("a session that outlived a change of the password, and then ended, does not come back to make room", async () => {
+  const kept = newSession();
+  const sessionsValidFrom = new Date().toISOString();
+  const keptSession = nameOfKeptSession(kept.credential.sessionId, sessionsValidFrom);
+  const changed = updateOf(keys.user(userId), { set: { sessionsValidFrom, keptSession } });
+  expect(await updateItem(UserRecord, changed)).toMatchObject({ applied: true });
+  await logout(kept);
+  // The clock stands still, so that the line of all that ends is where it was.
+  const others = Array.from({ length: maxEndedSessions }, newSession);
+  vi.setSystemTime(new Date(sessionsValidFrom));
+  for (const other of others) await logout(other);
+  const user = await findUser(userId);
+  expect(user?.endedSessionIds?.has(kept.credential.sessionId)).toBe(false);
+  expect(user?.keptSession).toBeUndefined();
 });

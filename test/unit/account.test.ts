@@ -28,9 +28,9 @@ it("scales the queues down together, so that requests have as much room", () => 
   const { stage, warning } = fitToAccount(prod, 200);
   expect(sumOf(stage)).toBeLessThanOrEqual(100);
   expect(sumOf(stage)).toBeGreaterThan(90);
-  expect(sumOf(fitToAccount(prod, 30).stage)).toBeLessThanOrEqual(15);
+  expect(sumOf(fitToAccount(prod, 40).stage)).toBeLessThanOrEqual(20);
   for (const queue of queueNames) expect(stage.workerConcurrency[queue]).toBeGreaterThanOrEqual(2);
-  expect(warning).toContain("transactionalSends 13 instead of 50");
+  expect(warning).toContain("transactionalSends 12 instead of 50");
   expect(warning).toContain("which lets 200 functions run at once");
 });
 
@@ -44,7 +44,7 @@ it("deploys a stage of no consequence into the smallest account, and refuses one
   expect(sumOf(stage)).toBe(2 * queueNames.length);
   expect(warning).toContain("request-service-quota-increase");
   expect(() => fitToAccount(prod, 10)).toThrow(
-    /^The 6 queues of stage prod need 12 calls at once, and there is room for 5 of them in this account, which lets 10 /,
+    /^The 8 queues of stage prod need 16 calls at once, and there is room for 5 of them in this account, which lets 10 /,
   );
 });
 

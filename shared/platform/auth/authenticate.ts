@@ -3,15 +3,17 @@ import * as z from "zod";
 import { ApiError } from "../../contract/errors.ts";
 import { allScopes, Role, Scope, scopesOfRole } from "../../contract/scopes.ts";
 import type { ProtectedRoute } from "../../routes/route.ts";
-import { now } from "../clock.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
+import { countRequest, findRefusedCaller, tooManyRequests } from "../http/request-rate.ts";
 import { sourceAddress } from "../http/source-address.ts";
 import { keys } from "../table/keys.ts";
 import { findItem } from "../table/table.ts";
 import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { noteUse } from "./api-key-use.ts";
+import { hasExpired } from "./expiry.ts";
 import { verifySessionToken, type SessionClaims } from "./session-token.ts";
+import { countUnknownCredential } from "./unknown-credentials.ts";
 
 /** On whose behalf a request is made. */
 export interface Actor {
@@ -56,6 +58,8 @@ const SessionsOfUser = z.object({
   role: Role.default("owner"),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
+  /** The one session of those that goes on, as `keptSession` names it. */
+  keptSession: z.string().optional(),
   /** Sessions that were ended one by one. */
   endedSessionIds: z.set(z.string()).default(new Set()),
   removedAt: z.string().optional(),
@@ -68,18 +72,22 @@ interface Authenticated {
 
 /**
  * Finds out on whose behalf a request is made, and whether its credential is enough for the route.
- * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE, in this order
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
     before: async ({ event }) => {
-      const { actor, organization } = await authenticate(
-        event.headers["authorization"],
-        sourceAddress(event),
-      );
+      const { authorization = "" } = event.headers;
+      const refused = findRefusedCaller(authorization);
+      if (refused !== undefined) {
+        event.actor = refused;
+        throw tooManyRequests(refused.organizationId);
+      }
+      const { actor, organization } = await authenticate(authorization, sourceAddress(event));
       // The log says who was refused.
       event.actor = actor;
       event.organization = organization;
+      await countRequest(actor, authorization);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
       if (route.auth === "bearer") requireScope(actor, route.scope);
       else requireSession(actor);
@@ -91,24 +99,29 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
  * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme, whose name counts in
  * any case of letters (RFC 9110, section 11.1). What ends a credential holds from the next request on, so all that is read
  * is read consistently and never kept.
- * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED in the place of UNAUTHORIZED
  */
-async function authenticate(authorization: string | undefined, address: string): Promise<Authenticated> {
-  const credential = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+async function authenticate(authorization: string, address: string): Promise<Authenticated> {
+  const credential = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (credential === undefined) throw unauthorized();
   const authenticated = credential.startsWith("nn_")
     ? await ofApiKey(credential, address)
     : await ofSession(credential);
-  if (authenticated === undefined) throw unauthorized("invalid_token");
+  if (authenticated === "unknown") await countUnknownCredential(address);
+  if (typeof authenticated === "string") throw unauthorized("invalid_token");
   return authenticated;
 }
 
+/** Why a credential is not good: it was never given out, or it has ended. */
+type Refused = "ended" | "unknown";
+
 /** @throws ApiError ADDRESS_NOT_ALLOWED */
-async function ofApiKey(secret: string, address: string): Promise<Authenticated | undefined> {
-  if (!isApiKeySecret(secret)) return undefined;
+async function ofApiKey(secret: string, address: string): Promise<Authenticated | Refused> {
+  if (!isApiKeySecret(secret)) return "unknown";
   const key = keys.apiKey(hashApiKeySecret(secret));
   const record = await findItem(CredentialRecord, key, { consistent: true });
-  if (record === undefined || record.disabledAt !== undefined || hasExpired(record)) return undefined;
+  if (record === undefined) return "unknown";
+  if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
   const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses } = record;
   if (allowedAddresses !== undefined && !isAddressIn(address, allowedAddresses)) {
     throw new ApiError("ADDRESS_NOT_ALLOWED");
@@ -117,27 +130,23 @@ async function ofApiKey(secret: string, address: string): Promise<Authenticated 
     findOrganization(organizationId),
     noteUse({ organizationId, keyId }),
   ]);
-  if (organization === undefined) return undefined;
+  if (organization === undefined) return "ended";
   return {
     actor: { organizationId, userId, credential: { type: "apiKey", keyId }, scopes },
     organization,
   };
 }
 
-/** Whether the time of a key is over. */
-export function hasExpired({ validUntil }: { readonly validUntil?: string | undefined }): boolean {
-  return validUntil !== undefined && Date.parse(validUntil) <= now().getTime();
-}
-
-async function ofSession(token: string): Promise<Authenticated | undefined> {
+async function ofSession(token: string): Promise<Authenticated | Refused> {
   const claims = await verifySessionToken(token);
-  if (claims === undefined) return undefined;
+  if (claims === undefined) return "unknown";
+  if (claims === "expired") return "ended";
   const { organizationId, userId, sessionId } = claims;
   const [organization, user] = await Promise.all([
     findOrganization(organizationId),
     findItem(SessionsOfUser, keys.user(userId), { consistent: true }),
   ]);
-  if (organization === undefined || user === undefined || !isOpen(claims, user)) return undefined;
+  if (organization === undefined || user === undefined || !isOpen(claims, user)) return "ended";
   return {
     actor: {
       organizationId,
@@ -150,13 +159,20 @@ async function ofSession(token: string): Promise<Authenticated | undefined> {
 }
 
 function isOpen(session: SessionClaims, user: z.infer<typeof SessionsOfUser>): boolean {
-  const { sessionsValidFrom, endedSessionIds, removedAt } = user;
+  const { sessionsValidFrom, keptSession, endedSessionIds, removedAt } = user;
   return (
     removedAt === undefined &&
     user.organizationId === session.organizationId &&
     !endedSessionIds.has(session.sessionId) &&
-    (sessionsValidFrom === undefined || session.issuedAt.getTime() >= Date.parse(sessionsValidFrom))
+    (sessionsValidFrom === undefined ||
+      session.issuedAt.getTime() >= Date.parse(sessionsValidFrom) ||
+      keptSession === nameOfKeptSession(session.sessionId, sessionsValidFrom))
   );
+}
+
+/** What a user's record calls the session that goes on when those before a moment end: it ends when a later one counts. */
+export function nameOfKeptSession(sessionId: string, sessionsValidFrom: string): string {
+  return `${sessionId} ${sessionsValidFrom}`;
 }
 
 async function findOrganization(organizationId: string): Promise<StoredOrganization | undefined> {

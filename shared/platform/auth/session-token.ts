@@ -1,3 +1,4 @@
+import { JWTExpired } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
 import * as z from "zod";
 
@@ -39,20 +40,21 @@ export interface SessionClaims {
 }
 
 /**
- * A signed session token (JWT, ES256) for one user, and when it ends.
+ * A signed session token (JWT, ES256) for one user, the id of its session and when it ends.
  * @throws Error when KMS does not sign it
  */
 export async function issueSessionToken(subject: {
   userId: string;
   organizationId: string;
-}): Promise<{ token: string; expiresAt: Date }> {
+}): Promise<{ token: string; sessionId: string; expiresAt: Date }> {
+  const sessionId = newId("ses");
   const issuedAt = now();
   const expiresAt = new Date(issuedAt.getTime() + sessionLifetimeMs);
   const header = { alg: algorithm, typ: type, kid: config.sessionKeyId() };
   const claims = {
     sub: subject.userId,
     org: subject.organizationId,
-    jti: newId("ses"),
+    jti: sessionId,
     iss: issuer,
     aud: audience,
     // With their fractions, which RFC 7519 allows: a session that begins in the second in which others are ended is new.
@@ -60,14 +62,14 @@ export async function issueSessionToken(subject: {
     exp: expiresAt.getTime() / secondMs,
   };
   const signed = `${encoded(JSON.stringify(header))}.${encoded(JSON.stringify(claims))}`;
-  return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, expiresAt };
+  return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, sessionId, expiresAt };
 }
 
 /**
- * What a session token says, or undefined when it is forged, foreign or has run out.
+ * What a session token says, or undefined when it is forged or foreign.
  * @throws Error when the key cannot be loaded
  */
-export async function verifySessionToken(token: string): Promise<SessionClaims | undefined> {
+export async function verifySessionToken(token: string): Promise<SessionClaims | "expired" | undefined> {
   const key = await publicSessionKey();
   try {
     const { payload, protectedHeader } = await jwtVerify(token, key, {
@@ -81,8 +83,8 @@ export async function verifySessionToken(token: string): Promise<SessionClaims |
     if (protectedHeader.kid !== config.sessionKeyId()) return undefined;
     const { sub, org, jti, iat } = Claims.parse(payload);
     return { userId: sub, organizationId: org, sessionId: jti, issuedAt: new Date(iat * secondMs) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof JWTExpired ? "expired" : undefined;
   }
 }
 

@@ -29,6 +29,8 @@ export interface Call<R extends Route> {
   readonly body: Output<Property<R, "body">>;
   readonly method: string;
   readonly path: string;
+  /** What stands behind the path and its question mark, as it came. */
+  readonly queryString: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The address that the request came from. */
@@ -100,6 +102,7 @@ export function pipeline<const R extends Route>(
         organization,
         method: event.requestContext.http.method,
         path: event.rawPath,
+        queryString: event.rawQueryString,
         headers: event.headers,
         sourceIp: sourceAddress(event),
         attempt,

@@ -49,9 +49,11 @@ function readBody(route: Route, event: APIGatewayProxyEventV2): unknown {
       message: `The request body is larger than ${maxKilobytes} KB.`,
     });
   }
-  if (!/^application\/json\s*(;|$)/i.test(event.headers["content-type"] ?? "")) {
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+  const contentType = event.headers["content-type"] ?? "";
+  if (route.form === true && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType)) {
+    return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
   }
+  if (!/^application\/json\s*(;|$)/i.test(contentType)) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
   const body = parseJson(bytes);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalidBody("The body must be a JSON object.");

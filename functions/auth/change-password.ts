@@ -1,0 +1,7 @@
+import { changePassword } from "../../shared/accounts/change-password.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.changePassword, async ({ actor, body, sourceIp }) =>
+  changePassword(actor, body, sourceIp),
+);

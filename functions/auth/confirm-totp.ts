@@ -1,0 +1,7 @@
+import { confirmTotp } from "../../shared/accounts/second-factor.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.confirmTotp, async ({ actor, body, sourceIp }) =>
+  confirmTotp(actor, body, sourceIp),
+);

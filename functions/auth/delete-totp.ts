@@ -1,0 +1,7 @@
+import { deleteTotp } from "../../shared/accounts/second-factor.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.deleteTotp, async ({ actor, body, sourceIp }) =>
+  deleteTotp(actor, body, sourceIp),
+);

@@ -1,0 +1,7 @@
+import { requestVerification } from "../../shared/accounts/request-verification.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.requestEmailVerification, async ({ actor }) =>
+  requestVerification(actor),
+);

@@ -1,0 +1,7 @@
+import { resetPassword } from "../../shared/accounts/reset-password.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = publicEndpoint(routes.resetPassword, async ({ body, sourceIp }) =>
+  resetPassword(body, sourceIp),
+);

@@ -1,0 +1,7 @@
+import { verifyEmail } from "../../shared/accounts/verify-email.ts";
+import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = publicEndpoint(routes.verifyEmail, async ({ body, sourceIp }) =>
+  verifyEmail(body, sourceIp),
+);

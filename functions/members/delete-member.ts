@@ -1,0 +1,10 @@
+import { deleteMember } from "../../shared/accounts/delete-member.ts";
+import { getMember } from "../../shared/accounts/members.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/members.ts";
+
+export const handler = endpoint(
+  routes.deleteMember,
+  async ({ actor, params }) => deleteMember(actor, params.id),
+  async ({ actor, params }) => getMember(actor.organizationId, params.id),
+);

@@ -1,0 +1,10 @@
+import { getMember } from "../../shared/accounts/members.ts";
+import { updateMember } from "../../shared/accounts/update-member.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/members.ts";
+
+export const handler = endpoint(
+  routes.updateMember,
+  async ({ actor, params, body }) => updateMember(actor, params.id, body),
+  async ({ actor, params }) => getMember(actor.organizationId, params.id),
+);

@@ -1,0 +1,83 @@
+import { ApiError } from "../contract/errors.ts";
+import type { AcceptedInvitation, AcceptInvitationRequest } from "../contract/members.ts";
+import { auditEntry } from "../platform/audit-log.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../platform/table/table.ts";
+import { requireUncommonPassword } from "./common-passwords.ts";
+import { findEmailToken } from "./email-tokens.ts";
+import { findInvitation, keyOfInvitedEmail, membershipOf, ownersOf, replaceOwners } from "./member-record.ts";
+import { findOrganization, presentOrganization } from "./organization-record.ts";
+import { putFirstPassword } from "./password-record.ts";
+import { hashPassword } from "./passwords.ts";
+import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
+
+/**
+ * Makes whoever has opened the link of an invitation a member. The link shows that the email is theirs.
+ * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was taken back; EMAIL_TAKEN when there is an account with the
+ *   email: a user belongs to one organisation; ORGANIZATION_SUSPENDED; VALIDATION_ERROR for a password that the stage, or
+ *   bcrypt, does not take; UNAVAILABLE
+ */
+export async function acceptInvitation(
+  { token, password, firstName, lastName }: AcceptInvitationRequest,
+  sourceIp: string,
+): Promise<AcceptedInvitation> {
+  const shown = await findEmailToken("invitation", token);
+  const invited = shown && (await findInvitation(shown.userId));
+  if (shown === undefined || invited === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  requireUncommonPassword(password, invited.email);
+  const passwordHash = await hashPassword(password);
+  return untilUndisturbed(async () => {
+    const { userId: id } = shown;
+    const invitation = await findInvitation(id);
+    const organization =
+      invitation && (await findOrganization(invitation.organizationId, { consistent: true }));
+    if (invitation === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+    const { organizationId, email, role } = invitation;
+    const at = now().toISOString();
+    const user: UserRecord = {
+      entity: "user",
+      id,
+      organizationId,
+      email,
+      firstName,
+      lastName,
+      createdAt: at,
+      role,
+      emailVerifiedAt: at,
+    };
+    const owner: EmailRecord = { entity: "email", userId: id };
+    const condition = "attribute_not_exists(pk)";
+    const accepted = await transact([
+      { put: { ...keys.email(email), ...owner }, condition },
+      shown.use,
+      {
+        delete: keys.invitation(id),
+        condition: "createdAt = :createdAt AND #role = :role",
+        names: { "#role": "role" },
+        values: { ":createdAt": invitation.createdAt, ":role": role },
+      },
+      { delete: keyOfInvitedEmail(organizationId, email) },
+      { put: membershipOf(organizationId, id), condition },
+      { put: { ...keys.user(id), ...user }, condition },
+      putFirstPassword(id, passwordHash),
+      ...(role === "owner" ? [replaceOwners(organization, [...ownersOf(organization), id])] : []),
+      auditEntry({
+        organizationId,
+        actor: { type: "user", userId: id },
+        action: "POST /v1/auth/accept-invitation",
+        sourceAddress: sourceIp,
+        ending: { outcome: "done", after: { id, role } },
+      }),
+    ]);
+    if (accepted.outcome === "committed") {
+      return { user: presentUser(user), organization: presentOrganization(organization) };
+    }
+    const [emailTaken, used] = accepted.refusals;
+    if (used !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (emailTaken !== undefined) throw new ApiError("EMAIL_TAKEN");
+    // The role or the owners have changed.
+    return undefined;
+  });
+}

@@ -1,0 +1,47 @@
+import type { ChangedPassword, ChangePasswordRequest } from "../contract/accounts.ts";
+import { invalidField } from "../contract/errors.ts";
+import { emailJob, owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmail } from "../emails/queue-email.ts";
+import { nameOfKeptSession, type Actor } from "../platform/auth/authenticate.ts";
+import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { transact } from "../platform/table/table.ts";
+import { requireUncommonPassword } from "./common-passwords.ts";
+import { sessionOf } from "./logout.ts";
+import { movePassword, replacePassword } from "./password-record.ts";
+import { checkPassword, wrongPassword } from "./password-tries.ts";
+import { hashPassword } from "./passwords.ts";
+
+/**
+ * Puts a new password into the place of the one that the user of a session knows, and ends their other sessions. Wrong ones
+ * count together with those of log-ins.
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED; VALIDATION_ERROR for a password that the stage, or bcrypt, does not take;
+ *   UNAUTHORIZED when the user no longer exists; UNAVAILABLE
+ */
+export async function changePassword(
+  actor: Actor,
+  { currentPassword, newPassword }: ChangePasswordRequest,
+  sourceIp: string,
+): Promise<ChangedPassword> {
+  const { userId, organizationId } = actor;
+  const { user, passwordHash: seen } = await checkPassword(actor, currentPassword, sourceIp);
+  if (newPassword === currentPassword)
+    throw invalidField("newPassword", "must be another than the current one");
+  requireUncommonPassword(newPassword, user.email, "newPassword");
+  const passwordHash = await hashPassword(newPassword, "newPassword");
+  await movePassword(user);
+  const { sessionsValidFrom: before = "" } = user;
+  const at = now().toISOString();
+  const sessionsValidFrom = at > before ? at : before;
+  const set = { sessionsValidFrom, keptSession: nameOfKeptSession(sessionOf(actor), sessionsValidFrom) };
+  const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: false });
+  const sendsEmails = config.emailFrom() !== undefined;
+  const changed = await transact([
+    ...replacePassword(userId, passwordHash, { set, remove: ["endedSessionIds"] }, seen),
+    ...(sendsEmails ? [owedEmail(email)] : []),
+  ]);
+  // It was replaced meanwhile, by its owner perhaps, who keeps out whoever knew the old one.
+  if (changed.outcome === "refused") throw wrongPassword();
+  if (sendsEmails) await queueOwedEmail(email);
+  return { changed: true };
+}

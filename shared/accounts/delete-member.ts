@@ -1,0 +1,90 @@
+import { ApiError } from "../contract/errors.ts";
+import type { RemovedMember } from "../contract/members.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { keysOfEmailTokens } from "./email-tokens.ts";
+import { endApiKeysMadeBy } from "./end-api-keys.ts";
+import { readManager, requireMayManage } from "./member-manager.ts";
+import {
+  findMember,
+  keyOfInvitedEmail,
+  ownersOf,
+  readOwned,
+  replaceOwners,
+  type InvitationRecord,
+} from "./member-record.ts";
+import { releaseQuota } from "./quota.ts";
+import { asSeen, type UserRecord } from "./user-record.ts";
+
+/**
+ * Removes a member, whose sessions end with the next request, and the API keys that they have made; or takes an invitation
+ * back.
+ * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER; UNAUTHORIZED when the
+ *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
+ */
+export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
+  const removed = await untilUndisturbed(async () => {
+    const manager = await readManager(actor);
+    const member = await findMember(actor.organizationId, userId);
+    if (member === undefined) throw new ApiError("NOT_FOUND");
+    requireMayManage(manager, member.role);
+    const isDone = member.entity === "user" ? await shutOut(member) : await takeBack(member);
+    return isDone ? member : undefined;
+  });
+  if (removed.entity === "user") await forget(removed);
+  return { id: userId, deleted: true };
+}
+
+/**
+ * Ends all that lets somebody in. Their record stays for as long as there is more to be done.
+ * @returns whether it is so now; false when they were changed meanwhile
+ */
+async function shutOut(user: UserRecord): Promise<boolean> {
+  if (user.removedAt !== undefined) return true;
+  const { id, organizationId, email } = user;
+  const organization = await readOwned(organizationId);
+  const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
+  const fewer = { add: { furtherMemberCount: -1 } };
+  const { outcome } = await transact([
+    updateOf(keys.user(id), { set: { removedAt: now().toISOString(), role: user.role } }, asSeen(user)),
+    { delete: keys.email(email) },
+    { delete: keys.password(id) },
+    { delete: keys.secondFactor(id) },
+    user.role === "owner"
+      ? replaceOwners(organization, others, fewer)
+      : releaseQuota(organizationId, "furtherMemberCount"),
+  ]);
+  return outcome === "committed";
+}
+
+/** Disables their keys, of which they can make no more, and then forgets them. */
+async function forget(user: UserRecord): Promise<void> {
+  const { id, organizationId } = user;
+  await endApiKeysMadeBy(user);
+  await transact([
+    { delete: keys.member(organizationId, id) },
+    ...keysOfEmailTokens(id).map((key) => ({ delete: key })),
+    { delete: keys.password(id) },
+    { delete: keys.user(id) },
+  ]);
+}
+
+/** @returns whether it was taken back; false when it was accepted or changed meanwhile */
+async function takeBack(invitation: InvitationRecord): Promise<boolean> {
+  const { userId, organizationId, email, createdAt, role } = invitation;
+  const { outcome } = await transact([
+    {
+      delete: keys.invitation(userId),
+      condition: "createdAt = :createdAt AND #role = :role",
+      names: { "#role": "role" },
+      values: { ":createdAt": createdAt, ":role": role },
+    },
+    { delete: keyOfInvitedEmail(organizationId, email) },
+    ...keysOfEmailTokens(userId).map((key) => ({ delete: key })),
+    releaseQuota(organizationId, "furtherMemberCount"),
+  ]);
+  return outcome === "committed";
+}

@@ -1,0 +1,98 @@
+import { ApiError } from "../contract/errors.ts";
+import type { InviteMemberRequest, Member } from "../contract/members.ts";
+import { emailJob, owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmail } from "../emails/queue-email.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { dayMs, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { countTry, type Limit } from "../platform/http/rate-limit.ts";
+import { newId } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { lifetimeMsOf } from "./email-tokens.ts";
+import { readManager, requireMayManage } from "./member-manager.ts";
+import {
+  allMembers,
+  findInvitationOf,
+  invitedEmailOf,
+  maxFurtherMembers,
+  presentMember,
+  type InvitationRecord,
+} from "./member-record.ts";
+import type { OrganizationRecord } from "./organization-record.ts";
+import { takeQuota } from "./quota.ts";
+
+/** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
+const invitationsPerOrganization: Limit = { what: "invitations", max: 50, windowMs: dayMs };
+
+/**
+ * Invites an email into the organisation of a session. One that is invited already gets another link, and the role of the
+ * newer invitation. Whether it has an account elsewhere nobody is told here.
+ * @throws ApiError EMAIL_DISABLED; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
+ *   be; RATE_LIMITED; UNAVAILABLE
+ */
+export async function inviteMember(
+  actor: Actor,
+  organization: OrganizationRecord,
+  { email, role }: InviteMemberRequest,
+): Promise<Member> {
+  if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
+  const manager = await readManager(actor);
+  requireMayManage(manager, role);
+  const members = await allMembers(organization);
+  if (members.some((member) => member.entity === "user" && member.email === email)) {
+    throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
+  }
+  await countTry(invitationsPerOrganization, organization.id);
+  return untilUndisturbed(async () => {
+    const before = await findInvitationOf(organization.id, email);
+    if (before !== undefined) requireMayManage(manager, before.role);
+    const createdAt = now();
+    const invitation: InvitationRecord = {
+      entity: "invitation",
+      userId: before?.userId ?? newId("usr"),
+      organizationId: organization.id,
+      email,
+      role,
+      invitedBy: manager.id,
+      createdAt: createdAt.toISOString(),
+      validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
+    };
+    const job = emailJob(organization.id, { kind: "invitation", userId: invitation.userId });
+    const written = await transact([
+      ...(before === undefined ? putNew(invitation) : [putAgain(invitation, before)]),
+      owedEmail(job),
+    ]);
+    if (written.outcome === "refused") {
+      if (before === undefined && written.refusals[0] !== undefined) throw tooMany();
+      return undefined;
+    }
+    await queueOwedEmail(job);
+    return presentMember(invitation);
+  });
+}
+
+function putNew(invitation: InvitationRecord): Write[] {
+  const condition = "attribute_not_exists(pk)";
+  return [
+    takeQuota(invitation.organizationId, "furtherMemberCount", maxFurtherMembers),
+    { put: invitedEmailOf(invitation), condition },
+    { put: { ...keys.invitation(invitation.userId), ...invitation }, condition },
+  ];
+}
+
+/** Refused when it was accepted, taken back or changed meanwhile. */
+function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationRecord): Write {
+  return {
+    put: { ...keys.invitation(invitation.userId), ...invitation },
+    condition: "createdAt = :createdAt AND #role = :role",
+    names: { "#role": "role" },
+    values: { ":createdAt": createdAt, ":role": role },
+  };
+}
+
+function tooMany(): ApiError {
+  return new ApiError("CONFLICT", {
+    message: `An organisation has at most ${maxFurtherMembers + 1} members, with those who are invited.`,
+  });
+}

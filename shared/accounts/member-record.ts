@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+
+import * as z from "zod";
+
+import { ApiError } from "../contract/errors.ts";
+import type { Member } from "../contract/members.ts";
+import { Role } from "../contract/scopes.ts";
+import { now } from "../platform/clock.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { findItem, itemsOf, queryRows, type Update } from "../platform/table/table.ts";
+import { updateOf, type Changes } from "../platform/table/update.ts";
+import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
+import { findUser, type UserRecord } from "./user-record.ts";
+
+/** Beside the one that an organisation cannot be without; open invitations count, and those that have run out. */
+export const maxFurtherMembers = 49;
+
+/** That a user belongs to an organisation, or is invited into it: what else there is to know is in items of theirs. */
+const MembershipRecord = z.object({
+  entity: z.enum(["member", "invitedEmail"]),
+  userId: z.string(),
+});
+type Membership = Key & z.infer<typeof MembershipRecord> & Record<string, unknown>;
+
+/** An invitation, by the id of the user whom it makes when it is accepted. */
+export const InvitationRecord = z.object({
+  entity: z.literal("invitation"),
+  userId: z.string(),
+  organizationId: z.string(),
+  email: z.string(),
+  role: Role,
+  /** The user who has invited. */
+  invitedBy: z.string(),
+  createdAt: z.string(),
+  validUntil: z.string(),
+});
+export type InvitationRecord = z.infer<typeof InvitationRecord>;
+
+/** Somebody who is in an organisation, or is invited into it. */
+type MemberRecord = InvitationRecord | UserRecord;
+
+/** The item that says that a user is a member. One who registered with an older release has none before their role changes. */
+export function membershipOf(organizationId: string, userId: string): Membership {
+  return { ...keys.member(organizationId, userId), entity: "member", userId };
+}
+
+/** The item that keeps an email from being invited twice. */
+export function invitedEmailOf(invitation: InvitationRecord): Membership {
+  const { organizationId, email, userId } = invitation;
+  return { ...keyOfInvitedEmail(organizationId, email), entity: "invitedEmail", userId };
+}
+
+/** The email is hashed, for the keys of items can stand in a log. */
+export function keyOfInvitedEmail(organizationId: string, email: string): Key {
+  return keys.invitedEmail(organizationId, createHash("sha256").update(email).digest("hex"));
+}
+
+export async function findInvitation(userId: string): Promise<InvitationRecord | undefined> {
+  return findItem(InvitationRecord, keys.invitation(userId), { consistent: true });
+}
+
+/** The invitation of an email into an organisation. */
+export async function findInvitationOf(
+  organizationId: string,
+  email: string,
+): Promise<InvitationRecord | undefined> {
+  const key = keyOfInvitedEmail(organizationId, email);
+  const membership = await findItem(MembershipRecord, key, { consistent: true });
+  return membership && findInvitation(membership.userId);
+}
+
+/** Everybody who is in an organisation or invited into it, in the order in which they came. */
+export async function allMembers({ id, ownerId }: OrganizationRecord): Promise<MemberRecord[]> {
+  const { pk } = keys.member(id, "");
+  const range = { pk, limit: 2 * maxFurtherMembers, consistent: true };
+  const memberships = itemsOf(await queryRows(MembershipRecord, range));
+  const userIds = new Set(memberships.map(({ userId }) => userId));
+  // Who registered with an older release is in no list.
+  if (ownerId !== undefined) userIds.add(ownerId);
+  const found = await Promise.all([...userIds].toSorted().map(async (userId) => findMember(id, userId)));
+  return found.flatMap((member) => member ?? []);
+}
+
+/** A member or an invitation of an organisation, as it is now. */
+export async function findMember(organizationId: string, userId: string): Promise<MemberRecord | undefined> {
+  const user = await findUser(userId, { consistent: true });
+  const member = user ?? (await findInvitation(userId));
+  return member?.organizationId === organizationId ? member : undefined;
+}
+
+/**
+ * The write that notes who owns an organisation, in the place of those that were seen: of two who change the owners at the
+ * same moment one is refused, and has to look again.
+ * @param changes what else changes in the organisation's record, which no other write of the same transaction may touch
+ * @throws ApiError LAST_OWNER when nobody would be left
+ */
+export function replaceOwners(
+  organization: OrganizationRecord,
+  ownerIds: readonly string[],
+  changes: Changes = {},
+): Update {
+  const [first] = ownerIds;
+  if (first === undefined) throw new ApiError("LAST_OWNER");
+  const { id, ownerId = first, ownerIds: seen } = organization;
+  // Who the operator and emails turn to.
+  const next = ownerIds.includes(ownerId) ? ownerId : first;
+  return updateOf(
+    keys.organization(id),
+    { ...changes, set: { ...changes.set, ownerIds, ownerId: next } },
+    seen === undefined ? { present: ["pk"], absent: ["ownerIds"] } : { is: { ownerIds: seen } },
+  );
+}
+
+/** Who owns an organisation. */
+export function ownersOf({ ownerId, ownerIds }: OrganizationRecord): readonly string[] {
+  return ownerIds ?? (ownerId === undefined ? [] : [ownerId]);
+}
+
+/**
+ * The organisation as it is now, with its owners.
+ * @throws ApiError UNAUTHORIZED when it is gone
+ */
+export async function readOwned(organizationId: string): Promise<OrganizationRecord> {
+  const organization = await findOrganization(organizationId, { consistent: true });
+  if (organization === undefined) throw new ApiError("UNAUTHORIZED");
+  return organization;
+}
+
+export function presentMember(member: MemberRecord): Member {
+  const { email, role, createdAt } = member;
+  if (member.entity === "user") {
+    const { id, firstName, lastName, secondFactorAt } = member;
+    const secondFactor = secondFactorAt !== undefined;
+    return { id, email, firstName, lastName, role, status: "active", secondFactor, createdAt };
+  }
+  const { userId: id, invitedBy, validUntil: expiresAt } = member;
+  const status = Date.parse(expiresAt) <= now().getTime() ? "expired" : "invited";
+  return { id, email, role, status, secondFactor: false, createdAt, invitedBy, expiresAt };
+}

@@ -1,0 +1,141 @@
+import { minPasswordCharacters } from "../contract/accounts.ts";
+import { hashSource } from "../platform/http/content-security.ts";
+import type { RawResponse } from "../platform/http/pipeline.ts";
+
+/*
+ * The page that links in emails lead to. What a link is for, and its token, stand behind the #, which no server sees and no
+ * Referer names. Nothing happens before somebody presses the button, for programs that look through mail open links too.
+ * Paths are relative, so that it also works behind a path prefix.
+ */
+
+const script = `
+const purposes = {
+  verify: {
+    path: "v1/auth/verify-email",
+    title: "Verify your email",
+    button: "Verify the email",
+    done: "Your email is verified.",
+  },
+  reset: {
+    path: "v1/auth/password-reset",
+    title: "Set a new password",
+    button: "Set the password",
+    done: "Your password is set, and all sessions have ended. Log in with the new one.",
+    fields: ["password"],
+  },
+  invitation: {
+    path: "v1/auth/accept-invitation",
+    title: "Accept the invitation",
+    button: "Accept",
+    done: "You have an account now. Log in with your email and the password.",
+    fields: ["firstName", "lastName", "password"],
+  },
+};
+
+const form = document.querySelector("form");
+const button = document.querySelector("button");
+const message = document.querySelector("#message");
+const [name = "", token = ""] = location.hash.slice(1).split("=");
+const purpose = Object.hasOwn(purposes, name) && token !== "" ? purposes[name] : undefined;
+// The token stays neither in the history nor in what somebody copies from the address bar.
+history.replaceState(null, "", location.pathname + location.search);
+
+// Another link that is opened in the same tab changes nothing but what is behind the #.
+addEventListener("hashchange", () => location.reload());
+
+const say = (text) => {
+  message.textContent = text;
+};
+
+const problemOf = async (response) => {
+  const { error } = await response.json().catch(() => ({}));
+  const details = (error?.details ?? []).map((detail) => detail.message);
+  return [error?.message ?? "That did not work.", ...details].join(" ");
+};
+
+if (purpose === undefined) {
+  say("This page is for links in emails. Open the whole link once more.");
+} else {
+  const fields = purpose.fields ?? [];
+  document.title = purpose.title;
+  document.querySelector("h1").textContent = purpose.title;
+  button.textContent = purpose.button;
+  for (const field of fields) {
+    document.querySelector("#of-" + field).hidden = false;
+    document.querySelector("#" + field).disabled = false;
+  }
+  form.hidden = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    say("");
+    const given = fields.map((field) => [field, document.querySelector("#" + field).value]);
+    const body = JSON.stringify({ token, ...Object.fromEntries(given.filter(([, value]) => value !== "")) });
+    const headers = { "Content-Type": "application/json" };
+    try {
+      const response = await fetch(purpose.path, { method: "POST", headers, body });
+      form.hidden = response.ok;
+      say(response.ok ? purpose.done : await problemOf(response));
+    } catch {
+      say("The gateway could not be reached. Try again.");
+    }
+    button.disabled = false;
+  });
+}
+`;
+
+const style = `
+body { font-family: sans-serif; line-height: 1.5; margin: 4em auto; max-width: 26em; padding: 0 1em; }
+label { display: block; }
+input { box-sizing: border-box; font: inherit; padding: 0.4em; width: 100%; }
+button { font: inherit; padding: 0.4em 1em; }
+`;
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Account</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<h1>Account</h1>
+<form hidden>
+<p id="of-firstName" hidden><label for="firstName">First name</label>
+<input id="firstName" autocomplete="given-name" maxlength="100" disabled></p>
+<p id="of-lastName" hidden><label for="lastName">Last name</label>
+<input id="lastName" autocomplete="family-name" maxlength="100" disabled></p>
+<p id="of-password" hidden><label for="password">New password</label>
+<input id="password" type="password" autocomplete="new-password" minlength="${minPasswordCharacters}" required disabled></p>
+<p><button></button></p>
+</form>
+<p id="message" role="status"></p>
+<noscript>This page needs JavaScript.</noscript>
+<script>${script}</script>
+</body>
+</html>
+`;
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `script-src ${hashSource(script)}`,
+  `style-src ${hashSource(style)}`,
+  "img-src data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export function accountPage(): RawResponse {
+  return {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "public, max-age=300",
+      "Content-Security-Policy": contentSecurityPolicy,
+    },
+    body: html,
+  };
+}

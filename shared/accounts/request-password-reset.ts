@@ -1,0 +1,30 @@
+import type { EmailRequested, PasswordResetRequest } from "../contract/accounts.ts";
+import { ApiError } from "../contract/errors.ts";
+import { emailJob } from "../emails/email-job.ts";
+import { hourMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { countTry, type Limit } from "../platform/http/rate-limit.ts";
+import { networkOf } from "../platform/http/source-network.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+
+const requestsPerNetwork: Limit = { what: "password-reset-network", max: 20, windowMs: hourMs };
+const requestsPerEmail: Limit = { what: "password-reset-email", max: 5, windowMs: hourMs };
+
+/** Whoever asks for many links fills a group of their own, behind which no other email waits. */
+const group = "password-resets";
+
+/**
+ * Has a link sent that sets a new password. It never looks whether there is an account, so that neither the answer nor its
+ * time says so.
+ * @throws ApiError EMAIL_DISABLED, RATE_LIMITED
+ */
+export async function requestPasswordReset(
+  { email }: PasswordResetRequest,
+  sourceIp: string,
+): Promise<EmailRequested> {
+  if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
+  await countTry(requestsPerNetwork, networkOf(sourceIp));
+  await countTry(requestsPerEmail, email);
+  await enqueue(emailJob(group, { kind: "passwordReset", email }));
+  return { requested: true };
+}

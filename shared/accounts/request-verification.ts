@@ -1,0 +1,29 @@
+import type { EmailRequested } from "../contract/accounts.ts";
+import { ApiError } from "../contract/errors.ts";
+import { emailJob } from "../emails/email-job.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { hourMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { countTry, type Limit } from "../platform/http/rate-limit.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { findUser } from "./user-record.ts";
+
+/** Links that one user may ask for. */
+const requestsPerUser: Limit = { what: "verify-email", max: 5, windowMs: hourMs };
+
+/**
+ * Sends a new link to the user of a session.
+ * @throws ApiError EMAIL_DISABLED; CONFLICT when their email is verified; RATE_LIMITED; UNAUTHORIZED when the user no longer
+ *   exists
+ */
+export async function requestVerification({ userId, organizationId }: Actor): Promise<EmailRequested> {
+  if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
+  const user = await findUser(userId);
+  if (user === undefined) throw new ApiError("UNAUTHORIZED");
+  if (user.emailVerifiedAt !== undefined) {
+    throw new ApiError("CONFLICT", { message: "The email is verified already." });
+  }
+  await countTry(requestsPerUser, userId);
+  await enqueue(emailJob(organizationId, { kind: "verification", userId }));
+  return { requested: true };
+}

@@ -1,0 +1,132 @@
+import { ApiError } from "../contract/errors.ts";
+import type {
+  ConfirmedTotp,
+  ConfirmTotpRequest,
+  DeletedTotp,
+  DeleteTotpRequest,
+  StartedTotp,
+  StartTotpRequest,
+} from "../contract/second-factor.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { newTotpSecret, totpUri } from "../platform/auth/totp.ts";
+import { hourMs } from "../platform/clock.ts";
+import { countTry, forgetTry, type Limit } from "../platform/http/rate-limit.ts";
+import { networkOf } from "../platform/http/source-network.ts";
+import { countMetrics } from "../platform/metrics.ts";
+import { isKnownNetwork } from "./known-networks.ts";
+import { requirePassword } from "./password-tries.ts";
+import {
+  confirm,
+  findSecondFactor,
+  putUnconfirmed,
+  remove,
+  unusedStepOf,
+  useCode,
+  type SecondFactorRecord,
+} from "./second-factor-record.ts";
+import { findUser, type UserRecord } from "./user-record.ts";
+
+const issuer = "SMS Gateway";
+
+/** Wrong codes that one network may try at one account. */
+const wrongCodesOfBoth: Limit = { what: "second-factor-account-network", max: 10, windowMs: hourMs };
+
+/**
+ * Wrong codes that all networks together may try at one account that none of them has got into. Three of a million codes
+ * count at a time: whoever knows the password and guesses on gets in after some four years.
+ */
+const wrongCodesPerAccount: Limit = { what: "second-factor-account", max: 10, windowMs: hourMs };
+
+/**
+ * Makes the secret of a second factor, which log-ins need once it is confirmed.
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED, UNAUTHORIZED; CONFLICT when the user has a second factor
+ */
+export async function startTotp(
+  actor: Actor,
+  { password }: StartTotpRequest,
+  sourceIp: string,
+): Promise<StartedTotp> {
+  const { id, email } = await requirePassword(actor, password, sourceIp);
+  const secret = newTotpSecret();
+  if (!(await putUnconfirmed(id, secret))) {
+    throw new ApiError("CONFLICT", { message: "There is a second factor already: remove it first." });
+  }
+  return { enabled: false, secret, uri: totpUri(secret, { issuer, account: email }) };
+}
+
+/**
+ * Lets log-ins need the second factor from now on, once its first code has come.
+ * @throws ApiError CONFLICT when none was started, or it was confirmed before; INVALID_SECOND_FACTOR, RATE_LIMITED,
+ *   UNAUTHORIZED
+ */
+export async function confirmTotp(
+  { userId }: Actor,
+  { code }: ConfirmTotpRequest,
+  sourceIp: string,
+): Promise<ConfirmedTotp> {
+  const [user, record] = await Promise.all([findUser(userId), findSecondFactor(userId)]);
+  if (user === undefined) throw new ApiError("UNAUTHORIZED");
+  if (record === undefined || record.confirmedAt !== undefined) throw nothingToConfirm();
+  const step = await limited(user, sourceIp, async () => unusedStepOf(record, code));
+  const recoveryCodes = await confirm(record, step);
+  if (recoveryCodes === undefined) throw nothingToConfirm();
+  return { enabled: true, recoveryCodes };
+}
+
+function nothingToConfirm(): ApiError {
+  return new ApiError("CONFLICT", { message: "There is no second factor to confirm: start one first." });
+}
+
+/**
+ * Lets log-ins do with the password again.
+ * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED; CONFLICT when there is no second
+ *   factor
+ */
+export async function deleteTotp(
+  actor: Actor,
+  { password, code }: DeleteTotpRequest,
+  sourceIp: string,
+): Promise<DeletedTotp> {
+  const user = await requirePassword(actor, password, sourceIp);
+  const record = await findSecondFactor(user.id);
+  if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
+  // One that was never confirmed has no use, and no code either for whoever has lost the secret.
+  if (record.confirmedAt !== undefined) await requireCode(user, record, code, sourceIp);
+  await remove(record);
+  return { enabled: false };
+}
+
+/**
+ * Uses a code up that a user has to give, one of their app or a recovery code.
+ * @throws ApiError INVALID_SECOND_FACTOR when it is wrong or was used, RATE_LIMITED after too many of them
+ */
+export async function requireCode(
+  user: UserRecord,
+  record: SecondFactorRecord,
+  code: string,
+  sourceIp: string,
+): Promise<void> {
+  await limited(user, sourceIp, async () => ((await useCode(record, code)) ? true : undefined));
+}
+
+/** @throws ApiError INVALID_SECOND_FACTOR when a try gives undefined, RATE_LIMITED */
+async function limited<Result>(
+  { email }: UserRecord,
+  sourceIp: string,
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
+  const network = networkOf(sourceIp);
+  const isKnown = await isKnownNetwork(email, network);
+  // Before the code is looked at, as with passwords.
+  const tries = await Promise.all([
+    countTry(wrongCodesOfBoth, `${email} ${network}`),
+    ...(isKnown ? [] : [countTry(wrongCodesPerAccount, email)]),
+  ]);
+  const result = await attempt();
+  if (result === undefined) {
+    countMetrics({ FailedLogins: 1 });
+    throw new ApiError("INVALID_SECOND_FACTOR");
+  }
+  await Promise.all(tries.map(forgetTry));
+  return result;
+}

@@ -1,0 +1,83 @@
+import type { EmailJob } from "../emails/email-job.ts";
+import { handOver } from "../emails/hand-over.ts";
+import { layOut, type OutgoingEmail } from "../emails/layout.ts";
+import { claimEmail, noteSentEmail } from "../emails/sent-record.ts";
+import {
+  invitationText,
+  lowBalanceText,
+  passwordChangedText,
+  passwordResetText,
+  spendCapReachedText,
+  verificationText,
+} from "../emails/texts.ts";
+import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
+import { newEmailToken, type TokenPurpose } from "./email-tokens.ts";
+import { findInvitation } from "./member-record.ts";
+import { findOrganization } from "./organization-record.ts";
+import { findUser, findUserByEmail } from "./user-record.ts";
+
+/**
+ * Sends an email, unless it was sent before, there is no longer a reason for it, or the stage sends none. It is noted as
+ * sent when SES has taken it: should this end in between, it is sent twice.
+ * @throws Error when it has to come again: SES does not take it now, or another worker sends it
+ */
+export async function sendEmail(job: EmailJob): Promise<void> {
+  const from = config.emailFrom();
+  if (from === undefined || !(await claimEmail(job.id))) return;
+  const email = await emailOf(job);
+  if (email !== undefined) await handOver(from, email);
+  await noteSentEmail(job.id);
+  log.info("email.sent", { emailId: job.id, emailKind: job.kind });
+}
+
+/** The email of a job; undefined where there is no reason for it any more. */
+async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
+  switch (job.kind) {
+    case "verification": {
+      const user = await findUser(job.userId, { consistent: true });
+      if (user === undefined || user.emailVerifiedAt !== undefined) return undefined;
+      return layOut(user.email, verificationText(await linkOf("verify", user.id)));
+    }
+    case "invitation": {
+      const invitation = await findInvitation(job.userId);
+      if (invitation === undefined) return undefined;
+      const inviter = await findUser(invitation.invitedBy);
+      // Of an address that nobody has shown to be theirs nothing is said: it could be made up for its words.
+      const by = inviter?.emailVerifiedAt === undefined ? undefined : inviter.email;
+      return layOut(invitation.email, invitationText(await linkOf("invitation", job.userId), by));
+    }
+    case "passwordReset": {
+      const user = await findUserByEmail(job.email);
+      return user && layOut(user.email, passwordResetText(await linkOf("reset", user.id)));
+    }
+    case "passwordChanged": {
+      const user = await findUser(job.userId, { consistent: true });
+      return user && layOut(user.email, passwordChangedText(job.wasUnverified));
+    }
+    case "lowBalance": {
+      const owner = await findVerifiedOwner(job.organizationId);
+      return owner && layOut(owner.email, lowBalanceText(owner.organizationName, job));
+    }
+    case "spendCapReached": {
+      const owner = await findVerifiedOwner(job.organizationId);
+      return owner && layOut(owner.email, spendCapReachedText(owner.organizationName, job));
+    }
+  }
+}
+
+/** The email of an organisation's owner, if it is known to be theirs. */
+async function findVerifiedOwner(
+  organizationId: string,
+): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
+  const organization = await findOrganization(organizationId, { consistent: true });
+  const { name = "", ownerId, emailVerifiedAt } = organization ?? {};
+  const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
+  if (owner === undefined || (owner.emailVerifiedAt ?? emailVerifiedAt) === undefined) return undefined;
+  return { email: owner.email, organizationName: name };
+}
+
+/** The address of the page that a link leads to. What is behind the # no server sees, and no Referer names. */
+async function linkOf(purpose: TokenPurpose, userId: string): Promise<string> {
+  return `${config.apiUrl()}/account#${purpose}=${await newEmailToken(purpose, userId)}`;
+}

@@ -1,0 +1,27 @@
+import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2";
+
+import { config } from "../platform/config.ts";
+import type { OutgoingEmail } from "./layout.ts";
+
+const client = new SESv2Client({
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+});
+
+/**
+ * Hands an email over to SES.
+ * @param from the stage's address
+ * @throws Error when SES does not take it, or its answer is lost
+ */
+export async function handOver(from: string, { to, subject, text, html }: OutgoingEmail): Promise<void> {
+  const content = (Data: string): { Data: string; Charset: string } => ({ Data, Charset: "UTF-8" });
+  await client.send(
+    new SendEmailCommand({
+      FromEmailAddress: `"${config.emailName()}" <${from}>`,
+      Destination: { ToAddresses: [to] },
+      Content: {
+        Simple: { Subject: content(subject), Body: { Text: content(text), Html: content(html) } },
+      },
+    }),
+  );
+}

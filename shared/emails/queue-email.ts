@@ -1,0 +1,10 @@
+import type { QueuedJob } from "../platform/jobs/job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
+
+/** Queues an email that is owed. A failure is logged and nothing else: what was written with the deed sends it later. */
+export async function queueOwedEmail(job: QueuedJob): Promise<void> {
+  await enqueue(job).catch((error: unknown) => {
+    log.warn("email.not_queued", { error });
+  });
+}

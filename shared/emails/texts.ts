@@ -1,0 +1,105 @@
+import { onOneLine, type EmailText } from "./layout.ts";
+
+/*
+ * What the gateway writes to people: all of it is here. Anybody can register with anybody's address, so what goes to one
+ * that is not verified has no words of whoever asked for it, which could be meant for a stranger.
+ */
+
+/** @param url where the link leads, with its token */
+export function verificationText(url: string): EmailText {
+  return {
+    subject: "Verify your email",
+    paragraphs: [
+      "An account of the SMS gateway was registered with this email. Please show that it is yours: until then you cannot " +
+        "get back in when you lose the password, and you may not be able to send.",
+    ],
+    link: { label: "Verify the email", url },
+    closing: "The link is good for a day. If you have not registered, do nothing.",
+  };
+}
+
+/** @param url where the link leads, with its token */
+export function passwordResetText(url: string): EmailText {
+  return {
+    subject: "Set a new password",
+    paragraphs: [
+      "Somebody, most likely you, has asked for a new password for your account of the SMS gateway.",
+    ],
+    link: { label: "Set a new password", url },
+    closing:
+      "The link is good for 30 minutes. If you have not asked for it, do nothing: your password stays.",
+  };
+}
+
+/** @param wasUnverified whether a stranger may have registered with the email */
+export function passwordChangedText(wasUnverified: boolean): EmailText {
+  const ofStranger =
+    "Nobody had shown before that this email is theirs, so that somebody else may have registered with it. The API keys of " +
+    "that time are revoked. Have a look at the webhooks, the members and the audit log of the account.";
+  return {
+    subject: "Your password was changed",
+    paragraphs: [
+      "The password of your account of the SMS gateway was changed, and other sessions were ended.",
+      ...(wasUnverified ? [ofStranger] : []),
+    ],
+    closing: "If that was not you, set a new password at once, and write to whoever runs this gateway.",
+  };
+}
+
+/**
+ * @param url where the link leads, with its token
+ * @param by the verified email of who has invited
+ */
+export function invitationText(url: string, by: string | undefined): EmailText {
+  const who = by === undefined ? "You have been invited" : `${by} has invited you`;
+  return {
+    subject: "You are invited",
+    paragraphs: [
+      `${who} to an organisation at the SMS gateway, where you would work with its other members.`,
+    ],
+    link: { label: "Accept the invitation", url },
+    closing: "The link is good for a week. If you do not know who that could be, do nothing.",
+  };
+}
+
+interface LowBalance {
+  readonly balance: number;
+  readonly lowBalanceThreshold: number;
+}
+
+/** @param name the organisation's, for its owner, whose email is verified */
+export function lowBalanceText(name: string, { balance, lowBalanceThreshold }: LowBalance): EmailText {
+  const whose = onOneLine(name);
+  return {
+    subject: `The balance of ${whose} is low`,
+    paragraphs: [
+      `The balance of ${whose} is ${amountText(balance)}, below the ${amountText(lowBalanceThreshold)} that you want to hear ` +
+        "of. Messages that it does not cover are refused.",
+    ],
+    closing: "This comes once, until the balance has been above the threshold again.",
+  };
+}
+
+interface SpendCapReached {
+  readonly dailySpendCap: number;
+  readonly resetsAt: string;
+}
+
+/** @param name the organisation's, for its owner, whose email is verified */
+export function spendCapReachedText(name: string, { dailySpendCap, resetsAt }: SpendCapReached): EmailText {
+  const whose = onOneLine(name);
+  return {
+    subject: `${whose} has reached its daily spend cap`,
+    paragraphs: [
+      `${whose} has spent what it may spend in a day, ${amountText(dailySpendCap)}. Messages are refused, and campaigns wait, ` +
+        `until ${resetsAt.slice(0, "yyyy-mm-ddThh:mm".length).replace("T", " ")} UTC.`,
+    ],
+    closing: "Were the messages not yours? Then revoke the API keys. This comes once a day.",
+  };
+}
+
+/** An amount in USD, with as many decimals as it has, at least two. */
+function amountText(amount: number): string {
+  const options = { style: "currency", currency: "USD", maximumFractionDigits: 6 } as const;
+  return amount.toLocaleString("en-US", options);
+}

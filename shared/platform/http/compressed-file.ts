@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+
+import { ApiError } from "../../contract/errors.ts";
+import { acceptsGzip } from "./accepts-gzip.ts";
+import type { RawResponse } from "./pipeline.ts";
+
+/**
+ * A file that the build has put beside the function's bundle, compressed as `<name>.gz`.
+ * @param name without a slash, or dots in the place of a name
+ * @throws ApiError NOT_FOUND
+ */
+export async function compressedFile(
+  name: string,
+  headers: Readonly<Record<string, string>>,
+  acceptEncoding: string | undefined,
+): Promise<RawResponse> {
+  const compressed = await readFile(new URL(`./${name}.gz`, import.meta.url)).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new ApiError("NOT_FOUND");
+    throw error;
+  });
+  const takesGzip = acceptsGzip(acceptEncoding);
+  return {
+    headers: {
+      ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
+      Vary: "Accept-Encoding",
+      ...headers,
+    },
+    body: takesGzip ? compressed : await promisify(gunzip)(compressed),
+  };
+}

@@ -1,0 +1,123 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { call, Customer, password } from "../support/api.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { patience } from "../support/patience.ts";
+
+const Emails = z.object({
+  data: z.array(z.object({ to: z.array(z.string()), subject: z.string(), text: z.string() })),
+});
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => browser.close());
+
+let page: Page;
+/** What the page asked for, and what went wrong in it. */
+let requested: string[];
+let complaints: string[];
+beforeEach(async () => {
+  requested = [];
+  complaints = [];
+  page = await browser.newPage();
+  page.on("request", (request) => requested.push(`${request.method()} ${request.url()}`));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+});
+afterEach(async () => page.close());
+
+/** The link in an email to an address with a subject, once it has come. */
+async function linkIn(to: string, subject: string): Promise<string> {
+  return vi.waitFor(async () => {
+    const { data } = Emails.parse(await (await fetch(`${inject("baseUrl")}/mailbox.json`)).json());
+    const found = data.find((email) => email.to.includes(to) && email.subject === subject);
+    const link = /https?:\S+/.exec(found?.text ?? "")?.[0];
+    if (link === undefined) throw new Error("the email has not come yet");
+    return link;
+  }, patience);
+}
+
+async function logIn({ email }: Customer, given: string): Promise<number> {
+  return (await call("/v1/auth/login", { json: { email, password: given } })).status;
+}
+
+async function said(text: string): Promise<void> {
+  await page.getByRole("status").getByText(text).waitFor();
+}
+
+it("a link verifies an email when its button is pressed, not when it is opened, and once", async () => {
+  const { email } = await Customer.register();
+  const link = await linkIn(email, "Verify your email");
+  // From the mailbox, as the person would open it.
+  await page.goto(`${inject("baseUrl")}/mailbox`);
+  await page.getByRole("link", { name: link }).click();
+  await page.getByRole("button", { name: "Verify the email" }).waitFor();
+  // What is behind the # is in no request, and no longer in the address.
+  expect(requested.filter((each) => each.includes("usr_"))).toEqual([]);
+  expect(requested.filter((each) => each.startsWith("POST"))).toEqual([]);
+  expect(page.url()).toBe(`${inject("baseUrl")}/account`);
+  await page.getByRole("button").click();
+  await said("Your email is verified.");
+  expect(await page.getByRole("button").count()).toBe(0);
+  expect(complaints).toEqual([]);
+
+  // The same tab, in which nothing but what is behind the # changes.
+  await page.goto(link);
+  await page.getByRole("button", { name: "Verify the email" }).click();
+  await said("The link is not good");
+});
+
+it("a link sets a new password, and says what is wrong with one", async () => {
+  const customer = await Customer.register();
+  const newPassword = "staple battery horse";
+  const asked = await call("/v1/auth/password-reset/request", { json: { email: customer.email } });
+  expect(asked.status).toBe(202);
+  await page.goto(await linkIn(customer.email, "Set a new password"));
+  await page.getByRole("heading", { name: "Set a new password" }).waitFor();
+  await page.getByLabel("New password").fill("ü".repeat(40));
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await said("must be at most 72 bytes long in UTF-8");
+  await page.getByLabel("New password").fill(newPassword);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await said("Your password is set");
+  expect(await logIn(customer, password)).toBe(401);
+  expect(await logIn(customer, newPassword)).toBe(200);
+  expect(complaints.filter((each) => !each.includes("400"))).toEqual([]);
+});
+
+it("an invitation asks for names and a password", async () => {
+  await page.goto(`${inject("baseUrl")}/account#invitation=usr_none`);
+  await page.getByRole("heading", { name: "Accept the invitation" }).waitFor();
+  for (const label of ["First name", "Last name", "New password"]) {
+    expect(await page.getByLabel(label).isVisible()).toBe(true);
+  }
+});
+
+it.each(["", "#", "#verify", "#verify=", "#constructor=1", "#__proto__=1", "#other=1"])(
+  "the page does nothing when %j stands behind it",
+  async (fragment) => {
+    await page.goto(`${inject("baseUrl")}/account${fragment}`);
+    await said("This page is for links in emails.");
+    expect(await page.getByRole("button").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+it("the page keeps to its own security policy, and what stands behind it is never HTML", async () => {
+  const answer = await fetch(`${inject("baseUrl")}/account`);
+  expect(answer.headers.get("content-security-policy")).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; img-src data:; connect-src 'self'; /,
+  );
+  expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+  await page.goto(`${inject("baseUrl")}/account#verify=<img src=x onerror=document.title='evil'>`);
+  await page.getByRole("button", { name: "Verify the email" }).click();
+  await said("The link is not good");
+  expect(await page.locator("img").count()).toBe(0);
+  expect(await page.title()).toBe("Verify your email");
+});

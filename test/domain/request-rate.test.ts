@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { allScopes } from "../../shared/contract/scopes.ts";
+import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import { hourMs, secondMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import type * as requestRate from "../../shared/platform/http/request-rate.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
+import { Faults, isBy } from "../support/faults.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * What keeps one caller from using up what others have: the requests of an organisation, and made-up credentials by their
+ * network.
+ */
+
+type RequestRate = typeof requestRate;
+
+/** A function that has just started: what it counts and remembers is its own. */
+async function newFunction(): Promise<RequestRate> {
+  vi.resetModules();
+  return import("../../shared/platform/http/request-rate.ts");
+}
+
+function newActor(): Actor {
+  return {
+    organizationId: newId("org"),
+    userId: newId("usr"),
+    credential: { type: "apiKey", keyId: newId("key") },
+    scopes: allScopes,
+  };
+}
+
+/** Makes requests one after another. @returns how many were let through before the first that was not, and its error */
+async function requestsUntilRefused(
+  { countRequest }: RequestRate,
+  actor: Actor,
+  most: number,
+): Promise<{ passed: number; error?: unknown }> {
+  for (let passed = 0; passed < most; passed += 1) {
+    try {
+      await countRequest(actor, "Bearer one");
+    } catch (error) {
+      return { passed, error };
+    }
+  }
+  return { passed: most };
+}
+
+describe("an organisation's requests", () => {
+  // Its ten seconds have just begun.
+  const start = new Date("2030-06-01T12:00:00Z");
+  const perSecond = 20;
+  const burst = 2 * perSecond;
+  beforeAll(() => void vi.stubEnv(environmentNames.requestsPerSecond, String(perSecond)));
+  afterAll(() => void vi.unstubAllEnvs());
+  afterEach(() => void vi.useRealTimers());
+
+  function begin(): void {
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+  }
+
+  it("are refused beyond the burst until those that came would have come one after another", async () => {
+    begin();
+    const rate = await newFunction();
+    const actor = newActor();
+    const { passed, error } = await requestsUntilRefused(rate, actor, 1_000);
+    // They are told of by tens: it is the tenth beyond the burst that shows it.
+    expect(passed).toBe(burst + 9);
+    expect(error).toMatchObject({
+      code: "RATE_LIMITED",
+      headers: {
+        "Retry-After": "1",
+        "RateLimit-Policy": `"requests";q=${perSecond};w=1`,
+        RateLimit: '"requests";r=0;t=1',
+      },
+    });
+    vi.setSystemTime(start.getTime() + secondMs / 2);
+    // Ten requests are half a second's worth.
+    expect(await requestsUntilRefused(rate, actor, 1_000)).toMatchObject({ passed: 9 });
+  });
+
+  it("make up the pace and the burst in each ten seconds, and no more than a few beside", async () => {
+    begin();
+    const functions = [await newFunction(), await newFunction(), await newFunction()];
+    const actor = newActor();
+    let passed = 0;
+    for (let atMs = 0; atMs < 10 * secondMs; atMs += 20) {
+      vi.setSystemTime(start.getTime() + atMs);
+      for (const each of functions) passed += (await requestsUntilRefused(each, actor, 1)).passed;
+    }
+    expect(passed).toBeGreaterThanOrEqual(9 * perSecond + burst);
+    expect(passed).toBeLessThanOrEqual(10 * perSecond + burst + 10 * functions.length);
+  });
+
+  it("count in all functions together, and for no other organisation", async () => {
+    begin();
+    const [one, other] = [await newFunction(), await newFunction()];
+    const actor = newActor();
+    await requestsUntilRefused(one, actor, 1_000);
+    expect(await requestsUntilRefused(other, actor, 1_000)).toMatchObject({ passed: 9 });
+    expect(await requestsUntilRefused(other, newActor(), burst)).toEqual({ passed: burst });
+  });
+
+  it("are let through where the stage has no limit, and where the table is out of reach", async () => {
+    begin();
+    const rate = await newFunction();
+    vi.stubEnv(environmentNames.requestsPerSecond, "");
+    expect(await requestsUntilRefused(rate, newActor(), 200)).toEqual({ passed: 200 });
+    vi.stubEnv(environmentNames.requestsPerSecond, String(perSecond));
+    vi.stubEnv(environmentNames.tableName, "no-such-table");
+    const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    expect(await requestsUntilRefused(rate, newActor(), 60)).toEqual({ passed: 60 });
+    expect(write.mock.calls.filter(([line]) => String(line).includes("requests.not_counted"))).toHaveLength(
+      6,
+    );
+    write.mockRestore();
+  });
+});
+
+describe("a stage with limits", () => {
+  const faults = new Faults();
+  const lines: string[] = [];
+  const unknownCredentials = 3;
+  let gateway: LocalGateway;
+  let assemblyFolder: string;
+  beforeAll(async () => {
+    const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+    const limits = {
+      [environmentNames.requestsPerSecond]: "1",
+      [environmentNames.unknownCredentialsPerAddress]: String(unknownCredentials),
+    };
+    const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
+      if (Type !== "AWS::Lambda::Function") return;
+      const { Variables } = Environment.parse(Properties["Environment"]);
+      Properties["Environment"] = { Variables: { ...Variables, ...limits } };
+    });
+    ({ assemblyFolder } = assembly);
+    const options = { port: 0, log: (line: string) => lines.push(line), runsSchedules: false };
+    gateway = await startLocalGateway({ ...assembly, ...options, interceptor: faults.interceptor });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await rm(assemblyFolder, { recursive: true });
+  });
+
+  it("refuses the requests of an organisation that makes too many, without a look at the table, and no other's", async () => {
+    const [abusive, other] = [
+      await Customer.register({ baseUrl: gateway.url }),
+      await Customer.register({ baseUrl: gateway.url }),
+    ];
+    const me = async (customer: Customer): Promise<ApiResponse> => customer.call("/v1/auth/me");
+    const refused = await vi.waitFor(async () => {
+      const responses = await Promise.all(Array.from({ length: 30 }, async () => me(abusive)));
+      const found = responses.find(({ status }) => status === 429);
+      if (found === undefined) throw new Error("no request has been refused");
+      return found;
+    }, patience);
+    expect(errorOf(refused).code).toBe("RATE_LIMITED");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("ratelimit-policy")).toBe('"requests";q=1;w=1');
+    const line = lines.find((each) => each.includes('"RATE_LIMITED"')) ?? "";
+    expect(line).toContain(abusive.organizationId);
+    expect((await me(other)).status).toBe(200);
+
+    // Until its time is over whoever was refused is refused by what the function remembers.
+    await vi.waitFor(async () => {
+      faults.seen.length = 0;
+      const again = await me(abusive);
+      const asked = faults.seen.filter(isBy("ApiGetMe"));
+      expect({ status: again.status, asked }).toEqual({ status: 429, asked: [] });
+    }, patience);
+    gateway.advanceClock(10 * secondMs);
+    expect((await me(abusive)).status).toBe(200);
+  });
+
+  it("counts made-up credentials by their network, and refuses no good one, nor calls one that has ended made up", async () => {
+    const customer = await Customer.register({ baseUrl: gateway.url });
+    const { secret } = await customer.createApiKey();
+    const withCredential = async (credential: string): Promise<string> => {
+      const response = await call("/v1/wallet", { credential, baseUrl: gateway.url });
+      return response.status === 200 ? "200" : errorOf(response).code;
+    };
+    const madeUp = [`nn_${randomUUID()}`, "a.b.c", `${secret.slice(0, -6)}AAAAAA`, `nn_${randomUUID()}`];
+    expect(madeUp).toHaveLength(unknownCredentials + 1);
+    const answers: string[] = [];
+    for (const each of madeUp) answers.push(await withCredential(each));
+    expect(answers).toEqual([...madeUp.slice(1).map(() => "UNAUTHORIZED"), "RATE_LIMITED"]);
+    expect(await withCredential(secret)).toBe("200");
+    const { token } = customer;
+    gateway.advanceClock(hourMs);
+    answers.length = 0;
+    for (const each of madeUp) answers.push(await withCredential(each));
+    expect(answers.at(-1)).toBe("RATE_LIMITED");
+    expect(await withCredential(token)).toBe("UNAUTHORIZED");
+    expect(await withCredential(secret)).toBe("200");
+  });
+});

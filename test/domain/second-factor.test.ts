@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { login } from "../../shared/accounts/login.ts";
+import { register } from "../../shared/accounts/register.ts";
+import { resetSecondFactor } from "../../shared/accounts/second-factor-record.ts";
+import { confirmTotp, deleteTotp, startTotp } from "../../shared/accounts/second-factor.ts";
+import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { ApiError } from "../../shared/contract/errors.ts";
+import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/sealed-text.ts";
+import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+
+// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+vi.mock("../../shared/accounts/passwords.ts", () => ({
+  hashPassword: async (password: string) => password,
+  passwordMatches: async (password: string, hash?: string) => password === hash,
+}));
+vi.mock("../../shared/accounts/session.ts", () => ({ startSession: async () => ({ token: "a token" }) }));
+
+const password = "correct horse battery";
+const home = "203.0.113.1";
+let email: string;
+let actor: Actor;
+let secret: string;
+let recoveryCodes: readonly string[];
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T12:14:59Z") });
+  email = `${randomUUID()}@example.com`;
+  await register({ email, password }, home);
+  const { id: userId = "", organizationId = "" } = (await findUserByEmail(email)) ?? {};
+  actor = { organizationId, userId, credential: { type: "session", sessionId: "ses_1" }, scopes: [] };
+  ({ secret } = await startTotp(actor, { password }, home));
+  ({ recoveryCodes } = await confirmTotp(actor, { code: code() }, home));
+  // The code of this step has been used.
+  vi.setSystemTime(Date.now() + 30 * secondMs);
+});
+afterEach(() => void vi.useRealTimers());
+
+/** The code that the app shows, now or some steps from now. */
+function code(steps = 0): string {
+  return totpCode(secret, totpStepAt(new Date()) + steps);
+}
+
+/** A network that nobody has called from yet. */
+function newNetwork(): string {
+  const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
+  return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
+}
+
+/** @returns "in", or the code of the error */
+async function logIn(given: string | undefined, address = home): Promise<string> {
+  return login({ email, password, code: given }, address).then(
+    () => "in",
+    (error: unknown) => (error instanceof ApiError ? error.code : Promise.reject(error)),
+  );
+}
+
+async function guess(times: number, address: string): Promise<string[]> {
+  const results: string[] = [];
+  for (let time = 0; time < times; time += 1) results.push(await logIn(`guess ${time}`, address));
+  return results;
+}
+
+const wrong = "INVALID_SECOND_FACTOR";
+
+it("a code lets in one of those who use it at the same moment, and nobody afterwards", async () => {
+  const results = await Promise.all(Array.from({ length: 5 }, async () => logIn(code())));
+  expect(results.toSorted()).toEqual([wrong, wrong, wrong, wrong, "in"]);
+  vi.setSystemTime(Date.now() + 30 * secondMs);
+  expect(await logIn(code(-1))).toBe(wrong);
+});
+
+it("codes of the step before and the one after count, and none of a step before one that was used", async () => {
+  vi.setSystemTime(Date.now() + 5 * minuteMs);
+  expect(await logIn(code(2))).toBe(wrong);
+  expect(await logIn(code(-2))).toBe(wrong);
+  expect(await logIn(code(-1))).toBe("in");
+  expect(await logIn(code(1))).toBe("in");
+  expect(await logIn(code())).toBe(wrong);
+});
+
+it("the right password without a code is no try", async () => {
+  for (let time = 0; time < 25; time += 1) expect(await logIn(undefined)).toBe("SECOND_FACTOR_REQUIRED");
+  expect(await logIn(code())).toBe("in");
+});
+
+it("one network may try ten wrong codes at an account in an hour, in log-ins and elsewhere", async () => {
+  expect(await logIn(code())).toBe("in");
+  expect(await guess(9, home)).toEqual(Array<string>(9).fill(wrong));
+  await expect(deleteTotp(actor, { password, code: "guess" }, home)).rejects.toMatchObject({ code: wrong });
+  vi.setSystemTime(Date.now() + 30 * secondMs);
+  expect(await logIn(code())).toBe("RATE_LIMITED");
+  await expect(deleteTotp(actor, { password, code: code() }, home)).rejects.toMatchObject({
+    code: "RATE_LIMITED",
+  });
+  vi.setSystemTime(Date.now() + hourMs);
+  expect(await logIn(code())).toBe("in");
+});
+
+it("so may all networks together, and the owner still gets in from where they have been", async () => {
+  expect(await logIn(code())).toBe("in");
+  expect(await guess(5, newNetwork())).toEqual(Array<string>(5).fill(wrong));
+  expect(await guess(6, newNetwork())).toEqual([...Array<string>(5).fill(wrong), "RATE_LIMITED"]);
+  vi.setSystemTime(Date.now() + 30 * secondMs);
+  expect(await logIn(code(), newNetwork())).toBe("RATE_LIMITED");
+  expect(await logIn(code())).toBe("in");
+});
+
+it("where the stage's key was lost, a recovery code still lets in", async () => {
+  const sealedSecret = sealText("another key than that of these tests", secret, "anywhere");
+  const changed = updateOf(keys.secondFactor(actor.userId), { set: { sealedSecret } });
+  expect((await updateItem(z.unknown(), changed)).applied).toBe(true);
+  await expect(logIn(code())).rejects.toThrow(SealedWithAnotherKey);
+  expect(await logIn(recoveryCodes[0])).toBe("in");
+});
+
+it("all recovery codes can be used, and then none is left", async () => {
+  for (const each of recoveryCodes) expect(await logIn(each)).toBe("in");
+  expect(await logIn(recoveryCodes[0])).toBe(wrong);
+  expect(await logIn(code())).toBe("in");
+});
+
+it("an operator takes it away, confirmed or not", async () => {
+  expect(await resetSecondFactor(actor.userId)).toBe(true);
+  expect(await logIn(undefined)).toBe("in");
+  expect((await findUserByEmail(email))?.secondFactorAt).toBeUndefined();
+  expect(await resetSecondFactor(actor.userId)).toBe(false);
+  await startTotp(actor, { password }, home);
+  expect(await resetSecondFactor(actor.userId)).toBe(false);
+  await expect(confirmTotp(actor, { code: "123456" }, home)).rejects.toMatchObject({ code: "CONFLICT" });
+});

@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { errorResponse } from "../../infra/local/local-aws.ts";
+import { findOrganization } from "../../shared/accounts/organization-record.ts";
+import { findUser } from "../../shared/accounts/user-record.ts";
+import { VerifiedEmail } from "../../shared/contract/accounts.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { call, Customer, dataOf, errorOf, statusesOf, type ApiResponse } from "../support/api.ts";
+import { bringAgain, emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
+import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+});
+afterAll(async () => gateway.stop());
+afterEach(() => faults.clear());
+
+async function register(): Promise<Customer> {
+  return Customer.register({ baseUrl: gateway.url });
+}
+
+async function verify(token: string): Promise<ApiResponse> {
+  return call("/v1/auth/verify-email", { json: { token }, baseUrl: gateway.url });
+}
+
+async function askForLink(customer: Customer): Promise<ApiResponse> {
+  return customer.call("/v1/auth/verify-email/request", { method: "POST" });
+}
+
+/** The jobs that were queued for emails, the newest last. */
+function queuedJobs(): unknown[] {
+  return faults.seen
+    .filter(({ operation, body }) => operation === "sqs:SendMessage" && body.includes('\\"kind\\":\\"'))
+    .map(({ body }) => JSON.parse(JSON.parse(body).MessageBody));
+}
+
+/** The worker has been told that SES refuses, as often as the SDK asks in one job. */
+async function sesFailed(jobs = 1): Promise<void> {
+  const isSend = isBy("SendEmail", "ses:SendEmail");
+  await vi.waitFor(() => expect(faults.seen.filter(isSend)).toHaveLength(3 * jobs), patience);
+}
+
+function failSes(): void {
+  const unavailable = async () => errorResponse("InternalServiceErrorException", "no", 503);
+  faults.next(isBy("SendEmail", "ses:SendEmail"), unavailable, 3);
+}
+
+it("a newcomer gets a link, which leads to the gateway's page and notes that the email is theirs", async () => {
+  const customer = await register();
+  const email = await waitForEmail(gateway, customer.email);
+  expect(email).toMatchObject({ from: '"SMS gateway" <sms@example.com>', subject: "Verify your email" });
+  expect(email.text).toContain(`${gateway.url}/account#verify=usr_`);
+  expect(email.html).toContain(tokenIn(email));
+  const verified = await verify(tokenIn(email));
+  expect(dataOf(verified, VerifiedEmail)).toEqual({ email: customer.email, verified: true });
+  const organization = await findOrganization(customer.organizationId, { consistent: true });
+  expect(organization?.emailVerifiedAt).toEqual(expect.any(String));
+  const user = await findUser(organization?.ownerId ?? "", { consistent: true });
+  expect(user?.emailVerifiedAt).toEqual(organization?.emailVerifiedAt);
+  const { rows } = await customer.client.listAuditLog();
+  expect(rows.map(({ action }) => action)).toContain("POST /v1/auth/verify-email");
+  expect(errorOf(await askForLink(customer))).toEqual({ status: 409, code: "CONFLICT" });
+});
+
+it("of many uses of one link at once exactly one counts", async () => {
+  const token = tokenIn(await waitForEmail(gateway, (await register()).email));
+  const responses = await Promise.all(Array.from({ length: 8 }, async () => verify(token)));
+  expect(statusesOf(responses)).toEqual([200, 400, 400, 400, 400, 400, 400, 400]);
+  const refused = responses.filter(({ status }) => status === 400).map((each) => errorOf(each).code);
+  expect(new Set(refused)).toEqual(new Set(["INVALID_EMAIL_TOKEN"]));
+});
+
+it("a newer link ends the older one, and a link of another is none", async () => {
+  const customer = await register();
+  const older = tokenIn(await waitForEmail(gateway, customer.email));
+  expect((await askForLink(customer)).status).toBe(202);
+  const newer = tokenIn(await waitForEmail(gateway, customer.email, 2));
+  const stranger = tokenIn(await waitForEmail(gateway, (await register()).email));
+  const [, secretOfStranger = ""] = stranger.split(".");
+  const invalid = { status: 400, code: "INVALID_EMAIL_TOKEN" };
+  expect(errorOf(await verify(older))).toEqual(invalid);
+  expect(errorOf(await verify(newer.replace(/\..*/, `.${secretOfStranger}`)))).toEqual(invalid);
+  for (const none of ["", "x", newer.slice(0, -1), `${newer}.x`, newer.toLowerCase(), "usr_1.2"]) {
+    expect(errorOf(await verify(none)), none).toEqual(invalid);
+  }
+  expect((await verify(newer)).status).toBe(200);
+});
+
+it("a user may ask for so many links and no more", async () => {
+  const customer = await register();
+  for (let count = 0; count < 5; count += 1) expect((await askForLink(customer)).status).toBe(202);
+  expect(errorOf(await askForLink(customer))).toEqual({ status: 429, code: "RATE_LIMITED" });
+});
+
+it("an email that SES does not take comes when it takes them again, and once", async () => {
+  failSes();
+  const customer = await register();
+  await sesFailed();
+  expect(emailsTo(gateway, customer.email)).toEqual([]);
+  const jobs = queuedJobs();
+  expect(jobs).toHaveLength(1);
+  // Its claim lasts a minute, and its queue brings it again after two.
+  gateway.advanceClock(2 * minuteMs);
+  failSes();
+  expect(await bringAgain(gateway, ...jobs)).toMatchObject({ batchItemFailures: [expect.anything()] });
+  gateway.advanceClock(2 * minuteMs);
+  expect(await bringAgain(gateway, ...jobs)).toEqual({ batchItemFailures: [] });
+  expect((await verify(tokenIn(await waitForEmail(gateway, customer.email)))).status).toBe(200);
+  expect(await bringAgain(gateway, ...jobs)).toEqual({ batchItemFailures: [] });
+  expect(emailsTo(gateway, customer.email)).toHaveLength(1);
+});
+
+it("of two jobs for one email, which come together after an outage, one sends it", async () => {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  faults.next(isBy("SendEmail", "ses:SendEmail"), async (request, next) => {
+    begun.resolve();
+    await goOn.promise;
+    return next(request);
+  });
+  const customer = await register();
+  await begun.promise;
+  const [job] = queuedJobs();
+  // It has to come again, for the first may fail.
+  expect(await bringAgain(gateway, job)).toMatchObject({ batchItemFailures: [expect.anything()] });
+  goOn.resolve();
+  await waitForEmail(gateway, customer.email);
+  await vi.waitFor(
+    async () => expect(await bringAgain(gateway, job)).toEqual({ batchItemFailures: [] }),
+    patience,
+  );
+  expect(emailsTo(gateway, customer.email)).toHaveLength(1);
+});
+
+it("an email whose job was lost is sent all the same, and one that was sent is not sent again", async () => {
+  faults.next(isBy("Register", "sqs:SendMessage"), loseRequest, 3);
+  const customer = await register();
+  const other = await register();
+  await waitForEmail(gateway, other.email);
+  expect(emailsTo(gateway, customer.email)).toEqual([]);
+  await runSchedule(gateway, "ReleaseDue");
+  gateway.advanceClock(17 * minuteMs);
+  await runSchedule(gateway, "ReleaseDue");
+  await waitForEmail(gateway, customer.email);
+  // The other job of the same minute is through as well, when the one of a third is that was queued after it.
+  const last = await register();
+  await waitForEmail(gateway, last.email);
+  expect(emailsTo(gateway, other.email)).toHaveLength(1);
+});
+
+it("a registration whose answer was lost still sends its email", async () => {
+  faults.next(isBy("Register", "sqs:SendMessage"), dropAnswer);
+  const customer = await register();
+  await waitForEmail(gateway, customer.email);
+  expect(customer.organizationId).toMatch(/^org_/);
+});
+
+it("a link is good for a day", async () => {
+  const [early, late] = [await register(), await register()];
+  const [first, second] = [await waitForEmail(gateway, early.email), await waitForEmail(gateway, late.email)];
+  gateway.advanceClock(23 * hourMs + 50 * minuteMs);
+  expect((await verify(tokenIn(first))).status).toBe(200);
+  gateway.advanceClock(11 * minuteMs);
+  expect(errorOf(await verify(tokenIn(second)))).toEqual({ status: 400, code: "INVALID_EMAIL_TOKEN" });
+});

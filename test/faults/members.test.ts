@@ -1,0 +1,413 @@
+import { randomUUID } from "node:crypto";
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
+import { createApiKey } from "../../shared/accounts/api-keys.ts";
+import { inviteMember } from "../../shared/accounts/invite-member.ts";
+import { maxFurtherMembers } from "../../shared/accounts/member-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findUser } from "../../shared/accounts/user-record.ts";
+import { Account, CreateApiKeyRequest, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
+import { allScopes, type Role } from "../../shared/contract/scopes.ts";
+import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
+import {
+  call,
+  Customer,
+  dataOf,
+  errorOf,
+  pageOf,
+  password,
+  statusesOf,
+  type ApiResponse,
+} from "../support/api.ts";
+import { tokenIn, waitForEmail } from "../support/emails.ts";
+import { Faults, isBy } from "../support/faults.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+let owner: Customer;
+let ownerId: string;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+  process.env["TABLE_NAME"] = gateway.stack.table.name;
+});
+afterAll(async () => gateway.stop());
+afterEach(() => faults.clear());
+beforeEach(async () => {
+  owner = await Customer.register({ baseUrl: gateway.url });
+  ({ id: ownerId } = (await owner.client.getMe()).user);
+});
+
+const unauthorized = { status: 401, code: "UNAUTHORIZED" };
+const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
+const notFound = { status: 404, code: "NOT_FOUND" };
+const conflict = { status: 409, code: "CONFLICT" };
+const lastOwner = { status: 409, code: "LAST_OWNER" };
+const badToken = { status: 400, code: "INVALID_EMAIL_TOKEN" };
+
+interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+}
+
+function newEmail(): string {
+  return `${randomUUID()}@example.com`;
+}
+
+async function as(credential: string, method: string, path: string, json?: unknown): Promise<ApiResponse> {
+  return call(path, { method, credential, baseUrl: gateway.url, ...(json === undefined ? {} : { json }) });
+}
+
+async function invite(email: string, role: Role, credential = owner.token): Promise<ApiResponse> {
+  return as(credential, "POST", "/v1/members", { email, role });
+}
+
+async function accept(token: string): Promise<ApiResponse> {
+  const json = { token, password, firstName: "Grace" };
+  return call("/v1/auth/accept-invitation", { json, baseUrl: gateway.url });
+}
+
+async function logIn(email: string): Promise<ApiResponse> {
+  return call("/v1/auth/login", { json: { email, password }, baseUrl: gateway.url });
+}
+
+async function setRole(credential: string, id: string, role: Role): Promise<ApiResponse> {
+  return as(credential, "PATCH", `/v1/members/${id}`, { role });
+}
+
+async function remove(credential: string, id: string): Promise<ApiResponse> {
+  return as(credential, "DELETE", `/v1/members/${id}`);
+}
+
+/** The token of the link that an invitation of an email has brought. */
+async function invitedToken(email: string, role: Role, count = 1): Promise<string> {
+  expect((await invite(email, role)).status).toBe(201);
+  return tokenIn(await waitForEmail(gateway, email, count));
+}
+
+/** Somebody who was invited, has accepted and is logged in. */
+async function join(role: Role): Promise<Person> {
+  const email = newEmail();
+  expect((await accept(await invitedToken(email, role))).status).toBe(201);
+  const { token, user } = dataOf(await logIn(email), Session);
+  return { id: user.id, email, token };
+}
+
+async function members(credential = owner.token): Promise<Member[]> {
+  return pageOf(await as(credential, "GET", "/v1/members?limit=100"), Member).rows;
+}
+
+async function organization(): Promise<OrganizationRecord> {
+  const found = await findOrganization(owner.organizationId, { consistent: true });
+  if (found === undefined) throw new Error("the organisation is gone");
+  return found;
+}
+
+async function change(changes: Changes): Promise<void> {
+  const changed = await updateItem(z.unknown(), updateOf(keys.organization(owner.organizationId), changes));
+  expect(changed.applied).toBe(true);
+}
+
+describe("an invitation", () => {
+  it("comes by email and makes a member of whoever accepts it, in its role, whose email it has verified", async () => {
+    const email = newEmail();
+    const invited = dataOf(await invite(email.toUpperCase(), "developer"), Member);
+    expect(invited).toMatchObject({ email, role: "developer", status: "invited", invitedBy: ownerId });
+    expect((await members()).map(({ id, status }) => [id, status])).toEqual([
+      [ownerId, "active"],
+      [invited.id, "invited"],
+    ]);
+    const sent = await waitForEmail(gateway, email);
+    // Nobody has shown yet that the inviter's own address is theirs.
+    expect(sent.text).not.toContain(owner.email);
+    const accepted = dataOf(await accept(tokenIn(sent)), AcceptedInvitation);
+    expect(accepted).toMatchObject({
+      user: { id: invited.id, email, firstName: "Grace" },
+      organization: { id: owner.organizationId },
+    });
+    const { token } = dataOf(await logIn(email), Session);
+    expect(dataOf(await as(token, "GET", "/v1/auth/me"), Account).organization.id).toBe(owner.organizationId);
+    expect((await findUser(invited.id))?.emailVerifiedAt).toBeDefined();
+    expect(await members(token)).toMatchObject([
+      { id: ownerId, role: "owner", status: "active" },
+      { id: invited.id, role: "developer", status: "active", firstName: "Grace", email },
+    ]);
+    const log = await owner.call("/v1/audit-log?limit=100");
+    for (const action of ["POST /v1/members", "POST /v1/auth/accept-invitation"]) {
+      expect(log.text).toContain(`"${action}"`);
+    }
+    expect(log.text).not.toContain(email);
+  });
+
+  it("names who has invited once it is known that the email is theirs", async () => {
+    const verification = tokenIn(await waitForEmail(gateway, owner.email));
+    await call("/v1/auth/verify-email", { json: { token: verification }, baseUrl: gateway.url });
+    const email = newEmail();
+    await invite(email, "viewer");
+    expect((await waitForEmail(gateway, email)).text).toContain(`${owner.email} has invited you`);
+  });
+
+  it("is accepted once, also of several who do so at the same moment", async () => {
+    const token = await invitedToken(newEmail(), "owner");
+    const answers = await Promise.all([1, 2, 3].map(async () => accept(token)));
+    expect(statusesOf(answers)).toEqual([201, 400, 400]);
+    expect(errorOf(await accept(token))).toEqual(badToken);
+    expect(await members()).toHaveLength(2);
+    expect(await organization()).toMatchObject({ furtherMemberCount: 1, ownerIds: expect.any(Array) });
+    expect((await organization()).ownerIds).toHaveLength(2);
+  });
+
+  it("of the same email ends the one before, and has the role of the newer one", async () => {
+    const email = newEmail();
+    const older = await invitedToken(email, "admin");
+    const newer = await invitedToken(email, "viewer", 2);
+    expect(await members()).toHaveLength(2);
+    expect(errorOf(await accept(older))).toEqual(badToken);
+    expect((await accept(newer)).status).toBe(201);
+    expect((await members())[1]).toMatchObject({ email, role: "viewer", status: "active" });
+    expect(errorOf(await invite(email, "viewer"))).toEqual(conflict);
+  });
+
+  it("can be changed and taken back until it is accepted", async () => {
+    const email = newEmail();
+    const token = await invitedToken(email, "admin");
+    const [, invited] = await members();
+    const id = invited?.id ?? "";
+    expect(dataOf(await setRole(owner.token, id, "viewer"), Member)).toMatchObject({ id, role: "viewer" });
+    expect((await remove(owner.token, id)).status).toBe(200);
+    expect(errorOf(await accept(token))).toEqual(badToken);
+    expect(errorOf(await remove(owner.token, id))).toEqual(notFound);
+    expect(await members()).toHaveLength(1);
+    expect((await organization()).furtherMemberCount).toBe(0);
+  });
+
+  it("runs out after a week, and is shown as expired", async () => {
+    const token = await invitedToken(newEmail(), "viewer");
+    gateway.advanceClock(7 * dayMs);
+    expect(errorOf(await accept(token))).toEqual(badToken);
+    const { token: later } = dataOf(await logIn(owner.email), Session);
+    expect((await members(later))[1]?.status).toBe("expired");
+  });
+
+  it("of an email with an account elsewhere looks like any other, until it is accepted", async () => {
+    const elsewhere = await Customer.register({ baseUrl: gateway.url });
+    const [known, unknown] = [await invite(elsewhere.email, "viewer"), await invite(newEmail(), "viewer")];
+    const fieldsOf = (response: ApiResponse): string[] => Object.keys(dataOf(response, Member));
+    expect(known.status).toBe(unknown.status);
+    expect(fieldsOf(known)).toEqual(fieldsOf(unknown));
+    // The first email is that of the registration.
+    const token = tokenIn(await waitForEmail(gateway, elsewhere.email, 2));
+    expect(errorOf(await accept(token))).toEqual({ status: 409, code: "EMAIL_TAKEN" });
+    expect((await elsewhere.client.getMe()).organization.id).toBe(elsewhere.organizationId);
+    expect((await members()).map(({ status }) => status)).toEqual(["active", "invited", "invited"]);
+  });
+
+  it("finds no room beside as many members as an organisation may have", async () => {
+    await change({ set: { furtherMemberCount: maxFurtherMembers } });
+    expect(errorOf(await invite(newEmail(), "viewer"))).toEqual(conflict);
+    expect(await members()).toHaveLength(1);
+  });
+
+  it("cannot be sent from a stage without email", async () => {
+    const actor: Actor = {
+      organizationId: owner.organizationId,
+      userId: ownerId,
+      credential: { type: "session", sessionId: "ses_1" },
+      scopes: allScopes,
+    };
+    const request = { email: newEmail(), role: "viewer" } as const;
+    await expect(inviteMember(actor, await organization(), request)).rejects.toMatchObject({
+      code: "EMAIL_DISABLED",
+    });
+  });
+});
+
+describe("a role", () => {
+  it("counts from the next call on, with the session that there is", async () => {
+    const { id, token } = await join("viewer");
+    expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
+    expect(errorOf(await as(token, "POST", "/v1/templates", { name: "a", body: "b" }))).toEqual(
+      insufficientScope,
+    );
+    expect((await setRole(owner.token, id, "admin")).status).toBe(200);
+    expect((await invite(newEmail(), "viewer", token)).status).toBe(201);
+    expect((await as(token, "POST", "/v1/templates", { name: "a", body: "b" })).status).toBe(201);
+    await setRole(owner.token, id, "viewer");
+    expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
+  });
+
+  it.each<Role>(["developer", "viewer"])("of %s manages no members, and sees who they are", async (role) => {
+    const { id, token } = await join(role);
+    for (const attempt of [
+      invite(newEmail(), "viewer", token),
+      setRole(token, id, "admin"),
+      setRole(token, ownerId, "viewer"),
+      remove(token, ownerId),
+      remove(token, id),
+    ]) {
+      expect(errorOf(await attempt)).toEqual(insufficientScope);
+    }
+    expect(await members(token)).toHaveLength(2);
+  });
+
+  it("of admin makes, changes and removes no owner, and no invitation of one", async () => {
+    const admin = await join("admin");
+    const email = newEmail();
+    const invited = dataOf(await invite(email, "owner"), Member);
+    for (const attempt of [
+      invite(newEmail(), "owner", admin.token),
+      invite(email, "viewer", admin.token),
+      setRole(admin.token, admin.id, "owner"),
+      setRole(admin.token, ownerId, "viewer"),
+      setRole(admin.token, invited.id, "viewer"),
+      remove(admin.token, ownerId),
+      remove(admin.token, invited.id),
+    ]) {
+      expect(errorOf(await attempt)).toEqual(insufficientScope);
+    }
+    const viewer = await join("viewer");
+    expect((await setRole(admin.token, viewer.id, "developer")).status).toBe(200);
+    expect((await remove(admin.token, viewer.id)).status).toBe(200);
+  });
+
+  it("of a member elsewhere is nothing that anybody can change", async () => {
+    const stranger = await Customer.register({ baseUrl: gateway.url });
+    const invited = dataOf(await invite(newEmail(), "viewer"), Member);
+    for (const id of [ownerId, invited.id]) {
+      expect(errorOf(await setRole(stranger.token, id, "viewer"))).toEqual(notFound);
+      expect(errorOf(await remove(stranger.token, id))).toEqual(notFound);
+    }
+    expect(await members()).toHaveLength(2);
+  });
+});
+
+describe("the last owner", () => {
+  it("stays, whoever asks", async () => {
+    await join("admin");
+    expect(errorOf(await remove(owner.token, ownerId))).toEqual(lastOwner);
+    expect(errorOf(await setRole(owner.token, ownerId, "viewer"))).toEqual(lastOwner);
+    expect((await owner.call("/v1/wallet")).status).toBe(200);
+  });
+
+  it("is one of two who remove each other at the same moment", async () => {
+    const other = await join("owner");
+    const answers = await Promise.all([remove(owner.token, other.id), remove(other.token, ownerId)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const left = answers[0].status === 200 ? owner.token : other.token;
+    const [stays, ...others] = await members(left);
+    expect(others).toEqual([]);
+    expect(stays?.role).toBe("owner");
+    expect(await organization()).toMatchObject({
+      ownerId: stays?.id,
+      ownerIds: [stays?.id],
+      furtherMemberCount: 0,
+    });
+    expect(errorOf(await remove(left, stays?.id ?? ""))).toEqual(lastOwner);
+  });
+
+  it("is one of several who all step back at the same moment", async () => {
+    const others = [await join("owner"), await join("owner")];
+    const people = [{ id: ownerId, token: owner.token }, ...others];
+    await Promise.all(people.map(async ({ id, token }) => setRole(token, id, "viewer")));
+    const owners = (await members()).filter(({ role }) => role === "owner").map(({ id }) => id);
+    expect(owners.length).toBeGreaterThanOrEqual(1);
+    const { ownerIds = [], ownerId: contact = "" } = await organization();
+    expect(ownerIds.toSorted()).toEqual(owners.toSorted());
+    expect(owners).toContain(contact);
+  });
+
+  it("who registered with an older release is a member like others once there is another", async () => {
+    await deleteItem(keys.member(owner.organizationId, ownerId));
+    await change({ remove: ["ownerIds", "furtherMemberCount"] });
+    await updateItem(z.unknown(), updateOf(keys.user(ownerId), { remove: ["role"] }));
+    expect(await members()).toMatchObject([{ id: ownerId, role: "owner" }]);
+    const other = await join("owner");
+    expect((await setRole(other.token, ownerId, "viewer")).status).toBe(200);
+    expect((await members(other.token)).map(({ id, role }) => [id, role])).toEqual([
+      [ownerId, "viewer"],
+      [other.id, "owner"],
+    ]);
+    expect((await remove(other.token, ownerId)).status).toBe(200);
+    expect(await members(other.token)).toHaveLength(1);
+    expect((await organization()).furtherMemberCount).toBe(0);
+  });
+});
+
+describe("a member who is removed", () => {
+  const wallet = async (credential: string): Promise<number> =>
+    (await as(credential, "GET", "/v1/wallet")).status;
+
+  async function newKey(credential: string): Promise<CreatedApiKey> {
+    return dataOf(
+      await as(credential, "POST", "/v1/auth/api-keys", { scopes: [...allScopes] }),
+      CreatedApiKey,
+    );
+  }
+
+  it("has neither sessions nor keys from the next call on, nor what was made with them, and others have theirs", async () => {
+    const member = await join("admin");
+    const own = await newKey(owner.token);
+    const [first, second] = [await newKey(member.token), await newKey(member.token)];
+    const child = await newKey(first.secret);
+    // What a deleted key has made still comes from whoever made that.
+    expect((await as(member.token, "DELETE", `/v1/auth/api-keys/${first.id}`)).status).toBe(200);
+    const adopted = dataOf(
+      await as(owner.token, "POST", `/v1/auth/api-keys/${second.id}/rotate`, {}),
+      CreatedApiKey,
+    );
+    expect((await remove(owner.token, member.id)).status).toBe(200);
+    expect(errorOf(await as(member.token, "GET", "/v1/wallet"))).toEqual(unauthorized);
+    for (const { secret } of [second, child]) {
+      expect(errorOf(await as(secret, "GET", "/v1/wallet"))).toEqual(unauthorized);
+    }
+    expect(await wallet(own.secret)).toBe(200);
+    expect(await wallet(adopted.secret)).toBe(200);
+    expect(errorOf(await logIn(member.email))).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+    expect(errorOf(await remove(owner.token, member.id))).toEqual(notFound);
+    // Nothing is left of them, so that their email is free.
+    expect(await findUser(member.id)).toBeUndefined();
+    const json = { email: member.email, password };
+    expect((await call("/v1/auth/register", { json, baseUrl: gateway.url })).status).toBe(201);
+  });
+
+  it("makes no key any more with a call that was let in before", async () => {
+    const member = await join("developer");
+    const removedAt = new Date().toISOString();
+    await updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { removedAt } }));
+    const actor: Actor = {
+      organizationId: owner.organizationId,
+      userId: member.id,
+      credential: { type: "session", sessionId: "ses_1" },
+      scopes: allScopes,
+    };
+    await expect(createApiKey(actor, CreateApiKeyRequest.parse({}))).rejects.toMatchObject({
+      code: "UNAUTHORIZED",
+    });
+  });
+
+  it("is shut out although the rest fails, which the same call goes on with", async () => {
+    const member = await join("admin");
+    const { secret } = await newKey(member.token);
+    const isOfKeys = (request: AwsRequest): boolean =>
+      isBy("ApiDeleteMember", "dynamodb:Query")(request) && request.body.includes('"ORG#');
+    faults.next(isOfKeys, async () => errorResponse("ValidationException", "no"), Number.POSITIVE_INFINITY);
+    expect((await remove(owner.token, member.id)).status).toBe(500);
+    expect(errorOf(await as(member.token, "GET", "/v1/wallet"))).toEqual(unauthorized);
+    expect(await members()).toHaveLength(1);
+    faults.clear();
+    expect((await remove(owner.token, member.id)).status).toBe(200);
+    expect(errorOf(await as(secret, "GET", "/v1/wallet"))).toEqual(unauthorized);
+    expect(await findUser(member.id)).toBeUndefined();
+  });
+});

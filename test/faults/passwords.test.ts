@@ -1,0 +1,311 @@
+import { randomUUID } from "node:crypto";
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import { Session } from "../../shared/contract/accounts.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import {
+  call,
+  Customer,
+  dataOf,
+  errorOf,
+  invalidFields,
+  password,
+  type ApiResponse,
+} from "../support/api.ts";
+import { emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
+import { Faults, isBy, loseRequest } from "../support/faults.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+});
+afterAll(async () => gateway.stop());
+afterEach(() => faults.clear());
+
+const newPassword = "staple battery horse";
+const invalidToken = { status: 400, code: "INVALID_EMAIL_TOKEN" };
+const unauthorized = { status: 401, code: "UNAUTHORIZED" };
+
+async function post(path: string, json: object): Promise<ApiResponse> {
+  return call(path, { json, baseUrl: gateway.url });
+}
+
+async function logIn(email: string, given: string): Promise<ApiResponse> {
+  return post("/v1/auth/login", { email, password: given });
+}
+
+async function sessionOf(email: string, given = password): Promise<string> {
+  return dataOf(await logIn(email, given), Session).token;
+}
+
+async function askForReset(email: string): Promise<ApiResponse> {
+  return post("/v1/auth/password-reset/request", { email });
+}
+
+async function reset(token: string, fields: object = {}): Promise<ApiResponse> {
+  return post("/v1/auth/password-reset", { token, password: newPassword, ...fields });
+}
+
+async function statusWith(credential: string): Promise<number> {
+  return (await call("/v1/wallet", { credential, baseUrl: gateway.url })).status;
+}
+
+/** A newcomer whose first email has come. */
+async function register(): Promise<Customer> {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  await waitForEmail(gateway, customer.email);
+  return customer;
+}
+
+/** Asks for a link, and takes the token out of it. */
+async function resetTokenFor({ email }: Customer): Promise<string> {
+  const before = emailsTo(gateway, email).length;
+  expect((await askForReset(email)).status).toBe(202);
+  const received = await waitForEmail(gateway, email, before + 1);
+  expect(received.subject).toBe("Set a new password");
+  expect(received.text).toContain(`${gateway.url}/account#reset=usr_`);
+  return tokenIn(received);
+}
+
+async function actionsOf(customer: Customer, credential: string): Promise<string[]> {
+  const answer = await customer.call("/v1/audit-log", { credential });
+  return [...answer.text.matchAll(/"action":"([^"]+)"/g)].map(([, action = ""]) => action);
+}
+
+describe("a reset of the password", () => {
+  it("lets in with the new one, ends all sessions, and tells the user", async () => {
+    const customer = await register();
+    const other = await sessionOf(customer.email);
+    const answer = await reset(await resetTokenFor(customer));
+    expect(answer.body).toEqual({ data: { changed: true } });
+    for (const token of [customer.token, other]) expect(await statusWith(token)).toBe(401);
+    expect(errorOf(await logIn(customer.email, password)).code).toBe("INVALID_CREDENTIALS");
+    const session = await sessionOf(customer.email, newPassword);
+    expect(await actionsOf(customer, session)).toContain("POST /v1/auth/password-reset");
+    const told = await waitForEmail(gateway, customer.email, 3);
+    expect(told.subject).toBe("Your password was changed");
+    expect(told.html).not.toContain("<a ");
+  });
+
+  it("happens once, however often its link is used at the same time", async () => {
+    const customer = await register();
+    const token = await resetTokenFor(customer);
+    const passwords = ["first", "second", "third"].map((each) => `${each} ${newPassword}`);
+    const answers = await Promise.all(passwords.map(async (each) => reset(token, { password: each })));
+    const won = passwords.filter((_, index) => answers[index]?.status === 200);
+    expect(won).toHaveLength(1);
+    for (const each of answers.filter(({ status }) => status !== 200))
+      expect(errorOf(each)).toEqual(invalidToken);
+    expect((await logIn(customer.email, won[0] ?? "")).status).toBe(200);
+  });
+
+  it("takes neither an older link, nor one for something else, nor one that has run out", async () => {
+    const customer = await register();
+    const verification = tokenIn(await waitForEmail(gateway, customer.email));
+    const older = await resetTokenFor(customer);
+    const newer = await resetTokenFor(customer);
+    for (const token of [older, verification]) expect(errorOf(await reset(token))).toEqual(invalidToken);
+    expect(errorOf(await post("/v1/auth/verify-email", { token: newer }))).toEqual(invalidToken);
+    gateway.advanceClock(31 * minuteMs);
+    expect(errorOf(await reset(newer))).toEqual(invalidToken);
+    expect((await logIn(customer.email, password)).status).toBe(200);
+  });
+
+  it("refuses a password that is too short or too long, and the link is good for another try", async () => {
+    const token = await resetTokenFor(await register());
+    expect(invalidFields(await reset(token, { password: "short" }))).toEqual(["password"]);
+    expect(invalidFields(await reset(token, { password: "ü".repeat(40) }))).toEqual(["password"]);
+    expect((await reset(token)).status).toBe(200);
+  });
+
+  it("answers in the same way for an email that nobody has, and writes to nobody", async () => {
+    const customer = await register();
+    const unknown = `${randomUUID()}@example.com`;
+    faults.clear();
+    const ofUnknown = await askForReset(unknown);
+    const asksOfUnknown = faults.seen.filter(isBy("RequestPasswordReset")).map(({ operation }) => operation);
+    faults.clear();
+    const ofKnown = await askForReset(customer.email.toUpperCase());
+    const asksOfKnown = faults.seen.filter(isBy("RequestPasswordReset")).map(({ operation }) => operation);
+    expect([ofUnknown.status, ofUnknown.body]).toEqual([ofKnown.status, ofKnown.body]);
+    expect(ofKnown.status).toBe(202);
+    // Neither looks whether there is an account.
+    expect(asksOfUnknown).toEqual(asksOfKnown);
+    expect(asksOfKnown).toEqual(["dynamodb:UpdateItem", "dynamodb:UpdateItem", "sqs:SendMessage"]);
+    // The job of the known one was queued behind the other.
+    await waitForEmail(gateway, customer.email, 2);
+    await vi.waitFor(() => {
+      const noted = faults.seen.filter(
+        ({ body }) => body.includes("SENT_EMAIL#") && body.includes("sentAt = :sentAt"),
+      );
+      expect(noted.length).toBeGreaterThan(0);
+    }, patience);
+    expect(emailsTo(gateway, unknown)).toEqual([]);
+  });
+
+  it("can be asked for so often for one email, whether or not somebody has it", async () => {
+    // An hour ago the tests before have asked from this address too.
+    gateway.advanceClock(61 * minuteMs);
+    const customer = await register();
+    for (const email of [customer.email, `${randomUUID()}@example.com`]) {
+      for (let count = 0; count < 5; count += 1) expect((await askForReset(email)).status).toBe(202);
+      expect(errorOf(await askForReset(email))).toEqual({ status: 429, code: "RATE_LIMITED" });
+    }
+    const others = Array.from({ length: 12 }, async () => askForReset(`${randomUUID()}@example.com`));
+    expect((await Promise.all(others)).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+    gateway.advanceClock(61 * minuteMs);
+    expect((await askForReset(customer.email)).status).toBe(202);
+  });
+
+  it("revokes the keys of a stranger who registered with the email, and those made with them", async () => {
+    const customer = await register();
+    const { secret } = await customer.createApiKey();
+    const child = await customer.call("/v1/auth/api-keys", { credential: secret, method: "POST" });
+    const [, secretOfChild = ""] = /"secret":"([^"]+)"/.exec(child.text) ?? [];
+    expect(await statusWith(secretOfChild)).toBe(200);
+    expect((await reset(await resetTokenFor(customer))).status).toBe(200);
+    for (const each of [secret, secretOfChild]) expect(await statusWith(each)).toBe(401);
+    const told = await waitForEmail(gateway, customer.email, 3);
+    expect(told.text).toContain("The API keys of that time are revoked.");
+    // From now on it is known whose email it is.
+    const session = await sessionOf(customer.email, newPassword);
+    const asked = await customer.call("/v1/auth/verify-email/request", {
+      method: "POST",
+      credential: session,
+    });
+    expect(errorOf(asked)).toEqual({ status: 409, code: "CONFLICT" });
+    const own = await customer.call("/v1/auth/api-keys", { credential: session, method: "POST" });
+    const [, ownSecret = ""] = /"secret":"([^"]+)"/.exec(own.text) ?? [];
+    expect((await reset(await resetTokenFor(customer))).status).toBe(200);
+    expect(await statusWith(ownSecret)).toBe(200);
+  });
+
+  it.each([
+    [
+      "the link was opened",
+      async ({ email }: Customer) => {
+        const token = tokenIn(await waitForEmail(gateway, email));
+        expect((await post("/v1/auth/verify-email", { token })).status).toBe(200);
+      },
+    ],
+    ["the operator knew them", async ({ organizationId }: Customer) => noteVerifiedEmail(organizationId)],
+  ])("leaves keys alone where %s before", async (_, verify) => {
+    const customer = await register();
+    await verify(customer);
+    const { secret } = await customer.createApiKey();
+    expect((await reset(await resetTokenFor(customer))).status).toBe(200);
+    expect(await statusWith(secret)).toBe(200);
+  });
+
+  it("that could not revoke all keys changes nothing, and its link is good for another try", async () => {
+    const customer = await register();
+    await customer.createApiKey();
+    const token = await resetTokenFor(customer);
+    faults.next(
+      ({ functionName, body }) => functionName.includes("ResetPassword") && body.includes("KEY#"),
+      loseRequest,
+      4,
+    );
+    expect((await reset(token)).status).toBe(500);
+    faults.clear();
+    expect((await logIn(customer.email, password)).status).toBe(200);
+    expect((await reset(token)).status).toBe(200);
+  });
+});
+
+describe("a change of the password", () => {
+  async function change(
+    customer: Customer,
+    fields: object = {},
+    credential = customer.token,
+  ): Promise<ApiResponse> {
+    const json = { currentPassword: password, newPassword, ...fields };
+    return customer.call("/v1/auth/password", { json, credential });
+  }
+
+  it("lets in with the new one, ends all other sessions, and tells the user", async () => {
+    const customer = await register();
+    const other = await sessionOf(customer.email);
+    const { secret } = await customer.createApiKey();
+    expect((await change(customer)).body).toEqual({ data: { changed: true } });
+    expect(await statusWith(customer.token)).toBe(200);
+    expect(await statusWith(other)).toBe(401);
+    expect(await statusWith(secret)).toBe(200);
+    expect(errorOf(await logIn(customer.email, password)).code).toBe("INVALID_CREDENTIALS");
+    const later = await sessionOf(customer.email, newPassword);
+    expect(await statusWith(later)).toBe(200);
+    expect(await actionsOf(customer, later)).toContain("POST /v1/auth/password");
+    expect((await waitForEmail(gateway, customer.email, 2)).subject).toBe("Your password was changed");
+  });
+
+  it("leaves a session that ends like any other: by itself, with all, and by the next change", async () => {
+    const byItself = await register();
+    expect((await change(byItself)).status).toBe(200);
+    await byItself.client.logout();
+    expect(await statusWith(byItself.token)).toBe(401);
+
+    const withAll = await register();
+    expect((await change(withAll)).status).toBe(200);
+    const second = await sessionOf(withAll.email, newPassword);
+    expect(
+      (await withAll.call("/v1/auth/logout-everywhere", { method: "POST", credential: second })).status,
+    ).toBe(200);
+    for (const token of [withAll.token, second]) expect(await statusWith(token)).toBe(401);
+
+    const byNext = await register();
+    expect((await change(byNext)).status).toBe(200);
+    const third = await sessionOf(byNext.email, newPassword);
+    const back = { currentPassword: newPassword, newPassword: password };
+    expect((await change(byNext, back, third)).status).toBe(200);
+    expect(errorOf(await byNext.call("/v1/wallet"))).toEqual(unauthorized);
+    expect(await statusWith(third)).toBe(200);
+  });
+
+  it("asks for the present one, and counts wrong ones together with those of log-ins", async () => {
+    const customer = await register();
+    const wrong = { status: 401, code: "INVALID_CREDENTIALS" };
+    for (let guess = 0; guess < 5; guess += 1) {
+      expect(errorOf(await change(customer, { currentPassword: `guess ${guess}` }))).toEqual(wrong);
+      expect(errorOf(await logIn(customer.email, `other guess ${guess}`))).toEqual(wrong);
+    }
+    expect(errorOf(await change(customer))).toEqual({ status: 429, code: "RATE_LIMITED" });
+    gateway.advanceClock(16 * minuteMs);
+    expect((await change(customer)).status).toBe(200);
+  });
+
+  it("names what is wrong with the new one, and wants another", async () => {
+    const customer = await register();
+    for (const each of ["short", "ü".repeat(40), password]) {
+      expect(invalidFields(await change(customer, { newPassword: each })), each).toEqual(["newPassword"]);
+    }
+    expect((await change(customer)).status).toBe(200);
+  });
+
+  it("does not win over a reset that came in between", async () => {
+    const customer = await register();
+    const token = await resetTokenFor(customer);
+    const stolen = "what the thief wants";
+    const isChange = ({ functionName, operation }: { functionName: string; operation: string }): boolean =>
+      functionName.includes("ChangePassword") && operation === "dynamodb:TransactWriteItems";
+    faults.next(isChange, async (request, next) => {
+      expect((await reset(token)).status).toBe(200);
+      return next(request);
+    });
+    expect(errorOf(await change(customer, { newPassword: stolen })).code).toBe("INVALID_CREDENTIALS");
+    expect(errorOf(await logIn(customer.email, stolen)).code).toBe("INVALID_CREDENTIALS");
+    expect((await logIn(customer.email, newPassword)).status).toBe(200);
+  });
+
+  it("is not for API keys", async () => {
+    const customer = await register();
+    const { secret } = await customer.createApiKey();
+    expect(errorOf(await change(customer, {}, secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+  });
+});

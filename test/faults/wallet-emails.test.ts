@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import { Session } from "../../shared/contract/accounts.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { call, Customer, dataOf, password } from "../support/api.ts";
+import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";
+import { Faults, isBy } from "../support/faults.ts";
+import { runSchedule } from "../support/functions.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+});
+afterAll(async () => gateway.stop());
+
+/** The jobs that the dispatcher of events has queued for emails. */
+function jobsOfEvents(): unknown[] {
+  const isQueueing = isBy("DispatchWebhook", "sqs:SendMessage");
+  return faults.seen.filter(isQueueing).map(({ body }) => JSON.parse(JSON.parse(body).MessageBody));
+}
+
+it("an owner whose email is verified hears once that the balance is low, and once a day that the cap is reached", async () => {
+  const email = `${randomUUID()}@example.com`;
+  const organizationName = 'Ada\r\nBcc: eve@example.com <b>& "shop"</b>';
+  const json = { email, password, organizationName };
+  const registered = await call("/v1/auth/register", { json, baseUrl: gateway.url });
+  const { token: credential, organization } = dataOf(registered, Session);
+  const ask = async (path: string, body: object, method = "POST"): Promise<number> =>
+    (await call(path, { json: body, credential, method, baseUrl: gateway.url })).status;
+  const send = async (): Promise<number> =>
+    ask("/v1/sms/send", { to: "15005550000", message: "hi", senderId: "ACME" });
+  await waitForEmail(gateway, email);
+  await noteVerifiedEmail(organization.id);
+  expect(await ask("/v1/wallet/top-up", { amount: 1 })).toBe(200);
+  expect(await ask("/v1/wallet", { lowBalanceThreshold: 0.99 }, "PATCH")).toBe(200);
+  expect([await send(), await send(), await send()]).toEqual([202, 202, 202]);
+  const low = await waitForEmail(gateway, email, 2);
+  expect(low.subject).toBe('The balance of Ada Bcc: eve@example.com <b>& "shop"</b> is low');
+  expect(low.text).toContain("is $0.9842, below the $0.99 that you want to hear of.");
+  expect(low.html).toContain("Ada Bcc: eve@example.com &lt;b&gt;&amp; &quot;shop&quot;&lt;/b&gt;");
+  expect(low.html).not.toContain("<b>");
+  expect(await ask("/v1/wallet", { dailySpendCap: 0.02 }, "PATCH")).toBe(200);
+  expect([await send(), await send()]).toEqual([402, 402]);
+  const capped = await waitForEmail(gateway, email, 3);
+  expect(capped.subject).toContain("has reached its daily spend cap");
+  expect(capped.text).toMatch(
+    /\$0\.02\. Messages are refused, and campaigns wait, until \d{4}-\d\d-\d\d 00:00 UTC\./,
+  );
+  const isNote = isBy("SendEmail", "dynamodb:UpdateItem");
+  await vi.waitFor(() => {
+    const notes = faults.seen.filter(isNote).filter(({ body }) => /SENT_EMAIL#evt_.*SET #sentAt/.test(body));
+    expect(notes).toHaveLength(2);
+  }, patience);
+  // Both events are handed out a second time, in case that their first jobs were lost.
+  await runSchedule(gateway, "ReleaseDue");
+  gateway.advanceClock(17 * minuteMs);
+  await runSchedule(gateway, "ReleaseDue");
+  const jobs = await vi.waitFor(() => {
+    const queued = jobsOfEvents();
+    expect(queued.length).toBeGreaterThanOrEqual(4);
+    return queued;
+  }, patience);
+  expect(await bringAgain(gateway, ...jobs)).toEqual({ batchItemFailures: [] });
+  expect(emailsTo(gateway, email)).toHaveLength(3);
+});
+
+it("an owner whose email nobody has verified hears nothing", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url, balance: 1 });
+  await waitForEmail(gateway, customer.email);
+  faults.clear();
+  await customer.client.updateWallet({ body: { lowBalanceThreshold: 0.99 } });
+  for (let sent = 0; sent < 3; sent += 1) await customer.send();
+  const [job] = await vi.waitFor(() => {
+    expect(jobsOfEvents()).toHaveLength(1);
+    return jobsOfEvents();
+  }, patience);
+  // The worker may hold it at this moment.
+  await vi.waitFor(async () => {
+    expect(await bringAgain(gateway, job)).toEqual({ batchItemFailures: [] });
+  }, patience);
+  expect(emailsTo(gateway, customer.email)).toHaveLength(1);
+});

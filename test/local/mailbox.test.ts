@@ -1,0 +1,66 @@
+import { expect, inject, it } from "vitest";
+import { vi } from "vitest";
+import * as z from "zod";
+
+import { Mailbox } from "../../infra/local/mailbox.ts";
+import { Customer } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
+
+const Emails = z.object({
+  data: z.array(z.object({ to: z.array(z.string()), subject: z.string(), text: z.string() })),
+});
+
+const evil = `<script>alert("1")</script>`;
+
+function send(mailbox: Mailbox, subject: string, text = "Hello"): void {
+  mailbox.keep({
+    FromEmailAddress: "sms@example.com",
+    Destination: { ToAddresses: ["ada@example.com"] },
+    Content: { Simple: { Subject: { Data: subject }, Body: { Text: { Data: text }, Html: { Data: "" } } } },
+  });
+}
+
+function pageOf(mailbox: Mailbox): string {
+  return mailbox.pages().get("/mailbox")?.().body ?? "";
+}
+
+it("shows over HTTP what the gateway has sent, to people and to programs", async () => {
+  const { email } = await Customer.register();
+  const url = inject("baseUrl");
+  const found = await vi.waitFor(async () => {
+    const { data } = Emails.parse(await (await fetch(`${url}/mailbox.json`)).json());
+    const mine = data.find(({ to }) => to.includes(email));
+    if (mine === undefined) throw new Error("it has not come yet");
+    return mine;
+  }, patience);
+  expect(found.subject).toBe("Verify your email");
+  const page = await fetch(`${url}/mailbox`);
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  const html = await page.text();
+  const link = /https?:\S+/.exec(found.text)?.[0] ?? "no link";
+  expect(html).toContain(`<a href="${link}">${link}</a>`);
+  expect(html).not.toContain("<script");
+  // It is no route of the API.
+  expect((await fetch(`${url}/mailbox`, { method: "POST" })).status).toBe(404);
+});
+
+it("keeps the last hundred, the newest first", () => {
+  const mailbox = new Mailbox();
+  for (let count = 1; count <= 102; count += 1) send(mailbox, `Email ${count}`);
+  expect(mailbox.emails).toHaveLength(100);
+  expect(mailbox.emails[0]?.subject).toBe("Email 102");
+  expect(mailbox.emails.at(-1)?.subject).toBe("Email 3");
+  expect(
+    [...pageOf(mailbox).matchAll(/<h2>Email (\d+)/g)].map(([, count]) => Number(count)).slice(0, 2),
+  ).toEqual([102, 101]);
+});
+
+it("shows what is HTML in an email as it was written, and links no further than an address goes", () => {
+  const mailbox = new Mailbox();
+  send(mailbox, evil, `${evil} https://example.com/"onclick="alert(1) javascript:alert(2)`);
+  const page = pageOf(mailbox);
+  expect(page).not.toContain("<script");
+  expect(page).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
+  expect([...page.matchAll(/<a [^>]*>/g)].map(([tag]) => tag)).toEqual(['<a href="https://example.com/">']);
+});

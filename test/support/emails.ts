@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+
+import { vi } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import type { KeptEmail } from "../../infra/local/mailbox.ts";
+import { functionNamed } from "./functions.ts";
+import { patience } from "./patience.ts";
+
+/** The emails that a gateway has sent to an address, the newest first. */
+export function emailsTo({ emails }: LocalGateway, address: string): KeptEmail[] {
+  return emails.filter(({ to }) => to.includes(address));
+}
+
+/**
+ * Waits until an address has got so many emails.
+ * @returns the newest
+ */
+export async function waitForEmail(gateway: LocalGateway, address: string, count = 1): Promise<KeptEmail> {
+  return vi.waitFor(() => {
+    const emails = emailsTo(gateway, address);
+    const [newest] = emails;
+    if (newest === undefined || emails.length < count) {
+      throw new Error(`${emails.length} of ${count} emails have come`);
+    }
+    return newest;
+  }, patience);
+}
+
+/** The token in the link of an email. */
+export function tokenIn({ text }: KeptEmail): string {
+  const token = /\/account#\w+=(\S+)/.exec(text)?.[1];
+  if (token === undefined) throw new Error("the email has no link");
+  return token;
+}
+
+/** Brings jobs for emails again, as the queue does when the function that worked on them has failed. */
+export async function bringAgain(gateway: LocalGateway, ...jobs: readonly unknown[]): Promise<unknown> {
+  const Records = jobs.map((job) => ({
+    messageId: randomUUID(),
+    body: JSON.stringify(job),
+    attributes: {},
+  }));
+  return functionNamed(gateway, "SendEmail").invoke({ Records });
+}
