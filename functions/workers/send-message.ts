@@ -1,15 +1,25 @@
-import { configuredCarrier } from "../../shared/carriers/configured.ts";
+import { Breakers } from "../../shared/carriers/breaker.ts";
+import { carriersOf } from "../../shared/carriers/carriers.ts";
+import { Paces } from "../../shared/carriers/pace.ts";
+import { watchCarriers } from "../../shared/carriers/record.ts";
 import { countOutcomes } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { watchSending } from "../../shared/messages/sending-pause.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
+import { findPresentCard } from "../../shared/prices/cost.ts";
 
-const carrier = configuredCarrier();
+const carriers = watchCarriers();
+const breakers = new Breakers();
+const paces = new Paces();
 const sending = watchSending();
 
 export const handler = worker(
   MessageJob,
-  async (job) => handToCarrier(job, carrier, await sending()),
+  async (job) => {
+    // Before a message is claimed: what is read behind it would leave open what the carrier did.
+    const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
+    return handToCarrier(job, { carriers: carriersOf(book), breakers, paces, sending: present, rateCard });
+  },
   async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
 );

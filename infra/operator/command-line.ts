@@ -3,15 +3,21 @@ import { Argument, Command, InvalidArgumentError } from "commander";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";
 import { auditCommands } from "./audit.ts";
+import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
+import { marginCommands } from "./margins.ts";
+import { numberCommands } from "./numbers.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
+import { priceCommands } from "./prices.ts";
 import { reviewCommands } from "./reviews.ts";
+import { routeCommands } from "./routes.ts";
 import { sendingCommands } from "./sending.ts";
+import { userCommands } from "./users.ts";
 import { walletCommands } from "./wallet.ts";
 import { webhookCommands } from "./webhooks.ts";
 
@@ -20,9 +26,15 @@ export const commands: readonly OperatorCommand[] = [
   ...organizationCommands,
   exportOrganization,
   ...eraseCommands,
+  ...userCommands,
   ...walletCommands,
   ...reviewCommands,
+  ...numberCommands,
+  ...priceCommands,
+  ...marginCommands,
   ...sendingCommands,
+  ...carrierCommands,
+  ...routeCommands,
   ...deadLetterCommands,
   ...auditCommands,
   ...auditLogCommands,

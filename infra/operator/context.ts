@@ -22,24 +22,33 @@ export interface About {
   readonly before?: Facts;
 }
 
-/** What a command works with. */
-export interface Context {
-  readonly output: Output;
+/** The gateway that a command is about. */
+export interface Connection {
   /** An output of the gateway's stack. */
   readonly stackOutput: (name: string) => StackOutput;
+  readonly stackName: string;
+  /** The address of its API, without a slash at the end. */
+  readonly apiUrl: string;
+}
+
+/** What a command works with. */
+export interface Context extends Connection {
+  readonly output: Output;
   /**
    * Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it: the id of
    * the organisation, or `yes` where it is about none. Then it is written into the audit log. Every command that changes
    * something begins with it.
    */
   readonly confirm: (what: string, about?: About) => Promise<void>;
+  /** Writes into the audit log what is handed out, of a command that changes nothing and asks nobody. */
+  readonly record: (about: About) => Promise<void>;
   /** Notes for the audit log how it is after the change. */
   readonly changed: (after: Facts) => void;
 }
 
 /** Finds a deployed stage by its stack's outputs, or the gateway on this machine, and points the shared code at it. */
-export async function connect(stage: Stage | undefined): Promise<Context["stackOutput"]> {
-  const outputs = stage === undefined ? await outputsOfLocalGateway() : await outputsOfStage(stage);
+export async function connect(stage: Stage | undefined): Promise<Connection> {
+  const { outputs, stackName } = stage === undefined ? await localGateway() : await deployedStage(stage);
   const stackOutput = (name: string): StackOutput => {
     const output = outputs.find((each) => each.name === name);
     if (output === undefined) {
@@ -50,30 +59,39 @@ export async function connect(stage: Stage | undefined): Promise<Context["stackO
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
   const retention = outputs.find(({ name }) => name === outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
-  return stackOutput;
+  const apiUrl = stackOutput(outputNames.apiUrl).value.replace(/\/$/, "");
+  return { stackOutput, stackName, apiUrl };
 }
 
-async function outputsOfLocalGateway(): Promise<readonly StackOutput[]> {
+interface Found {
+  readonly outputs: readonly StackOutput[];
+  readonly stackName: string;
+}
+
+async function localGateway(): Promise<Found> {
   const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-  const { dynamodb, sqs, outputs } = await readConnections(dataFolder);
+  const { dynamodb, sqs, secretsManager, stackName, outputs } = await readConnections(dataFolder);
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
   process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
+  process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = secretsManager;
   process.env["AWS_REGION"] = localRegion;
   process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
   process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
   // A profile that the shell names would come before these credentials.
   delete process.env["AWS_PROFILE"];
-  return outputs;
+  return { outputs, stackName };
 }
 
-async function outputsOfStage({ name }: Stage): Promise<readonly StackOutput[]> {
-  const StackName = `sms-gateway-${name}`;
-  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }));
-  return (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "", Description }) => ({
+async function deployedStage({ name }: Stage): Promise<Found> {
+  const stackName = `sms-gateway-${name}`;
+  const describe = new DescribeStacksCommand({ StackName: stackName });
+  const { Stacks } = await new CloudFormationClient({}).send(describe);
+  const outputs = (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "", Description }) => ({
     name: OutputKey,
     value: OutputValue,
     description: Description,
   }));
+  return { outputs, stackName };
 }
 
 interface Streams {

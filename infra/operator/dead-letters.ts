@@ -20,9 +20,6 @@ const batchSize = 10;
 /** How long a job that was taken off a dead-letter queue stays hidden from others. */
 const hiddenSeconds = 60;
 
-/** When a job that was only looked at is seen again. The embedded SQS loses one that is to be seen at once. */
-const shownAgainSeconds = 1;
-
 /** How long a receive waits: only one that waits asks every server whether it has a message. */
 const waitSeconds = 1;
 
@@ -194,7 +191,7 @@ async function showAgain(QueueUrl: string, messages: readonly Message[]): Promis
     const Entries = messages.slice(start, start + batchSize).map(({ ReceiptHandle }, index) => ({
       Id: String(index),
       ReceiptHandle,
-      VisibilityTimeout: shownAgainSeconds,
+      VisibilityTimeout: 0,
     }));
     await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
   }

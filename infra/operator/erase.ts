@@ -11,8 +11,8 @@ const ofOrganization = command({
   name: "organizations erase",
   summary: "Erase an organisation, but for its ledger",
   details:
-    "Its wallet has to be closed, empty and settled: wallet close, wallet debit, twenty minutes. The user, keys, KYC, sender " +
-    "IDs, contacts, templates, campaigns, messages, webhooks and deliveries go; wallet and ledger stay, which have ids and " +
+    "Its wallet has to be closed, empty and settled: wallet close, wallet debit, twenty minutes. Users, invitations, keys, KYC, sender " +
+    "IDs, contacts, opt-outs, templates, campaigns, messages, replies, webhooks and deliveries go; wallet and ledger stay, which have ids and " +
     "amounts. An erasure that was interrupted, or met messages that are still to be sent, is finished by the same command " +
     "with the organisation's id. Export first what must be handed out.",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
@@ -40,8 +40,8 @@ const ofNumber = command({
   name: "numbers erase",
   summary: "Take a phone number out of all that there is of it",
   details:
-    "Out of contacts, messages with their texts, and deliveries of webhooks. The ledger has no numbers. Whoever has opted " +
-    "out stays so: of that contact nothing is kept but the number. Messages that are still to be sent, and deliveries that " +
+    "Out of contacts, messages with their texts, replies, and deliveries of webhooks. The ledger has no numbers. Whoever has opted " +
+    "out stays so: of that nothing is kept but the number. Messages that are still to be sent, and deliveries that " +
     "are still to be made, are counted as left: repeat it a day later, when answers to repeated requests are gone too. Reads " +
     "all messages of the organisations.",
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
@@ -67,11 +67,11 @@ const ofNumber = command({
       const erased = await eraseNumber(organizationId, number);
       lookedAt += 1;
       left += erased.left;
-      const { contacts, optOutsKept, messages, deliveries } = erased;
-      if (contacts + optOutsKept + messages + deliveries + erased.left > 0) {
+      const { contacts, optOutsKept, messages, inbound, deliveries } = erased;
+      if (contacts + optOutsKept + messages + inbound + deliveries + erased.left > 0) {
         output.result(
           { organizationId, ...erased },
-          `${organizationId}: ${contacts} contacts, ${messages} messages, ${deliveries} deliveries erased; ` +
+          `${organizationId}: ${contacts} contacts, ${messages} messages, ${inbound} replies, ${deliveries} deliveries erased; ` +
             `${optOutsKept} opt-outs kept, ${erased.left} left`,
         );
       }

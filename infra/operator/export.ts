@@ -20,9 +20,14 @@ import { jsonOf } from "./output.ts";
 const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
 type Stored = z.infer<typeof Stored>;
 
-/** What is exported of an item: no keys of the table, no secrets and what proves one, and no marks of work under way. */
+/**
+ * What is exported of an item: no keys of the table, no secrets and what proves one, and nothing of what the operator has
+ * with carriers, for it is the customer who gets it.
+ */
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
-  const shown = Object.entries(fields).filter(([name]) => !/secret|hash|token|password/i.test(name));
+  const shown = Object.entries(fields).filter(
+    ([name]) => !/secret|hash|token|password|^(carrier|costMicros|refusedBy)$/i.test(name),
+  );
   return Object.fromEntries(shown);
 }
 
@@ -31,16 +36,19 @@ export const exportOrganization = command({
   name: "organizations export",
   summary: "Write down everything that the gateway holds of an organisation",
   details:
-    "One JSON object a line: the user, the organisation, its keys and webhooks without their secrets, KYC, sender IDs, " +
-    "wallet, ledger, messages, numbers of each day, contacts, templates, campaigns, deliveries and the audit log. Not in " +
+    "One JSON object a line: the users and who is invited, the organisation, its keys and webhooks without their secrets, KYC, sender IDs, " +
+    "wallet, ledger, messages, numbers of each day, contacts, opt-outs, replies, templates, campaigns, deliveries and the audit log. Not in " +
     "it is what lives for a day: answers to repeated requests, and limits.",
   examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
   input: z.object({
     organization: Organization,
-    to: part("--to <file>", "a new file; without it the standard output", RequiredText.optional()),
+    to: part("--to <file>", "a new file; without it the standard output", RequiredText.optional(), {
+      isPersonal: true,
+    }),
   }),
-  run: async ({ organization, to }, { output }) => {
+  run: async ({ organization, to }, { output, record, changed }) => {
     const found = await readOrganization(organization);
+    await record({ organizationId: found.id });
     // It is the data of a person: nobody else on this machine is to read it, and no file is to be lost for it.
     const file = to === undefined ? undefined : await open(to, "wx", 0o600);
     let count = 0;
@@ -55,13 +63,21 @@ export const exportOrganization = command({
     } finally {
       await file?.close();
     }
+    changed({ count });
     if (to !== undefined) output.result({ organizationId: found.id, count, to }, `${count} items in ${to}`);
   },
 });
 
 /** All items that are an organisation's. */
 async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncGenerator<Stored> {
-  if (ownerId !== undefined) yield* itemsOf(keys.user(ownerId).pk);
+  const userIds = new Set(ownerId === undefined ? [] : [ownerId]);
+  for await (const { userId } of itemsOf(keys.member(id, "").pk)) userIds.add(String(userId));
+  for (const userId of userIds) {
+    yield* itemsOf(keys.user(userId).pk);
+    yield* itemsOf(keys.password(userId).pk);
+    yield* itemsOf(keys.emailToken(userId, "").pk);
+    yield* itemsOf(keys.invitation(userId).pk);
+  }
   const webhookIds: string[] = [];
   for await (const item of itemsOf(keys.organization(id).pk)) {
     if (item.entity === "webhook") webhookIds.push(item.sk.slice("WEBHOOK#".length));
@@ -70,10 +86,13 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
   const parts = partNames(maxMessageParts);
   const partitions = [
     keys.apiKeyUse(id, "").pk,
+    keys.priceOverrides(id).pk,
     keys.wallet(id).pk,
     ...parts.map((each) => ledgerPartition(id, each)),
     ...parts.map((each) => messagesPartition(id, each)),
     ...parts.map((each) => keys.dayCounts(id, "", each).pk),
+    keys.optOut(id, "").pk,
+    keys.inbound(id, "").pk,
     keys.template(id, "").pk,
     keys.campaign(id, "").pk,
     keys.auditEntry(id, "").pk,

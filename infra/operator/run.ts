@@ -29,13 +29,14 @@ async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order):
   try {
     await run({
       output,
-      stackOutput: await connect(stage),
+      ...(await connect(stage)),
       confirm: async (what, about = {}) => {
         const answer = about.organizationId ?? "yes";
         const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer));
         if (!isAgreed) throw new Error("Nothing was changed.");
         await record.begin(about);
       },
+      record: async (about) => record.begin(about),
       changed: (after) => record.changed(after),
     });
     await record.end("done");

@@ -12,10 +12,10 @@ import { adjustWallet } from "../../shared/wallet/adjust.ts";
 import { microsOf, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { serviceSignature } from "../../shared/webhooks/signature.ts";
-import { outputNames } from "../constructs/stack-outputs.ts";
 import { startReceiver } from "../demo/webhook-receiver.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { connect } from "./context.ts";
+import { RecordOfCommand } from "./record-of-command.ts";
 
 // `npm run smoke -- --stage NAME`: does on a deployed stage what the gateway is for, as a customer who is made up for it
 // and as its operator, and cleans up. Its README says what remains.
@@ -43,13 +43,17 @@ const cleaning: { readonly what: string; readonly undo: () => Promise<unknown> }
 
 try {
   const { stage, to, senderId } = readOptions();
-  const stackOutput = await connect(stage);
-  const baseUrl = stackOutput(outputNames.apiUrl).value.replace(/\/$/, "");
+  const { apiUrl: baseUrl } = await connect(stage);
   say(`stage ${stage.name}`, baseUrl);
+  // All that it does as the operator: what it gives and approves, and takes back.
+  const record = new RecordOfCommand(stage, "smoke", {});
+  let outcome: "done" | "unknown" = "unknown";
   try {
-    await tryStage(stage, baseUrl, { to, senderId });
+    await tryStage(stage, baseUrl, record, { to, senderId });
+    outcome = "done";
   } finally {
     await cleanUp();
+    await record.end(process.exitCode === undefined ? outcome : "unknown");
   }
   if (process.exitCode === undefined) say("passed", `stage ${stage.name} does what it is for`);
 } catch (error) {
@@ -71,10 +75,16 @@ function readOptions(): Options & { readonly stage: Stage } {
   return { stage: stageNamed(values.stage), to: values.to, senderId: values["sender-id"] };
 }
 
-async function tryStage(stage: Stage, baseUrl: string, options: Options): Promise<void> {
+async function tryStage(
+  stage: Stage,
+  baseUrl: string,
+  record: RecordOfCommand,
+  options: Options,
+): Promise<void> {
   const { version } = await createClient({ baseUrl }).getHealth();
   say("health", `answers, version ${version}`);
   const customer = await register(baseUrl);
+  await record.begin({ organizationId: customer.organizationId });
   await credit(customer);
   const { id: keyId, secret } = await customer.client.createApiKey({ body: { name: "smoke test" } });
   cleaning.push({

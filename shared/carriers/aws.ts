@@ -9,11 +9,10 @@ import {
   ValidationException,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
-import { log } from "../platform/log.ts";
-import { countMetrics } from "../platform/metrics.ts";
 import { CarefulRetryStrategy } from "../platform/table/retry.ts";
-import type { Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
+import type { HandOff, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
+import type { SettingsOf } from "./settings.ts";
 
 const client = new PinpointSMSVoiceV2Client({
   // A lost answer may mean a message that was sent, so it is not asked for again.
@@ -29,31 +28,40 @@ const client = new PinpointSMSVoiceV2Client({
   },
 });
 
-/** AWS End User Messaging. The sender ID must be registered there, where the destination's country asks for it. */
-export const awsCarrier: Carrier = {
-  deduplicates: false,
-  async send(message: OutgoingMessage): Promise<HandOff> {
-    try {
-      const { MessageId } = await client.send(
-        new SendTextMessageCommand({
-          DestinationPhoneNumber: `+${message.to}`,
-          OriginationIdentity: message.from,
-          MessageBody: message.text,
-          MessageType: message.isPromotional ? "PROMOTIONAL" : "TRANSACTIONAL",
-          Context: { reference: message.reference },
-        }),
-      );
-      return { outcome: "accepted", carrierReference: MessageId ?? "" };
-    } catch (error) {
-      const handOff = handOffOf(error, message.reference);
-      if (handOff === undefined) throw error;
-      return handOff;
-    }
-  },
-};
+/**
+ * Hands a message to AWS End User Messaging. What it comes from must be registered there, where the destination's country
+ * asks for it.
+ * @throws Error when it is not known whether AWS took it
+ */
+export async function sendWithAws(
+  { originationIdentities, configurationSetName, maxPrice, protectConfigurationId }: SettingsOf<"aws">,
+  message: OutgoingMessage,
+): Promise<HandOff> {
+  const { country = "default" } = message;
+  const identities = new Map(Object.entries(originationIdentities));
+  try {
+    const { MessageId } = await client.send(
+      new SendTextMessageCommand({
+        DestinationPhoneNumber: `+${message.to}`,
+        OriginationIdentity: identities.get(country) ?? identities.get("default") ?? message.from,
+        MessageBody: message.text,
+        MessageType: message.isPromotional ? "PROMOTIONAL" : "TRANSACTIONAL",
+        ...(configurationSetName === undefined ? {} : { ConfigurationSetName: configurationSetName }),
+        ...(maxPrice === undefined ? {} : { MaxPrice: maxPrice }),
+        ...(protectConfigurationId === undefined ? {} : { ProtectConfigurationId: protectConfigurationId }),
+        Context: { reference: message.reference },
+      }),
+    );
+    return { outcome: "accepted", carrierReference: MessageId };
+  } catch (error) {
+    const handOff = handOffOf(error);
+    if (handOff === undefined) throw error;
+    return handOff;
+  }
+}
 
 /** What an error says about the message, or undefined when it may have been taken all the same. */
-function handOffOf(error: unknown, messageId: string): HandOff | undefined {
+function handOffOf(error: unknown): HandOff | undefined {
   if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
     return { outcome: "tryLater" };
   }
@@ -64,16 +72,19 @@ function handOffOf(error: unknown, messageId: string): HandOff | undefined {
       errorCode: isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR",
     };
   }
-  // An opted-out number or blocked country, and a sender ID that is not registered.
-  if (error instanceof ConflictException) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+  if (error instanceof ConflictException) {
+    // A blocked country, a price above the highest, or a sender ID that is not registered: others may take it.
+    const isOptedOut = error.Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
+    return {
+      outcome: "refused",
+      errorCode: isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE",
+    };
+  }
   if (error instanceof ResourceNotFoundException) {
     return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
   if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
-  // Nothing is wrong with the message: it waits until the operator has seen to the stage.
-  log.error("carrier.not_reached", { messageId, errorCode: error instanceof Error ? error.name : undefined });
-  countMetrics({ CarrierNotReached: 1 });
-  return { outcome: "tryLater" };
+  return { outcome: "notReached", reason: error instanceof Error ? error.name : "unknown" };
 }
 
 /** Whether AWS refused the request for what we are, such as a permission or a credential that is missing. */

@@ -1,22 +1,32 @@
-import type { MessageErrorCode, Encoding } from "../contract/sms.ts";
+import type { Encoding, MessageErrorCode } from "../contract/sms.ts";
 
 export interface OutgoingMessage {
-  /** Our id of the message, given to the carrier as the client's reference. */
+  /** Names the message to us by itself: `<organisation>.<message>`, of letters, digits, `_` and one dot. */
   readonly reference: string;
   readonly to: string;
+  /** The ISO 3166-1 code of the country that the number belongs to, where it is known. */
+  readonly country?: string | undefined;
   readonly from: string;
   readonly text: string;
   readonly encoding: Encoding;
   readonly isPromotional: boolean;
 }
 
+/** A message with the address at which the carrier tells what becomes of it, where it is to tell that. */
+export type AddressedMessage = OutgoingMessage & { readonly callbackUrl?: string | undefined };
+
 /** What the carrier said. A thrown error means that it is not known whether the carrier took the message. */
 export type HandOff =
-  | { readonly outcome: "accepted"; readonly carrierReference: string }
+  | { readonly outcome: "accepted"; readonly carrierReference?: string | undefined }
   /** The carrier did not take the message and never will. */
   | { readonly outcome: "refused"; readonly errorCode: MessageErrorCode }
   /** The carrier did not take the message, but a later attempt may go through. */
-  | { readonly outcome: "tryLater" };
+  | { readonly outcome: "tryLater"; readonly retryAfterSeconds?: number | undefined }
+  /**
+   * Nothing was handed over, through no fault of the message: no connection was made, or the carrier turned us away for
+   * what we are. `reason` is a name of ours or of an error, never a word of the carrier.
+   */
+  | { readonly outcome: "notReached"; readonly reason: string };
 
 /** Whoever carries the SMS. */
 export interface Carrier {

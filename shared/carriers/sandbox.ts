@@ -12,14 +12,14 @@ const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.i
 const retentionMs = 7 * dayMs;
 
 /** How the sandbox treats a number after so many calls with the same message. Other numbers are accepted. */
-const scenarios: Readonly<Record<string, (calls: number) => HandOff["outcome"] | "invalid" | "unroutable">> =
-  {
-    "15005550001": () => "invalid",
-    "15005550002": () => "unroutable",
-    "15005550003": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
-    "15005550004": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
-    "15005550006": () => "refused",
-  };
+type Treatment = "accepted" | "invalid" | "refused" | "tryLater" | "unroutable";
+const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
+  "15005550001": () => "invalid",
+  "15005550002": () => "unroutable",
+  "15005550003": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
+  "15005550004": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
+  "15005550006": () => "refused",
+};
 
 /**
  * A carrier that sends nothing: the default outside production. Like a good real one it recognises a message
@@ -28,11 +28,12 @@ const scenarios: Readonly<Record<string, (calls: number) => HandOff["outcome"] |
 export const sandboxCarrier: Carrier = {
   deduplicates: true,
   async send(message: OutgoingMessage): Promise<HandOff> {
-    const calls = await countCall(message.reference);
+    const messageId = message.reference.slice(message.reference.indexOf(".") + 1);
+    const calls = await countCall(messageId);
     const outcome = scenarios[message.to]?.(calls) ?? "accepted";
     switch (outcome) {
       case "accepted":
-        return { outcome, carrierReference: `sandbox-${message.reference}` };
+        return { outcome, carrierReference: `sandbox-${messageId}` };
       case "tryLater":
         return { outcome };
       case "invalid":
@@ -45,11 +46,11 @@ export const sandboxCarrier: Carrier = {
   },
 };
 
-async function countCall(reference: string): Promise<number> {
+async function countCall(messageId: string): Promise<number> {
   const expiresAt = epochSeconds(new Date(now().getTime() + retentionMs));
   const counted = await updateItem(
     SandboxRecord,
-    updateOf(keys.sandboxMessage(reference), {
+    updateOf(keys.sandboxMessage(messageId), {
       set: { entity: "sandboxMessage", expiresAt },
       add: { calls: 1 },
     }),

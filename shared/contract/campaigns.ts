@@ -101,6 +101,12 @@ const CampaignProgress = z
     queued: z.int(),
     sent: z.int(),
     failed: z.int(),
+    delivered: z.int().meta({ description: "Those that their phones got, as receipts say." }),
+    undelivered: z.int().meta({ description: "Those that were sent and that their phones did not get." }),
+    receiptRate: z.number().min(0).max(1).nullable().meta({
+      description:
+        "The share of the delivered among those that were delivered or not; null while there are none.",
+    }),
     skipped: z
       .object({
         optedOut: z.int(),
@@ -111,6 +117,9 @@ const CampaignProgress = z
         destinationNotAllowed: z.int().optional().meta({
           description:
             "Their numbers are not of a country that is sent to from here. Absent where there are none.",
+        }),
+        destinationNotPriced: z.int().optional().meta({
+          description: "There is no price for numbers like theirs. Absent where there are none.",
         }),
       })
       .meta({ description: "Contacts that got no message." }),

@@ -36,9 +36,11 @@ const Attributes = z
     description: "Whatever else you know of the contact, by names that templates can use.",
   });
 
-const OptedOut = z
-  .boolean()
-  .meta({ description: "Whether the person behind the number wants no campaigns and no other marketing." });
+const OptedOut = z.boolean().meta({
+  description:
+    "Whether the person behind the number wants no campaigns and no other marketing: the opt-out of the number, which a " +
+    "new contact takes over.",
+});
 
 export const CreateContactRequest = z
   .object({

@@ -13,6 +13,18 @@ const MessageCounts = z
       description:
         "The share of the messages that were sent among those that were sent or failed; null while there are none.",
     }),
+    delivered: z.int().meta({ description: "Those that their phones got, as receipts say." }),
+    undelivered: z.int().meta({ description: "Those that were sent and that their phones did not get." }),
+    receiptRate: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .meta({
+        description:
+          "The share of the messages that were delivered among those of which a receipt says whether they were; null while " +
+          "there are none.",
+      }),
     spend: z.number().meta({
       description:
         "The prices of the messages, less what was returned for those that failed or were cancelled.",

@@ -25,6 +25,11 @@ export const errorCatalogue = {
     message: "The organisation has no wallet.",
     remedy: "Ask the operator of the gateway to open a wallet for the organisation.",
   },
+  INVALID_EMAIL_TOKEN: {
+    status: 400,
+    message: "The link is not good: it was used, has run out, or a newer one was sent.",
+    remedy: "Ask for a new email, and use the link in the newest one.",
+  },
   UNAUTHORIZED: {
     status: 401,
     message: "A valid credential is required: Authorization: Bearer <token or API key>.",
@@ -34,6 +39,16 @@ export const errorCatalogue = {
     status: 401,
     message: "The email or the password is wrong.",
     remedy: "Check both and log in again.",
+  },
+  SECOND_FACTOR_REQUIRED: {
+    status: 401,
+    message: "The password is right, and a code of the second factor is needed too.",
+    remedy: "Log in again with `code`: the six digits of your app, or a recovery code.",
+  },
+  INVALID_SECOND_FACTOR: {
+    status: 401,
+    message: "The code is wrong, was used before, or its time is over.",
+    remedy: "Take the next code of your app, or a recovery code that was not used.",
   },
   INSUFFICIENT_BALANCE: {
     status: 402,
@@ -54,6 +69,11 @@ export const errorCatalogue = {
     status: 403,
     message: "Top-ups over the API are disabled here.",
     remedy: "Ask the operator of the gateway to credit the wallet.",
+  },
+  EMAIL_DISABLED: {
+    status: 403,
+    message: "This gateway sends no emails.",
+    remedy: "Ask the operator of the gateway to do it for you.",
   },
   ORGANIZATION_SUSPENDED: {
     status: 403,
@@ -90,9 +110,14 @@ export const errorCatalogue = {
     message: "No messages are sent to numbers like this one from here.",
     remedy: "Ask the operator of the gateway which countries it sends to.",
   },
+  DESTINATION_NOT_PRICED: {
+    status: 403,
+    message: "There is no price for numbers like this one, so that nothing is sent to them.",
+    remedy: "See `GET /v1/prices` for what is sold; ask the operator of the gateway for a price.",
+  },
   RECIPIENT_OPTED_OUT: {
     status: 403,
-    message: "The contact with this number has opted out of marketing.",
+    message: "This number has opted out of marketing.",
     remedy: "Send them no marketing; one-time codes and transactional messages still reach them.",
   },
   NOT_FOUND: {
@@ -114,6 +139,11 @@ export const errorCatalogue = {
     status: 409,
     message: "An account with this email exists.",
     remedy: "Log in, or register with another email.",
+  },
+  LAST_OWNER: {
+    status: 409,
+    message: "The organisation would have no owner.",
+    remedy: "Make another member an owner first.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
@@ -171,6 +201,7 @@ export const sendErrors = [
   "KYC_REQUIRED",
   "SENDER_ID_NOT_APPROVED",
   "DESTINATION_NOT_ALLOWED",
+  "DESTINATION_NOT_PRICED",
   "RECIPIENT_OPTED_OUT",
   "WALLET_MISSING",
   "INSUFFICIENT_BALANCE",

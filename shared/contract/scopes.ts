@@ -10,7 +10,7 @@ export const allScopes: readonly Scope[] = Scope.options;
 
 /** What a person is in their organisation. */
 export const Role = z.enum(["owner", "admin", "developer", "viewer"]).meta({ id: "Role" });
-type Role = z.infer<typeof Role>;
+export type Role = z.infer<typeof Role>;
 
 /** What the people of a role may do. */
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {

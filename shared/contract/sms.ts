@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { Currency, idSchema, PhoneNumber, text, Timestamp } from "./primitives.ts";
+import { Currency, idSchema, PageQuery, PhoneNumber, text, Timestamp } from "./primitives.ts";
 
 export const MessageType = z.enum(["otp", "transactional", "marketing"]);
 export type MessageType = z.infer<typeof MessageType>;
@@ -31,7 +31,7 @@ export const SendSmsRequest = z
     messageType: MessageType.optional().meta({
       description:
         "`marketing` waits on a queue of its own, so that it never holds up a one-time code, and is not sent to " +
-        "contacts who have opted out.",
+        "numbers that have opted out.",
     }),
   })
   .meta({
@@ -70,10 +70,50 @@ export const MessageErrorCode = z
       "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
       "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again. " +
       "`MESSAGE_SENDER_ID_NOT_APPROVED`: the approval of its sender ID was withdrawn before it was sent. " +
-      "`MESSAGE_RECIPIENT_OPTED_OUT`: the contact opted out of marketing before it was sent. " +
+      "`MESSAGE_RECIPIENT_OPTED_OUT`: the number opted out of marketing before it was sent. " +
       "`ORGANIZATION_SUSPENDED`: the operator had suspended the organisation when the message was to be sent.",
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
+
+export const DeliveryStatus = z.enum(["pending", "delivered", "undelivered", "unknown"]).meta({
+  id: "DeliveryStatus",
+  description:
+    "Whether the phone got the message. `pending` until a receipt says so, `unknown` when none has come in a week or the " +
+    "carrier does not know. A receipt may come late: `unknown` can become `undelivered`, and whatever it was `delivered`.",
+});
+
+/** Why a phone did not get a message, in words that name no carrier. */
+export const DeliveryErrorCode = z
+  .enum([
+    "DELIVERY_EXPIRED",
+    "DELIVERY_INVALID_DESTINATION",
+    "DELIVERY_REJECTED",
+    "DELIVERY_UNREACHABLE",
+    "DELIVERY_FAILED",
+  ])
+  .meta({
+    id: "DeliveryErrorCode",
+    description:
+      "Why the phone did not get the message. `DELIVERY_EXPIRED`: it could not be reached for as long as the carrier tries. " +
+      "`DELIVERY_INVALID_DESTINATION`: nobody has the number. " +
+      "`DELIVERY_REJECTED`: a carrier on the way, or its filter, refused the message. " +
+      "`DELIVERY_UNREACHABLE`: the phone is off, out of reach or barred. " +
+      "`DELIVERY_FAILED`: no reason was given.",
+  });
+export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
+
+const Delivery = z
+  .object({
+    status: DeliveryStatus,
+    at: Timestamp.meta({ description: "Since when it is so." }),
+    errorCode: DeliveryErrorCode.optional(),
+  })
+  .meta({
+    id: "Delivery",
+    description:
+      "What became of the message behind the carrier that took it. `status` of the message stays what it is, and its price " +
+      "is not returned.",
+  });
 
 const Pricing = z
   .object({
@@ -123,9 +163,20 @@ export const Message = z
     failedAt: Timestamp.optional(),
     cancelledAt: Timestamp.optional(),
     errorCode: MessageErrorCode.optional(),
+    delivery: Delivery.optional().meta({ description: "Present once the message was sent." }),
   })
   .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;
+
+export const MessagesQuery = PageQuery.safeExtend({
+  status: MessageStatus.optional().meta({
+    description:
+      "Only messages in this state. With a filter, each call looks at the next 1,000 messages: `total` counts those of " +
+      "them that fit, and a page may be short, or empty, although `nextCursor` says that more follow.",
+  }),
+  to: PhoneNumber.optional().meta({ description: "Only messages to this number." }),
+});
+export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
 /** The fields of a message that decide its price; those of a whole send request are taken as well. */
 export const EstimateSmsRequest = SendSmsRequest.pick({ to: true, message: true, language: true }).meta({

@@ -1,9 +1,18 @@
 import * as z from "zod";
 
+import { InboundMessage } from "./inbound.ts";
 import { Currency, idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
-import { MessageErrorCode } from "./sms.ts";
+import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 
-export const EventName = z.enum(["message.sent", "message.failed", "spend.cap_reached", "balance.low"]);
+export const EventName = z.enum([
+  "message.sent",
+  "message.failed",
+  "message.delivered",
+  "message.undelivered",
+  "message.received",
+  "spend.cap_reached",
+  "balance.low",
+]);
 export type EventName = z.infer<typeof EventName>;
 
 const Url = z
@@ -22,7 +31,7 @@ const Events = z
   .refine((events) => new Set(events).size === events.length, "must not name an event twice")
   .meta({
     uniqueItems: true,
-    description: "The events that the endpoint gets; by default those of messages.",
+    description: "The events that the endpoint gets; by default `message.sent` and `message.failed`.",
   });
 
 export const CreateWebhookRequest = z
@@ -89,6 +98,27 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
     })
     .meta({ id: "MessageFailedEvent", description: "A message failed for good" }),
+  z
+    .object({
+      event: z.literal("message.delivered"),
+      timestamp: Timestamp,
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered") }),
+    })
+    .meta({
+      id: "MessageDeliveredEvent",
+      description:
+        "The phone got a message. It may come before `message.sent`, and after `message.undelivered`",
+    }),
+  z
+    .object({
+      event: z.literal("message.undelivered"),
+      timestamp: Timestamp,
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode }),
+    })
+    .meta({ id: "MessageUndeliveredEvent", description: "The phone did not get a message that was sent" }),
+  z
+    .object({ event: z.literal("message.received"), timestamp: Timestamp, data: InboundMessage })
+    .meta({ id: "MessageReceivedEvent", description: "Somebody has written to a number of yours" }),
   z
     .object({
       event: z.literal("spend.cap_reached"),

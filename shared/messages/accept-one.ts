@@ -2,6 +2,7 @@ import { findOrganization, type OrganizationRecord } from "../accounts/organizat
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
+import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { paceHeaders } from "../wallet/allowances.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
@@ -23,7 +24,7 @@ export interface AcceptOptions {
  * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
  * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`),
- *   RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
+ *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
  *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
@@ -35,8 +36,10 @@ export async function acceptMessage(
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const organization = known ?? (await findOrganization(organizationId));
   const senderId = usableSenderId(organization, request.senderId);
-  const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, queuedAt);
-  await checkMessage(organization, message);
+  const { to, messageType } = request;
+  await checkMessage(organization, { organizationId, to, senderId, messageType });
+  const prices = await readPrices(organization, queuedAt);
+  const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, { queuedAt, prices });
   const placed = await withinCodeLimit(organizationId, request, async () =>
     acceptTogether([message], (each, wallet) => {
       addHeaders?.(paceHeaders(wallet));

@@ -4,6 +4,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Put, Write } from "../platform/table/table.ts";
+import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
 import { countAccepted } from "./counts.ts";
@@ -23,8 +24,21 @@ export interface NewMessage extends Pick<SendSmsRequest, "language" | "message" 
   readonly campaignId?: string;
 }
 
-/** A message as it is when it has been accepted, with its price. */
-export function newMessage(organizationId: string, request: NewMessage, queuedAt: Date): MessageRecord {
+/** When messages are accepted, and what they cost then. */
+export interface Terms {
+  readonly queuedAt: Date;
+  readonly prices: Prices;
+}
+
+/**
+ * A message as it is when it has been accepted, with its price, which stays what it is then.
+ * @throws ApiError DESTINATION_NOT_PRICED
+ */
+export function newMessage(
+  organizationId: string,
+  request: NewMessage,
+  { queuedAt, prices }: Terms,
+): MessageRecord {
   return {
     entity: "message",
     id: newId("msg"),
@@ -36,7 +50,7 @@ export function newMessage(organizationId: string, request: NewMessage, queuedAt
     language: request.language,
     messageType: request.messageType,
     campaignId: request.campaignId,
-    ...quote(request),
+    ...quote(request, prices),
     queuedAt: queuedAt.toISOString(),
     scheduledAt: request.scheduledAt,
     attempts: 0,

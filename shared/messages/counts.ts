@@ -7,7 +7,8 @@ import { log } from "../platform/log.ts";
 import { keys, messagesPartition, partOf, type Key } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryItems, queryRows, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
-import { MessageRecord } from "./record.ts";
+import { Margins, marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
+import { MessageRecord, type FinalDelivery } from "./record.ts";
 
 /*
  * How many messages came to what end: counters for each day and each campaign, so that reading them costs the
@@ -21,6 +22,9 @@ const Tally = z.object({
   sent: z.int().default(0),
   failed: z.int().default(0),
   cancelled: z.int().default(0),
+  /** Those of which a receipt has come at last. */
+  delivered: z.int().default(0),
+  undelivered: z.int().default(0),
   /** The prices of the messages, less those that were or are being returned. */
   spentMicros: z.int().default(0),
 });
@@ -40,6 +44,7 @@ export const CountsRecord = Tally.extend({
     part: z.string().default(""),
     after: z.string().optional(),
     changes: z.int(),
+    margins: Margins.default([]),
   }).optional(),
   /** Since when the counts are exact and final. */
   closedAt: z.string().optional(),
@@ -95,6 +100,35 @@ function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
   return { sent, failed, cancelled, spentMicros: spentMicros - pricesMicros };
 }
 
+/** What a receipt has changed: a message, and what receipts had said of it before. */
+export interface HeardReceipt {
+  readonly message: MessageRecord;
+  readonly before: FinalDelivery | undefined;
+}
+
+/** Counts receipts that have just changed something, with one write for each day and each campaign among them. */
+export async function countReceipts(heard: readonly HeardReceipt[]): Promise<void> {
+  const countersOf = ({ message }: HeardReceipt): Key[] => {
+    const { organizationId, queuedAt, id, campaignId } = message;
+    const ofDay = keys.dayCounts(organizationId, dayOf(queuedAt), partOf(id));
+    return campaignId === undefined ? [ofDay] : [ofDay, keys.campaignCounts(organizationId, campaignId)];
+  };
+  const changes = new Map<string, { readonly key: Key; delivered: number; undelivered: number }>();
+  for (const receipt of heard) {
+    for (const key of countersOf(receipt)) {
+      const name = `${key.pk} ${key.sk}`;
+      const change = changes.get(name) ?? { key, delivered: 0, undelivered: 0 };
+      const { deliveryStatus } = receipt.message;
+      if (deliveryStatus === "delivered" || deliveryStatus === "undelivered") change[deliveryStatus] += 1;
+      if (receipt.before === "undelivered") change.undelivered -= 1;
+      changes.set(name, change);
+    }
+  }
+  await Promise.all(
+    [...changes.values()].map(async ({ key, ...change }) => count(key, change, {}, { alsoClosed: true })),
+  );
+}
+
 /** Counts messages on the days on which they were accepted, each part of an organisation's messages apart. */
 async function countOnDays(
   messages: readonly MessageRecord[],
@@ -145,6 +179,7 @@ async function count(
   key: Key,
   change: Partial<Tally>,
   { set, setIfAbsent = {} }: Pick<Changes, "set" | "setIfAbsent"> = {},
+  { alsoClosed = false } = {},
 ): Promise<void> {
   const add = Object.fromEntries(Object.entries(change).filter(([, amount]) => amount !== 0));
   try {
@@ -153,7 +188,8 @@ async function count(
       updateOf(
         key,
         { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { ...add, changes: 1 } },
-        { absent: ["closedAt"] },
+        // Receipts come when all messages have long come to their end.
+        { absent: alsoClosed ? [] : ["closedAt"] },
       ),
       // Counted twice is as wrong as not counted, and neither is worth a customer's wait.
       { bestEffort: true },
@@ -190,6 +226,8 @@ export interface Recount {
   readonly from: Date;
   readonly to: Date;
   readonly takes: (message: MessageRecord) => boolean;
+  /** The day whose margins are written down with it, if it counts a day. */
+  readonly day?: string;
 }
 
 /**
@@ -204,7 +242,7 @@ export type Look = "closed" | "open" | "unfinished";
  * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
  */
 export async function recount(
-  { organizationId, parts, key, from, to, takes }: Recount,
+  { organizationId, parts, key, from, to, takes, day }: Recount,
   limits = defaultLimits,
 ): Promise<Look> {
   const counter = await noteLook(key);
@@ -212,6 +250,7 @@ export async function recount(
   const { unfinished } = counter;
   const changes = unfinished?.changes ?? counter.changes;
   let tally = Tally.parse(unfinished ?? emptyTally);
+  let margins = unfinished?.margins ?? [];
   const range = {
     from: firstIdAt("msg", from),
     to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
@@ -223,14 +262,21 @@ export async function recount(
   for (let batches = 0; batches < limits.batches; batches += 1) {
     const pk = messagesPartition(organizationId, parts[position] ?? "");
     const batch = await queryItems(MessageRecord, { ...range, pk, after });
-    tally = sumOf(tally, tallyOf(batch.filter((message) => takes(message))));
+    const taken = batch.filter((message) => takes(message));
+    tally = sumOf(tally, tallyOf(taken));
+    if (day !== undefined) margins = sumOfMargins([...margins, ...marginsOf(taken)]);
     after = batch.at(-1)?.id;
     if (batch.length === limits.batchSize) continue;
     position += 1;
     after = undefined;
-    if (position >= parts.length) return replaceCounts(key, changes, tally);
+    if (position < parts.length) continue;
+    if (day !== undefined) {
+      const [part = ""] = parts;
+      await writeMargins({ day, organizationId, part }, margins, isAtItsEnd(tally));
+    }
+    return replaceCounts(key, changes, tally);
   }
-  const set = { unfinished: { ...tally, part: parts[position], after, changes } };
+  const set = { unfinished: { ...tally, part: parts[position], after, changes, margins } };
   await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
   return "unfinished";
 }
@@ -248,10 +294,14 @@ async function noteLook(key: Key): Promise<CountsRecord | undefined> {
 
 async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
   const absent = ["closedAt"];
-  if (tally.accepted === tally.sent + tally.failed + tally.cancelled) {
-    const closed = { set: { ...tally, closedAt: now().toISOString() } };
+  if (isAtItsEnd(tally)) {
     const remove = ["unfinished", "agenda", "lookAt"];
-    await updateItem(CountsRecord, updateOf(key, { ...closed, remove }, { absent }));
+    const { delivered, undelivered, ...ends } = tally;
+    const closed = { ...ends, closedAt: now().toISOString() };
+    const exact = { set: { ...closed, delivered, undelivered }, remove };
+    const replaced = await updateItem(CountsRecord, updateOf(key, exact, { is: { changes }, absent }));
+    // The ends are final, whatever was counted in between; receipts, which are not, have been counted as they came.
+    if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { set: closed, remove }, { absent }));
     return "closed";
   }
   const remove = ["unfinished"];
@@ -263,10 +313,16 @@ async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<L
   return "open";
 }
 
+/** Whether all messages of a tally have come to their end, which none of them ever leaves. */
+function isAtItsEnd({ accepted, sent, failed, cancelled }: Tally): boolean {
+  return accepted === sent + failed + cancelled;
+}
+
 function tallyOf(messages: readonly MessageRecord[]): Tally {
   const tally = { ...emptyTally };
-  for (const { status, refund, totalMicros } of messages) {
+  for (const { status, refund, totalMicros, deliveryStatus } of messages) {
     tally.accepted += 1;
+    if (deliveryStatus === "delivered" || deliveryStatus === "undelivered") tally[deliveryStatus] += 1;
     if (status !== "queued") tally[status] += 1;
     if (refund === undefined) tally.spentMicros += totalMicros;
   }
@@ -280,6 +336,13 @@ export function sumOf(one: Tally, other: Tally): Tally {
     sent: one.sent + other.sent,
     failed: one.failed + other.failed,
     cancelled: one.cancelled + other.cancelled,
+    delivered: one.delivered + other.delivered,
+    undelivered: one.undelivered + other.undelivered,
     spentMicros: one.spentMicros + other.spentMicros,
   };
+}
+
+/** The share that some have of all, to four digits; null where there are none. */
+export function shareOf(some: number, all: number): number | null {
+  return all === 0 ? null : Math.round((some / all) * 10_000) / 10_000;
 }

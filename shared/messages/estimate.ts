@@ -1,4 +1,7 @@
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import type { Estimate, EstimateSmsRequest } from "../contract/sms.ts";
+import { now } from "../platform/clock.ts";
+import { readPrices } from "../prices/prices.ts";
 import { amountOf } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 import { checkDestination } from "./policies.ts";
@@ -7,15 +10,15 @@ import { presentPricing } from "./record.ts";
 
 /**
  * What a message would cost, and whether the balance covers it. Nothing is debited and nothing is kept.
- * @throws ApiError DESTINATION_NOT_ALLOWED, WALLET_MISSING
+ * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
  */
 export async function estimateMessage(
-  organizationId: string,
+  organization: OrganizationRecord,
   request: EstimateSmsRequest,
 ): Promise<Estimate> {
   checkDestination(request.to);
-  const { balanceMicros, closedAt } = await readWallet(organizationId);
-  const quoted = quote(request);
+  const quoted = quote(request, await readPrices(organization, now()));
+  const { balanceMicros, closedAt } = await readWallet(organization.id);
   return {
     to: request.to,
     encoding: quoted.encoding,

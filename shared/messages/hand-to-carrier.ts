@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { isSuspended } from "../accounts/organization-record.ts";
-import type { HandOff, Carrier } from "../carriers/carrier.ts";
+import type { HandOff } from "../carriers/carrier.ts";
+import type { NamedCarrier } from "../carriers/carriers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
@@ -13,10 +14,22 @@ import { log } from "../platform/log.ts";
 import { countMetrics, type MetricName } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
-import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
+import { costMicrosOf } from "../prices/cost.ts";
+import { chooseCarrier, chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
+import { owedRefund, refundJob, sendJob, type MessageJob, type Slot } from "./message-job.ts";
+import { countryOfNumber } from "./numbering-plan.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
-import { claim, markFailed, markSent, messageKey, MessageRecord, release } from "./record.ts";
-import { heldBackSeconds, type Sending } from "./sending-pause.ts";
+import {
+  claim,
+  markFailed,
+  markSent,
+  messageKey,
+  MessageRecord,
+  noteWaiting,
+  passOn,
+  release,
+} from "./record.ts";
+import { heldBackSeconds } from "./sending-pause.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
@@ -24,8 +37,11 @@ import { heldBackSeconds, type Sending } from "./sending-pause.ts";
  */
 const claimLeaseMs = minuteMs;
 
-/** A carrier that says nothing for so long is given up; half of a sender's time-out. */
-const carrierTimeoutMs = 10 * secondMs;
+/** A carrier that says nothing for so long is given up: a second one can be asked in a sender's time. */
+const usualCarrierTimeoutMs = 9 * secondMs;
+
+/** How long after it began a sender may still ask a carrier. Together with the time-out it is less than the sender's own. */
+const mayAskForMs = 9.5 * secondMs;
 
 /** Waits before the next attempts when the carrier asks to come back; the last one is kept to. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
@@ -40,113 +56,238 @@ const maxPutOffMs = 6 * hourMs;
 /** How often the carrier is asked when it does not say anything that can be relied on. */
 const maxUnknownOutcomes = 5;
 
+/** A message that waits so long for its turn is noted to have its job, before the reconciler takes it for stranded. */
+const notedAfterMs = 5 * minuteMs;
+
 /**
- * Hands one message to the carrier, at most once however often its job arrives, and brings it to its end:
- * sent, or failed with its refund queued, and its webhook event queued.
- * @param sending whether the stage sends; while it does not, the job is given a later start
+ * Hands one message to a carrier, at most once however often its job arrives, and brings it to its end: sent, or failed
+ * with its refund queued, and its webhook event queued. What a carrier surely did not take goes to the next one of its
+ * route; of what nobody knows no other carrier hears.
  * @returns the message, if it has come to its end now and is to be counted
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
-export async function handToCarrier(
-  job: MessageJob,
-  carrier: Carrier,
-  sending: Sending = {},
-): Promise<MessageRecord | undefined> {
-  const key = keys.message(job.organizationId, job.messageId);
-  if (sending.pausedAt !== undefined && (await holdBack(job))) return undefined;
+export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
+  const startedAtMs = now().getTime();
   // Before the claim: a read that fails behind it would leave open what the carrier did.
-  const mustFail = await isSuspended(job.organizationId);
-  const at = now();
-  const token = randomUUID();
-  const claimed = await updateItem(
-    MessageRecord,
-    claim(key, token, at, new Date(at.getTime() + claimLeaseMs)),
-    { isOwn: ({ claimToken }) => claimToken === token },
-  );
-  if (claimed.applied) return handOff(claimed.item, carrier, { mustFail, sending });
-  if (claimed.found === undefined) {
-    log.warn("message.job_without_message", job);
+  const [message, isStopped] = await Promise.all([findOfJob(job), isSuspended(job.organizationId)]);
+  if (message === undefined) {
+    const { organizationId, messageId } = job;
+    log.warn("message.job_without_message", { organizationId, messageId });
     return undefined;
   }
-  const message = MessageRecord.parse(claimed.found);
-  if (message.status === "queued") throw new Error("another sender holds this message");
-  // An earlier sender may have ended between the last state and what follows from it.
-  await conclude(message);
-  return undefined;
+  if (message.status !== "queued") {
+    // An earlier sender may have ended between the last state and what follows from it.
+    await conclude(message);
+    return undefined;
+  }
+  if (sender.sending?.pausedAt !== undefined) {
+    // Without a claim, which would count as an attempt.
+    await enqueue(sendJob(message, heldBackSeconds));
+    return undefined;
+  }
+  const delaySeconds = secondsUntil(message.scheduledAt);
+  if (delaySeconds > 0) {
+    await enqueue(sendJob(message, delaySeconds));
+    return undefined;
+  }
+  const choice = await chooseOrFail(message, sender, { isStopped, slot: job.slot });
+  if (choice.kind === "wait") {
+    await waitForTurn(message, choice);
+    return undefined;
+  }
+  const held = await claimFor(message, sender, choice);
+  if (held === undefined) return undefined;
+  // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
+  if (choice.kind === "fail")
+    return fail(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
+  if (held.openClaims > 1 && !choice.named.carrier.deduplicates) return fail(held, "MESSAGE_OUTCOME_UNKNOWN");
+  return new HandOver(sender, startedAtMs + mayAskForMs).ask(held, choice);
+}
+
+/** The message of a job. What is not seen yet may only just have been written. */
+async function findOfJob({ organizationId, messageId }: MessageJob): Promise<MessageRecord | undefined> {
+  const key = keys.message(organizationId, messageId);
+  return (await findItem(MessageRecord, key)) ?? (await findItem(MessageRecord, key, { consistent: true }));
+}
+
+/** Chooses a carrier, where none of what has changed since the message was accepted stands against it. */
+async function chooseOrFail(
+  message: MessageRecord,
+  sender: Sender,
+  { isStopped, slot }: { readonly isStopped: boolean; readonly slot: Slot | undefined },
+): Promise<Choice> {
+  const refusal = isStopped ? "ORGANIZATION_SUSPENDED" : await refusalBeforeHandOff(message);
+  if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
+  const choice = await chooseCarrier(message, sender, slot);
+  // Whoever waits for a turn that has been given is not put off.
+  if (choice.kind !== "wait" || choice.slot !== undefined || !isPutOffTooLong(message, sender)) return choice;
+  return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
+}
+
+function isPutOffTooLong(
+  { scheduledAt, queuedAt }: MessageRecord,
+  { sending }: Sender,
+  slot?: Slot,
+): boolean {
+  const since =
+    [scheduledAt ?? queuedAt, sending?.resumedAt ?? "", slot?.startsAt ?? ""].toSorted().at(-1) ?? "";
+  return now().getTime() - Date.parse(since) > maxPutOffMs;
+}
+
+/** Gives the job of a message that nobody holds a later start. */
+async function waitForTurn(
+  message: MessageRecord,
+  { delaySeconds, slot }: Extract<Choice, { kind: "wait" }>,
+): Promise<void> {
+  const waitsUntilMs = now().getTime() + delaySeconds * secondMs;
+  const dueAt = message.scheduledAt ?? message.queuedAt;
+  if (message.attempts === 0 && waitsUntilMs - Date.parse(dueAt) > notedAfterMs) {
+    // Refused where another sender has it, which then sees to its job.
+    await updateItem(MessageRecord, noteWaiting(message));
+  }
+  await enqueue(sendJob(message, delaySeconds, slot));
 }
 
 /**
- * Gives the job of a message that waits to be sent a later start, without a claim, which would count as an attempt.
- * @returns false when the message has come to its end, or is not there
+ * Claims a message for what was chosen.
+ * @returns undefined when the message has come to its end meanwhile
+ * @throws Error when another sender holds it, or it was chosen by what has changed since
  */
-async function holdBack({ organizationId, messageId }: MessageJob): Promise<boolean> {
-  const key = keys.message(organizationId, messageId);
-  const message = await findItem(MessageRecord, key, { consistent: true });
-  if (message?.status !== "queued") return false;
-  await enqueue(sendJob(message, heldBackSeconds));
-  return true;
-}
-
-interface Circumstances {
-  /** Whether the organisation is suspended. */
-  readonly mustFail: boolean;
-  readonly sending: Sending;
-}
-
-async function handOff(
+async function claimFor(
   message: MessageRecord,
-  carrier: Carrier,
-  { mustFail, sending: { resumedAt = "" } }: Circumstances,
+  { carriers }: Sender,
+  choice: Exclude<Choice, { kind: "wait" }>,
 ): Promise<MessageRecord | undefined> {
-  const delaySeconds = secondsUntil(message.scheduledAt);
-  if (delaySeconds > 0) return comeBack(message, delaySeconds);
-  if (message.openClaims > 1 && (mustFail || !carrier.deduplicates)) {
-    // An earlier sender ended without a word on what the carrier did; asking again could send twice.
-    return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
+  const at = now();
+  const token = randomUUID();
+  const carrier = choice.kind === "ask" ? choice.named.name : undefined;
+  const isStageCarrier = carrier !== undefined && carriers.named(undefined)?.name === carrier;
+  const until = new Date(at.getTime() + claimLeaseMs);
+  const claimed = await updateItem(
+    MessageRecord,
+    claim(messageKey(message), { token, at, until, carrier, isStageCarrier }),
+    { isOwn: ({ claimToken }) => claimToken === token },
+  );
+  if (claimed.applied) return claimed.item;
+  const found = MessageRecord.parse(claimed.found);
+  if (found.status === "queued") throw new Error("another sender holds this message");
+  await conclude(found);
+  return undefined;
+}
+
+/** One message on its way from carrier to carrier, in the hands of one sender. */
+class HandOver {
+  readonly #sender: Sender;
+  readonly #mayAskUntilMs: number;
+  readonly #tried = new Set<string>();
+
+  constructor(sender: Sender, mayAskUntilMs: number) {
+    this.#sender = sender;
+    this.#mayAskUntilMs = mayAskUntilMs;
   }
-  if (mustFail) return fail(message, "ORGANIZATION_SUSPENDED");
-  const refusal = await refusalBeforeHandOff(message).catch(async (error: unknown) => {
-    // The carrier has not been asked, which is what a claim that stays open would leave in doubt.
-    await applyToHeld(release(message), message);
-    throw error;
-  });
-  // Where an earlier sender ended without a word, the carrier may have taken it, and it may not be asked.
-  if (refusal !== undefined)
-    return fail(message, message.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : refusal);
-  const result = await askCarrier(message, carrier);
-  countMetrics({ ...nothingCounted, [metricOf(result)]: 1 });
-  switch (result.outcome) {
-    case "accepted":
-      return end(await applyToHeld(markSent(message, now(), result.carrierReference), message));
-    case "refused":
-      return fail(message, result.errorCode);
-    case "unknown":
-      // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
-      if (message.openClaims < maxUnknownOutcomes) {
-        throw new Error(`what the carrier did is not known: ${result.errorName}`);
+
+  async ask(
+    held: MessageRecord,
+    { named, probe }: Extract<Choice, { kind: "ask" }>,
+  ): Promise<MessageRecord | undefined> {
+    const answer = await askCarrier(held, named, this.#sender);
+    countMetrics({ ...nothingCounted, [metricOf(answer)]: 1 });
+    await this.#note(named.name, answer, probe);
+    switch (answer.outcome) {
+      case "accepted": {
+        const at = now();
+        const { carrierReference } = answer;
+        const costMicros = costMicrosOf(this.#sender.rateCard, held, { carrier: named.name, at });
+        return end(await applyToHeld(markSent(held, at, { carrierReference, costMicros }), held));
       }
-      return fail(message, "MESSAGE_OUTCOME_UNKNOWN");
-    case "tryLater": {
-      const dueAt = message.scheduledAt ?? message.queuedAt;
-      const waitsSince = resumedAt > dueAt ? resumedAt : dueAt;
-      const isTooOld = now().getTime() - Date.parse(waitsSince) > maxPutOffMs;
-      if (isTooOld) return fail(message, "MESSAGE_PROVIDER_ERROR");
-      return comeBack(message, retryDelaysSeconds[message.attempts - 1] ?? longestRetryDelaySeconds);
+      case "unknown":
+        // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
+        if (held.openClaims < maxUnknownOutcomes) {
+          throw new Error(`what the carrier did is not known: ${answer.errorName}`);
+        }
+        return fail(held, "MESSAGE_OUTCOME_UNKNOWN");
+      case "refused":
+        // What is wrong with the number is wrong for all carriers. And where an earlier sender ended without a word, the
+        // carrier may have taken the message then, whatever it says now: no other one is asked.
+        if (isForGood(answer.errorCode) || held.openClaims > 1) return fail(held, answer.errorCode);
+        return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
+      case "notReached":
+        log.error("carrier.not_reached", {
+          organizationId: held.organizationId,
+          messageId: held.id,
+          carrier: named.name,
+          errorCode: answer.reason,
+        });
+        countMetrics({ CarrierNotReached: 1 });
+        return held.openClaims > 1 ? this.#putOff(held) : this.#askNext(held, named, answer);
+      case "tryLater":
+        return held.openClaims > 1
+          ? this.#putOff(held, answer.retryAfterSeconds)
+          : this.#askNext(held, named, answer);
     }
   }
+
+  async #askNext(
+    held: MessageRecord,
+    { name }: NamedCarrier,
+    answer: Exclude<HandOff, { outcome: "accepted" }>,
+  ): Promise<MessageRecord | undefined> {
+    this.#tried.add(name);
+    const next = await chooseNext(held, this.#sender, this.#tried);
+    if (next === undefined) {
+      return fail(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+    }
+    if (next.kind === "ask" && now().getTime() < this.#mayAskUntilMs) {
+      const until = new Date(now().getTime() + claimLeaseMs);
+      const carrier = next.named.name;
+      const passed = await updateItem(MessageRecord, passOn(held, carrier, until), {
+        isOwn: ({ claimToken }) => claimToken === held.claimToken,
+      });
+      if (!passed.applied) throw claimLapsed(held);
+      return this.ask(passed.item, next);
+    }
+    if (next.kind === "wait" && next.slot !== undefined) return comeBack(held, next.delaySeconds, next.slot);
+    return this.#putOff(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
+  }
+
+  async #putOff(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
+    if (isPutOffTooLong(held, this.#sender)) return fail(held, "MESSAGE_PROVIDER_ERROR");
+    const delaySeconds = retryDelaysSeconds[held.attempts - 1] ?? longestRetryDelaySeconds;
+    return comeBack(held, Math.max(delaySeconds, retryAfterSeconds));
+  }
+
+  /** Lets the breaker know. What becomes of the message does not depend on it. */
+  async #note(carrier: string, { outcome }: CarrierAnswer, probe: string | undefined): Promise<void> {
+    const worked = outcome !== "unknown" && outcome !== "notReached";
+    try {
+      await this.#sender.breakers?.note(carrier, worked, probe);
+    } catch (error) {
+      log.warn("carrier.breaker_not_noted", { carrier, error });
+    }
+  }
+}
+
+/** Whether no carrier is to be asked about a message that one has refused. */
+function isForGood(errorCode: MessageErrorCode): boolean {
+  return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
 }
 
 /** What the carrier says, or that it did not say anything that can be relied on. */
 type CarrierAnswer = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
 
-async function askCarrier(message: MessageRecord, carrier: Carrier): Promise<CarrierAnswer> {
+async function askCarrier(
+  message: MessageRecord,
+  { carrier }: NamedCarrier,
+  { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
+): Promise<CarrierAnswer> {
   const answered = new AbortController();
   const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
   try {
     return await Promise.race([
       carrier.send({
-        reference: message.id,
+        reference: `${message.organizationId}.${message.id}`,
         to: message.to,
+        country: countryOfNumber(message.to),
         from: message.senderId,
         text: message.message,
         encoding: message.encoding,
@@ -183,6 +324,7 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
       return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
         ? "CarrierInvalidDestinations"
         : "CarrierRefused";
+    case "notReached":
     case "tryLater":
       return "CarrierPutOff";
     case "unknown":
@@ -201,10 +343,11 @@ async function fail(held: MessageRecord, errorCode: MessageErrorCode): Promise<M
 
 /** What follows when a message that this sender held has come to its end. */
 async function end(ended: MessageRecord): Promise<MessageRecord> {
-  const { organizationId, id: messageId, errorCode } = ended;
+  const { organizationId, id: messageId, carrier, errorCode } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
     organizationId,
     messageId,
+    carrier,
     errorCode,
   });
   await conclude(ended);
@@ -212,9 +355,9 @@ async function end(ended: MessageRecord): Promise<MessageRecord> {
 }
 
 /** Gives the message back and its job a later start. A crash in between lets the present job come again. */
-async function comeBack(message: MessageRecord, delaySeconds: number): Promise<undefined> {
+async function comeBack(message: MessageRecord, delaySeconds: number, slot?: Slot): Promise<undefined> {
   await applyToHeld(release(message), message);
-  await enqueue(sendJob(message, delaySeconds));
+  await enqueue(sendJob(message, delaySeconds, slot));
 }
 
 /** Applies a transition of a message that this sender holds. */

@@ -7,18 +7,30 @@ import type { QueueName } from "../platform/jobs/queue-names.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
 
+/** When a carrier's pace lets a message start, of which the carrier's time has been taken. */
+const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
+export type Slot = z.infer<typeof Slot>;
+
 /** What the send and refund queues carry: the message itself stays in the table. */
-export const MessageJob = z.object({ organizationId: z.string(), messageId: z.string() });
+export const MessageJob = z.object({
+  organizationId: z.string(),
+  messageId: z.string(),
+  slot: Slot.optional(),
+});
 export type MessageJob = z.infer<typeof MessageJob>;
 
 /** What a job needs to know of its message. */
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
-/** The job that hands a message to the carrier. */
-export function sendJob(message: Queueable, delaySeconds = 0): QueuedJob {
-  // Marketing and campaigns travel apart from the rest, so that they never delay a one-time code.
-  const isMarketing = message.messageType === "marketing" || message.campaignId !== undefined;
-  return jobOn(isMarketing ? "marketingSends" : "transactionalSends", message, delaySeconds);
+/** Marketing and campaigns travel apart from the rest, so that they never delay a one-time code. */
+export function isMarketing({ messageType, campaignId }: Queueable): boolean {
+  return messageType === "marketing" || campaignId !== undefined;
+}
+
+/** The job that hands a message to a carrier. */
+export function sendJob(message: Queueable, delaySeconds = 0, slot?: Slot): QueuedJob {
+  const queue = isMarketing(message) ? "marketingSends" : "transactionalSends";
+  return jobOn(queue, message, delaySeconds, slot);
 }
 
 /** The job that returns the price of a message that failed. */
@@ -38,8 +50,13 @@ export function owedRefund(message: Queueable, failedAt: Date): Put {
   return dueJob({ id: `refund#${message.id}`, dueAt }, refundJob(message));
 }
 
-function jobOn(queue: QueueName, { organizationId, id }: Queueable, delaySeconds = 0): QueuedJob {
-  const body: MessageJob = { organizationId, messageId: id };
+function jobOn(
+  queue: QueueName,
+  { organizationId, id }: Queueable,
+  delaySeconds = 0,
+  slot?: Slot,
+): QueuedJob {
+  const body: MessageJob = { organizationId, messageId: id, ...(slot === undefined ? {} : { slot }) };
   return { queue, group: organizationId, body, delaySeconds };
 }
 

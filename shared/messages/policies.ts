@@ -1,8 +1,8 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
-import { hasOptedOut } from "../contacts/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { findKyc } from "../kyc/record.ts";
+import { hasOptedOut } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber } from "./numbering-plan.ts";
@@ -27,7 +27,7 @@ type SenderRefusal = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPR
  */
 export async function checkMessage(
   organization: OrganizationRecord | undefined,
-  message: Pick<MessageRecord, "messageType" | "to"> & Sending,
+  message: Pick<MessageRecord, "campaignId" | "messageType" | "to"> & Sending,
 ): Promise<void> {
   await checkSender(organization, message);
   checkDestination(message.to);
@@ -83,13 +83,15 @@ export function isDestinationAllowed(to: string): boolean {
   return allowed === undefined || allowed.has(countryOfNumber(to) ?? "none");
 }
 
-/** Whether a message is marketing to a contact who has opted out. */
+/** Whether a message is marketing, or of a campaign, to a number that has opted out. Of no other message it is asked. */
 async function isUnwanted({
   organizationId,
+  campaignId,
   messageType,
   to,
-}: Pick<MessageRecord, "messageType" | "organizationId" | "to">): Promise<boolean> {
-  return messageType === "marketing" && (await hasOptedOut(organizationId, to));
+}: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">): Promise<boolean> {
+  const isMarketing = messageType === "marketing" || campaignId !== undefined;
+  return isMarketing && (await hasOptedOut(organizationId, to));
 }
 
 /** Why a message may go to no carrier any more though it was accepted: much can change until its time has come. */

@@ -1,13 +1,21 @@
+import { ApiError } from "../contract/errors.ts";
 import type { SendSmsRequest } from "../contract/sms.ts";
-import { unitPriceMicros } from "./rate-card.ts";
+import type { Prices } from "../prices/prices.ts";
 import type { MessageRecord } from "./record.ts";
 import { segmentsOf } from "./segments.ts";
 
 export type Quote = Pick<MessageRecord, "encoding" | "segments" | "totalMicros" | "unitPriceMicros">;
 
-/** How a text travels to a destination, and what that costs. */
-export function quote({ to, message, language }: Pick<SendSmsRequest, "language" | "message" | "to">): Quote {
+/**
+ * How a text travels to a destination, and what that costs.
+ * @throws ApiError DESTINATION_NOT_PRICED
+ */
+export function quote(
+  { to, message, language }: Pick<SendSmsRequest, "language" | "message" | "to">,
+  prices: Prices,
+): Quote {
+  const unitPriceMicros = prices.unitPriceMicros(to);
+  if (unitPriceMicros === undefined) throw new ApiError("DESTINATION_NOT_PRICED");
   const { encoding, segments } = segmentsOf(message, { unicode: language === "Unicode" });
-  const unitPrice = unitPriceMicros(to);
-  return { encoding, segments, unitPriceMicros: unitPrice, totalMicros: unitPrice * segments };
+  return { encoding, segments, unitPriceMicros, totalMicros: unitPriceMicros * segments };
 }

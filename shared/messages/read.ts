@@ -1,8 +1,8 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Page, PageQuery } from "../contract/primitives.ts";
-import type { Message } from "../contract/sms.ts";
+import type { Page } from "../contract/primitives.ts";
+import type { Message, MessagesQuery } from "../contract/sms.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
-import { readMergedPage } from "../platform/table/page.ts";
+import { readMergedPage, readWantedMergedPage } from "../platform/table/page.ts";
 import { findItem } from "../platform/table/table.ts";
 import { sizeOfMessages } from "../wallet/record.ts";
 import { isForgotten, MessageRecord, presentMessage } from "./record.ts";
@@ -25,14 +25,26 @@ export async function getMessage(organizationId: string, messageId: string): Pro
   return presentMessage(await readMessage(organizationId, messageId));
 }
 
-/** A page of an organisation's messages, newest first. */
-export async function listMessages(organizationId: string, query: PageQuery): Promise<Page<Message>> {
+/** A page of an organisation's messages, newest first; of those alone that a state or a number is asked for. */
+export async function listMessages(organizationId: string, query: MessagesQuery): Promise<Page<Message>> {
+  const { status, to } = query;
   const { messageCount, messageParts } = await sizeOfMessages(organizationId);
-  const page = await readMergedPage(
-    MessageRecord,
-    { pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)), consistent: true },
-    query,
-    messageCount,
-  );
+  const range = {
+    pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)),
+    consistent: true,
+  };
+  // No index serves a filter: it would cost a write for each change of each message, where people ask now and then.
+  const page =
+    status === undefined && to === undefined
+      ? await readMergedPage(MessageRecord, range, query, messageCount)
+      : await readWantedMergedPage(
+          MessageRecord,
+          range,
+          query,
+          (record) =>
+            !isForgotten(record) &&
+            (status === undefined || record.status === status) &&
+            (to === undefined || record.to === to),
+        );
   return { rows: page.rows.filter((record) => !isForgotten(record)).map(presentMessage), meta: page.meta };
 }

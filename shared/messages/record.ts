@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import {
+  DeliveryErrorCode,
   MessageErrorCode,
   Encoding,
   Language,
@@ -15,6 +16,10 @@ import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
+
+/** The last words on a delivery, each of which takes the place of those before it, and of no other. */
+export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
+export type FinalDelivery = (typeof finalDeliveries)[number];
 
 export const MessageRecord = z.object({
   entity: z.literal("message"),
@@ -41,11 +46,21 @@ export const MessageRecord = z.object({
   claimedUntil: z.string().optional(),
   /** Claims that ended without a word on what the carrier did, the present one included. */
   openClaims: z.int().nonnegative(),
+  /** The carrier that was asked last, or is being asked. Rows of release 0.2 have none: it was the stage's own. */
+  carrier: z.string().optional(),
+  /** Carriers that surely did not take it and never will. */
+  refusedBy: z.array(z.string()).optional(),
   carrierReference: z.string().optional(),
+  /** What the carrier takes for it, by the rate card of the moment; absent where that is not known. */
+  costMicros: z.int().nonnegative().optional(),
   sentAt: z.string().optional(),
   failedAt: z.string().optional(),
   cancelledAt: z.string().optional(),
   errorCode: MessageErrorCode.optional(),
+  /** What the carrier's receipts have said at last, and when that came; a message that is still on its way has none. */
+  deliveryStatus: z.enum(finalDeliveries).optional(),
+  deliveryAt: z.string().optional(),
+  deliveryErrorCode: DeliveryErrorCode.optional(),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
   /**
@@ -78,7 +93,22 @@ export function presentMessage(record: MessageRecord): Message {
     failedAt: record.failedAt,
     cancelledAt: record.cancelledAt,
     errorCode: record.errorCode,
+    delivery: presentDelivery(record),
   };
+}
+
+/** So long a receipt is waited for. One that comes later is heard all the same. */
+const receiptPatienceMs = 7 * dayMs;
+
+function presentDelivery(record: MessageRecord): Message["delivery"] {
+  const { sentAt, deliveryStatus, deliveryAt, deliveryErrorCode } = record;
+  if (deliveryStatus !== undefined && deliveryAt !== undefined) {
+    return { status: deliveryStatus, at: deliveryAt, errorCode: deliveryErrorCode };
+  }
+  if (sentAt === undefined) return undefined;
+  const givenUpAt = new Date(Date.parse(sentAt) + receiptPatienceMs);
+  if (now() < givenUpAt) return { status: "pending", at: sentAt };
+  return { status: "unknown", at: givenUpAt.toISOString() };
 }
 
 export function presentPricing(
@@ -151,35 +181,77 @@ function withoutCode({
 /** What a message loses when nobody holds it any more. */
 const claimFields = ["claimToken", "claimedUntil"];
 
-/** queued, and held by nobody → held by `token` until `until`. */
-export function claim(key: Key, token: string, at: Date, until: Date): Update {
+/** What a sender claims a message with. */
+interface Claim {
+  readonly token: string;
+  readonly at: Date;
+  readonly until: Date;
+  /** The carrier that will be asked; without one none will be. */
+  readonly carrier?: string | undefined;
+  /** Whether it is the carrier of those messages that name none. */
+  readonly isStageCarrier?: boolean;
+}
+
+/**
+ * queued, and held by nobody → held by `token` until `until`. Where an earlier sender ended without a word, the carrier
+ * that it asked is the only one that may be asked again.
+ */
+export function claim(key: Key, { token, at, until, carrier, isStageCarrier = false }: Claim): Update {
+  const isFree = "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at";
+  const sameCarrier = `#carrier = :carrier${isStageCarrier ? " OR attribute_not_exists(#carrier)" : ""}`;
   return updateOf(
     key,
     {
-      set: { claimToken: token, claimedUntil: until.toISOString() },
+      set: { claimToken: token, claimedUntil: until.toISOString(), carrier },
       add: { attempts: 1, openClaims: 1 },
       // There are jobs of paid messages alone.
       remove: ["expiresAt"],
     },
     {
       is: { status: "queued" },
-      where: "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at",
-      values: { ":at": at.toISOString() },
+      where: carrier === undefined ? isFree : `(${isFree}) AND (#openClaims = :none OR ${sameCarrier})`,
+      values: { ":at": at.toISOString(), ...(carrier === undefined ? {} : { ":none": 0 }) },
     },
   );
 }
 
+/** queued, and held by nobody → the same, but known to have its job: it waits for long, and is not lost. */
+export function noteWaiting(waiting: MessageRecord): Update {
+  return updateOf(
+    messageKey(waiting),
+    { add: { attempts: 1 }, remove: ["expiresAt"] },
+    { is: { status: "queued" }, absent: ["claimToken"] },
+  );
+}
+
+/** held → held for another carrier, because the one before surely did not take it. */
+export function passOn(held: MessageRecord, carrier: string, until: Date): Update {
+  const { refusedBy } = held;
+  const set = { carrier, refusedBy, claimedUntil: until.toISOString() };
+  return updateOf(messageKey(held), { set }, isHeld(held));
+}
+
 /** held → queued, because the carrier surely did not take it. */
 export function release(held: MessageRecord): Update {
-  return updateOf(messageKey(held), { add: { openClaims: -1 }, remove: claimFields }, isHeld(held));
+  const { refusedBy } = held;
+  return updateOf(
+    messageKey(held),
+    { set: { refusedBy }, add: { openClaims: -1 }, remove: claimFields },
+    isHeld(held),
+  );
 }
 
 /** held → sent. */
-export function markSent(held: MessageRecord, at: Date, carrierReference: string): Update {
+export function markSent(
+  held: MessageRecord,
+  at: Date,
+  { carrierReference, costMicros }: Pick<MessageRecord, "carrierReference" | "costMicros">,
+): Update {
   const set = {
     status: "sent",
     sentAt: at.toISOString(),
     carrierReference,
+    costMicros,
     ...withoutCode(held),
     ...untilForgotten(at),
   };
@@ -219,4 +291,40 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update {
 export function markRefunded(failed: MessageRecord): Update {
   const set = { refund: "done", ...untilForgotten(now()) };
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
+}
+
+/** What a carrier says has become of a message at last. */
+export interface Receipt {
+  readonly status: FinalDelivery;
+  readonly errorCode?: DeliveryErrorCode | undefined;
+  /** When it came, in ISO 8601. */
+  readonly at: string;
+  /** The carrier that says so; where that is not known, it is one that every receipt of its kind comes from. */
+  readonly carrier?: string | undefined;
+}
+
+/**
+ * `before` → what a receipt says, whatever the state of the message itself: the receipt may come before it is known that
+ * the message was sent. Only the carrier that was asked last is heard.
+ * @param before what earlier receipts have said; undefined is nothing
+ */
+export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
+  const { status, errorCode, at, carrier } = receipt;
+  return updateOf(
+    key,
+    {
+      set: { deliveryStatus: status, deliveryAt: at, deliveryErrorCode: errorCode },
+      remove: errorCode === undefined ? ["deliveryErrorCode"] : [],
+    },
+    {
+      present: ["queuedAt"],
+      ...(before === undefined ? { absent: ["deliveryStatus"] } : { is: { deliveryStatus: before } }),
+      ...(carrier === undefined
+        ? {}
+        : {
+            where: "attribute_not_exists(carrier) OR carrier = :askedCarrier",
+            values: { ":askedCarrier": carrier },
+          }),
+    },
+  );
 }

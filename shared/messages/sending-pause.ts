@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { minuteMs, now } from "../platform/clock.ts";
+import { keptFor } from "../platform/kept.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem } from "../platform/table/table.ts";
@@ -33,22 +34,11 @@ export const heldBackSeconds = 120;
  * @returns asks; what is known is kept with it, so that a function has one for all its calls
  */
 export function watchSending(): () => Promise<Sending> {
-  let known: { readonly sending: Promise<Sending>; readonly untilMs: number } | undefined;
-  return async () => {
-    const atMs = now().getTime();
-    if (known !== undefined && atMs < known.untilMs) return known.sending;
-    const reading = { sending: readSending(), untilMs: atMs + cachedMs };
-    // Jobs of one batch ask side by side, and one read is enough for them.
-    known = reading;
-    try {
-      const sending = await reading.sending;
-      if (sending.pausedAt !== undefined) log.warn("sending.paused");
-      return sending;
-    } catch (error) {
-      if (known === reading) known = undefined;
-      throw error;
-    }
-  };
+  return keptFor(cachedMs, async () => {
+    const sending = await readSending();
+    if (sending.pausedAt !== undefined) log.warn("sending.paused");
+    return sending;
+  });
 }
 
 /** Whether the stage sends, as it is now. */

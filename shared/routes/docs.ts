@@ -5,7 +5,7 @@ export const getRoot = {
   method: "GET",
   path: "/",
   tag: "docs",
-  summary: "Leads to the page about this API",
+  summary: "Leads to the console and to the page about this API",
   auth: "none",
   status: 200,
   data: DocsContent,

@@ -24,6 +24,8 @@ interface Columns {
   readonly query?: z.ZodType;
   /** A body is optional when its schema takes an absent one. */
   readonly body?: z.ZodType;
+  /** Whether the body may also come as a form (`application/x-www-form-urlencoded`). */
+  readonly form?: true;
   /** How large the body may be, 64 KB where nothing is said. */
   readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;
@@ -47,7 +49,13 @@ interface Columns {
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
   if (route.auth !== "none") {
-    codes.push("UNAUTHORIZED", "ORGANIZATION_SUSPENDED", "INSUFFICIENT_SCOPE", "ADDRESS_NOT_ALLOWED");
+    codes.push(
+      "UNAUTHORIZED",
+      "ORGANIZATION_SUSPENDED",
+      "INSUFFICIENT_SCOPE",
+      "ADDRESS_NOT_ALLOWED",
+      "RATE_LIMITED",
+    );
   }
   // Whatever reads or writes the table may find it too busy.
   if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");

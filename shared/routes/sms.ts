@@ -1,11 +1,11 @@
 import { sendErrors } from "../contract/errors.ts";
-import { PageQuery } from "../contract/primitives.ts";
 import {
   AcceptedMessage,
   Estimate,
   EstimateSmsRequest,
   Message,
   MessageParams,
+  MessagesQuery,
   SendSmsRequest,
 } from "../contract/sms.ts";
 import type { Route } from "./route.ts";
@@ -34,17 +34,17 @@ export const estimateSms = {
   body: EstimateSmsRequest,
   status: 200,
   data: Estimate,
-  errors: ["DESTINATION_NOT_ALLOWED", "WALLET_MISSING"],
+  errors: ["DESTINATION_NOT_ALLOWED", "DESTINATION_NOT_PRICED", "WALLET_MISSING"],
 } as const satisfies Route;
 
 export const listSms = {
   method: "GET",
   path: "/v1/sms",
   tag: "sms",
-  summary: "List messages, newest first",
+  summary: "List messages, newest first; of one state or number where that is asked for",
   auth: "bearer",
   scope: "read",
-  query: PageQuery,
+  query: MessagesQuery,
   status: 200,
   data: Message,
   paged: true,

@@ -8,6 +8,7 @@ import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { only } from "../support/carriers.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -68,15 +69,18 @@ it("a job that arrives five times in parallel reaches the carrier once", async (
     await held;
     return accept();
   });
-  const first = handToCarrier(job, carrier);
+  const first = handToCarrier(job, only(carrier));
   await vi.waitFor(() => expect(carrier.received).toHaveLength(1), patience);
-  const others = await Promise.allSettled(Array.from({ length: 4 }, async () => handToCarrier(job, carrier)));
+  const others = await Promise.allSettled(
+    Array.from({ length: 4 }, async () => handToCarrier(job, only(carrier))),
+  );
   letAnswer();
   await first;
   expect(carrier.received).toEqual([
     {
-      reference: job.messageId,
+      reference: `${job.organizationId}.${job.messageId}`,
       to: "15005550000",
+      country: "US",
       from: "ACME",
       text: "hello",
       encoding: "GSM-7",
@@ -91,10 +95,10 @@ it("a job that arrives five times in parallel reaches the carrier once", async (
 it("a job that comes again after the end repeats what follows from it, but sends nothing", async () => {
   const { job } = await accepted();
   const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   await takeJobs("refunds");
   const events = await takeJobs("webhookDeliveries");
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await takeJobs("refunds")).toEqual([job]);
   expect(await takeJobs("webhookDeliveries")).toEqual(events);
@@ -104,7 +108,7 @@ it("the price of a failed message is returned once, however often its refund is 
   const { job } = await accepted();
   await handToCarrier(
     job,
-    new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+    only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
   await Promise.all(Array.from({ length: 5 }, async () => refundMessage(job)));
@@ -115,7 +119,7 @@ it("the price of a failed message is returned once, however often its refund is 
 
 it("a message that was sent is not refunded", async () => {
   const { job } = await accepted();
-  await handToCarrier(job, new ScriptedCarrier(accept));
+  await handToCarrier(job, only(new ScriptedCarrier(accept)));
   await refundMessage(job);
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
 });
@@ -125,12 +129,12 @@ it("a carrier that wants to be asked later is asked again for six hours, then th
   const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   const start = Date.now();
   for (let hour = 0; hour <= 6; hour += 1) {
-    await handToCarrier(job, carrier);
+    await handToCarrier(job, only(carrier));
     expect(await statusOf(job)).toBe("queued");
     vi.useFakeTimers({ toFake: ["Date"], now: start + hour * 3_600_000 });
   }
   vi.setSystemTime(start + 6.1 * 3_600_000);
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
   expect(carrier.received).toHaveLength(8);
 });
@@ -141,10 +145,10 @@ it("a message that was put off five times is asked about again when the carrier'
     if (call === 6) throw new Error("the answer was lost");
     return call < 6 ? { outcome: "tryLater" } : accept();
   });
-  for (let call = 1; call <= 5; call += 1) await handToCarrier(job, carrier);
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  for (let call = 1; call <= 5; call += 1) await handToCarrier(job, only(carrier));
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -154,10 +158,10 @@ it("a sender that dies during the hand-off is followed by another one when its c
     if (call === 1) throw new Error("connection reset");
     return accept();
   });
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("another sender holds this message");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("another sender holds this message");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
   expect(carrier.received).toHaveLength(2);
 });
@@ -167,9 +171,9 @@ it("a carrier that does not recognise repeats is never asked again after an unkn
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
   }, false);
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
@@ -178,8 +182,8 @@ it("a carrier that does not recognise repeats is never asked again after an unkn
 it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
   const { job } = await accepted();
   const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
-  await handToCarrier(job, carrier);
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -188,10 +192,10 @@ it("a sender whose claim lapsed during the hand-off does not overwrite what the 
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
-    await handToCarrier(job, new ScriptedCarrier(accept));
+    await handToCarrier(job, only(new ScriptedCarrier(accept)));
     return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
   });
-  await expect(handToCarrier(job, slow)).rejects.toThrow("lapsed");
+  await expect(handToCarrier(job, only(slow))).rejects.toThrow("lapsed");
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -199,17 +203,17 @@ it("a scheduled message whose job comes early waits on", async () => {
   const scheduledAt = new Date(Date.now() + 600_000).toISOString();
   const { job } = await accepted({ scheduledAt });
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(0);
   expect(await statusOf(job)).toBe("queued");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
 it("a job whose message does not exist is dropped", async () => {
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier({ organizationId: "org_x", messageId: "msg_x" }, carrier);
+  await handToCarrier({ organizationId: "org_x", messageId: "msg_x" }, only(carrier));
   expect(carrier.received).toHaveLength(0);
 });
 
@@ -222,10 +226,10 @@ it("a carrier that breaks at every attempt, its error holding a secret, ends in 
   const logged = vi.spyOn(process.stdout, "write");
   const start = Date.now();
   for (let attempt = 1; attempt <= 4; attempt += 1) {
-    await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+    await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
     vi.useFakeTimers({ toFake: ["Date"], now: start + attempt * 121_000 });
   }
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
   const seenByCustomer = JSON.stringify([
@@ -241,6 +245,6 @@ it("a carrier that breaks at every attempt, its error holding a secret, ends in 
 it("a carrier that never answers is given up, and the message stays safe", async () => {
   const { job } = await accepted();
   const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   expect(await statusOf(job)).toBe("queued");
 });

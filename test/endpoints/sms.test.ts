@@ -209,6 +209,30 @@ describe("messages", () => {
     expect(walked).toEqual(ids);
   });
 
+  it("are listed by state and by number, alone and together", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const failed = await customer.send({ to: "15005550001" });
+    const sent = [await customer.send(), await customer.send()].map(({ id }) => id).toReversed();
+    const waiting = await customer.send({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
+    const idsOf = async (query: Parameters<typeof customer.client.listSms>[0]): Promise<string[]> =>
+      (await customer.client.listSms(query)).rows.map(({ id }) => id);
+    await vi.waitFor(async () => expect(await idsOf({ query: { status: "sent" } })).toEqual(sent), patience);
+    await vi.waitFor(
+      async () => expect(await idsOf({ query: { status: "failed" } })).toEqual([failed.id]),
+      patience,
+    );
+    expect(await idsOf({ query: { to: "15005550001" } })).toEqual([failed.id]);
+    expect(await idsOf({ query: { to: "15005550000" } })).toEqual([waiting.id, ...sent]);
+    expect(await idsOf({ query: { to: "15005550000", status: "queued" } })).toEqual([waiting.id]);
+    expect(await idsOf({ query: { to: "15005550009" } })).toEqual([]);
+    const { rows, meta } = await customer.client.listSms({ query: { status: "sent", limit: 1 } });
+    expect([rows.map(({ id }) => id), meta.total]).toEqual([[sent[0]], 2]);
+    expect(await idsOf({ query: { status: "sent", limit: 1, cursor: meta.nextCursor } })).toEqual([sent[1]]);
+    const response = await customer.call("/v1/sms?status=lost&to=%2B15005550000");
+    expect(errorOf(response)).toEqual(invalid);
+    expect(invalidFields(response).toSorted()).toEqual(["status", "to"]);
+  });
+
   it("beyond 10,000 rows are reached by cursor, as the error says", async () => {
     const customer = await Customer.register();
     expect((await customer.call("/v1/sms?page=100&limit=100")).status).toBe(200);

@@ -11,12 +11,12 @@ import { CommanderError } from "commander";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
+import { kebabCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
-import { runCommandLine } from "../../infra/operator/run.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { Message } from "../../shared/contract/sms.ts";
@@ -33,7 +33,9 @@ import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/ap
 import { identity, startAwsAccount } from "../support/aws-account.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
+import { captured, operator, type Ended } from "../support/operator.ts";
 import { patience } from "../support/patience.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
 
 let dataFolder: string;
 let gateway: LocalGateway;
@@ -63,12 +65,6 @@ afterAll(async () => {
   await rm(dataFolder, { recursive: true });
 });
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs an operator command as a person would, and waits for its end. */
 async function operatorProcess(
   args: readonly string[],
@@ -82,31 +78,6 @@ async function operatorProcess(
     });
     child.stdin?.end();
   });
-}
-
-/** Runs an operator command without a process for it, whose start would take longer than most commands. */
-async function operator(args: readonly string[]): Promise<Ended> {
-  const { stdout, stderr } = await captured(async () => runCommandLine(args, false));
-  const code = Number(process.exitCode ?? 0);
-  process.exitCode = undefined;
-  return { code, out: stdout, err: stderr };
-}
-
-/** What work writes to the streams of this process meanwhile. */
-async function captured(work: () => Promise<void>): Promise<{ stdout: string; stderr: string }> {
-  const texts = { stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      texts[stream] += String(text);
-      return true;
-    }),
-  );
-  try {
-    await work();
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return texts;
 }
 
 /** The objects that a command with --json wrote, checked. */
@@ -160,7 +131,8 @@ it("help lists every command, and each one explains its parameters, options and 
     for (const each of [...parameters, ...options]) {
       expect(help).toContain(` ${each.title.replace(/^[[<](\w+).*/, "$1")} ${each.help} `);
     }
-    for (const option of options) expect(option.title).toMatch(new RegExp(`^--${option.name}( <\\w+>)?$`));
+    for (const option of options)
+      expect(option.title).toMatch(new RegExp(`^--${kebabCase(option.name)}( <\\w+>)?$`));
     expect(help.includes("--yes")).toBe(asksFirst === true);
     for (const common of ["--stage <name>", "--json", "--help"]) expect(help).toContain(` ${common} `);
     for (const each of examples)
@@ -268,7 +240,7 @@ it("commands start without what only deployments and the local gateway need", as
     'console.log(Object.keys(createRequire("/").cache).join("\\n"))';
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
   expect(stdout).toContain("/node_modules/@aws-sdk/client-dynamodb/");
-  expect(stdout).not.toMatch(/\/node_modules\/(aws-cdk-lib|constructs|esbuild|fauxqs|@dynoxide)\//);
+  expect(stdout).not.toMatch(/\/node_modules\/(aws-cdk-lib|constructs|esbuild|@dynoxide)\//);
 });
 
 it("without a gateway it says in one line how to get one", async () => {
@@ -302,6 +274,28 @@ it("an organisation is found by its id or its user's email, and shown with its w
   });
 });
 
+it("a user who has lost their second factor gets in without once it was reset, which is in the audit log", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { email, organizationId } = customer;
+  await enableSecondFactor(customer);
+  const logIn = async (): Promise<number> =>
+    (await call("/v1/auth/login", { json: { email, password }, baseUrl: gateway.url })).status;
+  expect(await logIn()).toBe(401);
+  const reset = await operator(["users", "reset-second-factor", email.toUpperCase()]);
+  const { user } = await customer.client.getMe();
+  expect(reset).toEqual({ code: 0, out: `${user.id} logs in with the password alone\n`, err: "" });
+  expect(user.secondFactor).toBe(false);
+  expect(await logIn()).toBe(200);
+  const entries = await operator(["audit-log", organizationId, "--json"]);
+  const entry = entries.out.split("\n").find((line) => line.includes("users reset-second-factor"));
+  expect(entry).toContain(user.id);
+  expect(entry).not.toContain(email);
+  const again = await operator(["users", "reset-second-factor", email]);
+  expect(again.out).toBe(`${user.id} has no second factor\n`);
+  const nobody = await operator(["users", "reset-second-factor", "nobody@example.com"]);
+  expect(nobody).toEqual({ code: 1, out: "", err: "There is no user nobody@example.com.\n" });
+});
+
 it("everything of an organisation is written down, without secrets, to the output or a new file", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { client, organizationId } = customer;
@@ -318,6 +312,10 @@ it("everything of an organisation is written down, without secrets, to the outpu
   await client.submitKyc({ body: { businessName: "ACME" } });
   await spreadOrganization(organizationId, 3);
   for (let count = 0; count < 4; count += 1) await customer.send();
+  await operator(["prices", "set-override", customer.email, "1", "0.005"]);
+  // What the operator has with carriers is no customer's.
+  const ofCarriers = { carrier: "aws", costMicros: 1, refusedBy: ["kannel"] };
+  await putItem({ put: { ...keys.contact(organizationId, "con_other"), ...ofCarriers } });
   // What cannot be read is the customer's all the same.
   await putItem({ put: { ...keys.contact(organizationId, "con_broken"), note: "from another time" } });
 
@@ -345,6 +343,8 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);
   expect(countOf("messageCounts")).toBeGreaterThan(0);
   expect(rows).toContainEqual({ note: "from another time" });
+  expect(rows).toContainEqual({});
+  expect(countOf("priceOverrides")).toBe(1);
   expect(countOf("auditEntry")).toBeGreaterThan(4);
   expect(countOf("auditOutcome")).toBeGreaterThan(4);
   // The name of an operation is no secret.
@@ -355,7 +355,18 @@ it("everything of an organisation is written down, without secrets, to the outpu
   const again = await operator(["organizations", "export", customer.email, "--to", file]);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining("EEXIST") });
   const shown = await operator(["organizations", "export", organizationId]);
-  expect(objectsOf(shown, z.unknown())).toHaveLength(rows.length);
+  const Row = z.looseObject({ entity: z.string().optional(), action: z.string().optional() });
+  const isOfLog = ({ entity }: z.infer<typeof Row>): boolean => entity?.startsWith("audit") === true;
+  expect(objectsOf(shown, Row).filter((row) => !isOfLog(row))).toHaveLength(
+    rows.filter((row) => !isOfLog(row)).length,
+  );
+  // Whoever has handed out what there is of a customer is written down, and not where to.
+  const Entry = z.looseObject({ action: z.string(), outcome: z.string() });
+  const entries = objectsOf(await operator(["audit-log", organizationId, "--json"]), Entry);
+  const exports = entries.filter(({ action }) => action === "organizations export");
+  expect(exports.map(({ outcome }) => outcome)).toEqual(["done", "unknown", "done"]);
+  expect(exports.at(-1)).toMatchObject({ after: { count: rows.length } });
+  expect(JSON.stringify(exports)).not.toContain("export.jsonl");
 });
 
 it("a wallet is credited and charged exactly, once for each reference, and tells its ledger why", async () => {
@@ -546,6 +557,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "organizations spread",
     "organizations erase",
     "numbers erase",
+    "users reset-second-factor",
     "wallet credit",
     "wallet debit",
     "wallet close",
@@ -557,8 +569,21 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "sender-ids approve",
     "sender-ids reject",
     "sender-ids claim",
+    "numbers assign",
+    "numbers release",
+    "prices import",
+    "prices restore",
+    "prices set-override",
+    "prices remove-override",
     "sending pause",
     "sending resume",
+    "carriers set",
+    "carriers enable",
+    "carriers disable",
+    "carriers test",
+    "carriers delete",
+    "routes set",
+    "routes delete",
     "dead-letters redrive",
   ]);
 });
@@ -573,7 +598,10 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
     const context: Context = {
       output: new Output(false),
       stackOutput: () => ({ name: "", value: "", description: undefined }),
+      stackName: "",
+      apiUrl: "",
       confirm,
+      record: async () => undefined,
       changed: () => undefined,
     };
     await expect(order?.run(context)).rejects.toThrow("Nothing was changed.");
@@ -837,7 +865,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   expect(await numbersOf(one)).toEqual([]);
   expect(await numbersOf(other)).toEqual([phoneNumber]);
   const everywhere = await operator(["numbers", "erase", phoneNumber, "--json"]);
-  const nothing = { messages: 0, deliveries: 0, optOutsKept: 0, left: 0 };
+  const nothing = { messages: 0, deliveries: 0, inbound: 0, optOutsKept: 0, left: 0 };
   expect(objectsOf(everywhere, z.unknown())).toEqual([
     { organizationId: other.organizationId, contacts: 1, ...nothing },
   ]);
@@ -852,6 +880,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   for (const entry of [ofOne, ofStage]) {
     expect(entry?.action).toBe("numbers erase");
     expect(JSON.stringify(entry)).not.toContain(phoneNumber);
+    expect(JSON.stringify(entry)).not.toContain(one.email);
   }
   const log = { pk: keys.auditEntry(phoneNumber, "").pk, limit: 1, consistent: true };
   expect(await queryItems(z.unknown(), log)).toEqual([]);

@@ -28,7 +28,7 @@ it.each([
     });
     expect(failed).toBe(true);
     expect(String(errorInstance)).toMatch(
-      /balance|add up|cap|paid|applied|no entry|counted|messageCount|two messages/,
+      /balance|add up|cap|paid|applied|no entry|counted|messageCount|two messages|WALLET cannot be read/,
     );
   },
   120_000,

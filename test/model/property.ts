@@ -44,6 +44,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       { kind: "capSpending", messages: "none" },
     ),
   },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<Step>(
+      { kind: "changePrice", priceMicros: 5_300 },
+      { kind: "changePrice", priceMicros: 11_100 },
+    ),
+  },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
   { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
   {

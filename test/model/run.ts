@@ -2,10 +2,13 @@ import { parseArgs } from "node:util";
 
 import fc from "fast-check";
 
+import { localSettings } from "../support/local-settings.ts";
 import { booksAreInOrder } from "./property.ts";
 
 // `npm run test:model -- --runs 100000`: the long run of the model test. A failure prints the seed and the path
 // that play it again: `-- --seed 1 --path 7:0`.
+
+Object.assign(process.env, localSettings);
 
 const { values: flags } = parseArgs({
   options: {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 
@@ -47,6 +48,9 @@ import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys, partNames } from "../../shared/platform/table/keys.ts";
 import { CarefulRetryStrategy, wasSurelyRefused } from "../../shared/platform/table/retry.ts";
 import { transact } from "../../shared/platform/table/table.ts";
+import { readPrices } from "../../shared/prices/prices.ts";
+import { publishRateCard } from "../../shared/prices/publish.ts";
+import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { capSpending } from "../../shared/wallet/adjust.ts";
@@ -55,6 +59,7 @@ import { isLow, newWallet, spreadOrganization, WalletRecord } from "../../shared
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
+import { only } from "../support/carriers.ts";
 import { MemoryTable } from "./memory-table.ts";
 
 /*
@@ -75,6 +80,8 @@ export type Step =
   | { readonly kind: "runCampaign" }
   /** The operator caps what may be spent in a day: so many messages of one segment, or no cap. */
   | { readonly kind: "capSpending"; readonly messages: number | "none" }
+  /** The operator imports prices: so much for a segment to any number. */
+  | { readonly kind: "changePrice"; readonly priceMicros: number }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
   /** A message for ten minutes later. */
@@ -146,6 +153,8 @@ class World {
   readonly acceptedMessages = new Set<string>();
   /** How often each debit was applied, by the id of its ledger entry. */
   readonly debits = new Map<string, number>();
+  /** What a segment has ever cost. */
+  readonly prices = new Set([priceMicros]);
   /** What all debits of a day took, in micro-units. */
   readonly spentMicros = new Map<string, number>();
   toppedUp = 0;
@@ -296,6 +305,12 @@ class World {
         await capSpending(organizationId, messages === "none" ? messages : messages * priceMicros);
         return;
       }
+      case "changePrice": {
+        const row = { prefix: "1", priceMicros: step.priceMicros, costMicros: {} };
+        this.prices.add(step.priceMicros);
+        await publishRateCard([row], await findCurrentVersion());
+        return;
+      }
       case "launchCampaign":
         await launchCampaign(organizationId, this.#campaignId);
         return;
@@ -310,8 +325,11 @@ class World {
         );
         return;
       case "block": {
-        const at = new Date();
-        const block = Array.from({ length: step.messages }, () => newMessage(organizationId, request, at));
+        const queuedAt = new Date();
+        const prices = await readPrices(undefined, queuedAt);
+        const block = Array.from({ length: step.messages }, () =>
+          newMessage(organizationId, request, { queuedAt, prices }),
+        );
         const placed = await acceptTogether(block, () => []);
         for (const { id } of placed) this.acceptedMessages.add(id);
       }
@@ -356,7 +374,7 @@ class World {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
     else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
     else {
-      const ended = await handToCarrier(MessageJob.parse(job), this.carrier);
+      const ended = await handToCarrier(MessageJob.parse(job), only(this.carrier));
       if (ended !== undefined) await countOutcomes([ended]);
     }
   }
@@ -605,6 +623,10 @@ class World {
     problems.push(...this.#problemsOfCampaign(messages));
     // One top-up at the start, those that were answered, and at the most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
+    for (const { id, unitPriceMicros, totalMicros, segments } of messages) {
+      const isOnePrice = this.prices.has(unitPriceMicros) && totalMicros === segments * unitPriceMicros;
+      if (!isOnePrice) problems.push(`${id} has a price that there never was`);
+    }
     for (const { id, status } of messages) {
       const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
       if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
@@ -757,7 +779,7 @@ function queueUrl(name: QueueName): string {
 function take(world: World): () => void {
   for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = queueUrl(name);
   process.env[environmentNames.stage] = "model";
-  process.env[environmentNames.tableName] = "memory";
+  process.env[environmentNames.tableName] = `memory-${randomUUID()}`;
   process.env[environmentNames.topUpEnabled] = "true";
   process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;
   const realDate = globalThis.Date;

@@ -11,8 +11,9 @@ import {
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
 
-import { awsCarrier } from "../../shared/carriers/aws.ts";
 import type { OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import { carrierOf } from "../../shared/carriers/carriers.ts";
+import type { SettingsOf } from "../../shared/carriers/settings.ts";
 
 // There is no emulator of this service, so its client is the one that is mocked.
 const aws = mockClient(PinpointSMSVoiceV2Client);
@@ -20,8 +21,14 @@ beforeEach(() => {
   aws.reset();
 });
 
+/** A carrier of the kind with settings of its own. */
+function awsWith(settings: Partial<SettingsOf<"aws">>): ReturnType<typeof carrierOf> {
+  return carrierOf({ name: "aws", settings: { kind: "aws", originationIdentities: {}, ...settings } });
+}
+const awsCarrier = awsWith({});
+
 const message: OutgoingMessage = {
-  reference: "msg_1",
+  reference: "org_1.msg_1",
   to: "447700900123",
   from: "ACME",
   text: "hello",
@@ -39,10 +46,49 @@ it("hands a message over in the service's terms, with our id as its context", as
       OriginationIdentity: "ACME",
       MessageBody: "hello",
       MessageType: "TRANSACTIONAL",
-      Context: { reference: "msg_1" },
+      Context: { reference: "org_1.msg_1" },
     },
     expect.objectContaining({ MessageType: "PROMOTIONAL" }),
   ]);
+});
+
+it("says what the settings say, field by field as the service names them", async () => {
+  aws.on(SendTextMessageCommand).resolves({ MessageId: "aws-1" });
+  const carrier = awsWith({
+    configurationSetName: "receipts",
+    protectConfigurationId: "protect-1",
+    maxPrice: "0.05",
+    originationIdentities: { US: "pool-1", GB: "+447700900000" },
+  });
+  await carrier.send({ ...message, to: "12065550100", country: "US" });
+  await carrier.send({ ...message, country: "GB" });
+  await carrier.send({ ...message, to: "33600000000", country: "FR" });
+  await carrier.send({ ...message, to: "88299999999" });
+  const inputs = aws.commandCalls(SendTextMessageCommand).map(({ args }) => args[0].input);
+  expect(inputs[0]).toEqual({
+    DestinationPhoneNumber: "+12065550100",
+    OriginationIdentity: "pool-1",
+    MessageBody: "hello",
+    MessageType: "TRANSACTIONAL",
+    ConfigurationSetName: "receipts",
+    MaxPrice: "0.05",
+    ProtectConfigurationId: "protect-1",
+    Context: { reference: "org_1.msg_1" },
+  });
+  expect(inputs.slice(1).map(({ OriginationIdentity }) => OriginationIdentity)).toEqual([
+    "+447700900000",
+    "ACME",
+    "ACME",
+  ]);
+});
+
+it("sends from the default identity to countries that have none, and to numbers of no country", async () => {
+  aws.on(SendTextMessageCommand).resolves({ MessageId: "aws-1" });
+  const carrier = awsWith({ originationIdentities: { US: "pool-1", default: "pool-2" } });
+  await carrier.send({ ...message, country: "FR" });
+  await carrier.send({ ...message, to: "88299999999" });
+  const inputs = aws.commandCalls(SendTextMessageCommand).map(({ args }) => args[0].input);
+  expect(inputs.map(({ OriginationIdentity }) => OriginationIdentity)).toEqual(["pool-2", "pool-2"]);
 });
 
 const details = { message: "a word of the carrier", $metadata: {} };
@@ -62,6 +108,16 @@ it.each([
   ],
   [
     "a number that has opted out",
+    new ConflictException({ ...details, Reason: "DESTINATION_PHONE_NUMBER_OPTED_OUT" }),
+    { outcome: "refused", errorCode: "MESSAGE_RECIPIENT_OPTED_OUT" },
+  ],
+  [
+    "a country that is blocked",
+    new ConflictException({ ...details, Reason: "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION" }),
+    { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" },
+  ],
+  [
+    "another conflict",
     new ConflictException(details),
     { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" },
   ],

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 
-import { unitPriceMicros } from "../../shared/messages/rate-card.ts";
 import { amountOf, microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
 
 it("amounts and micro-units turn into each other without loss", () => {
@@ -32,12 +31,4 @@ it("amounts are read and written digit by digit", () => {
   ]) {
     expect(microsOfText(text)).toBeUndefined();
   }
-});
-
-it("the longest prefix of the destination decides the price", () => {
-  expect(unitPriceMicros("15005550000")).toBe(7_900);
-  expect(unitPriceMicros("447700900123")).toBe(46_000);
-  expect(unitPriceMicros("2348012345678")).toBe(14_500);
-  expect(unitPriceMicros("2548012345678")).toBe(50_000);
-  expect(unitPriceMicros("9912345678")).toBe(50_000);
 });

@@ -38,6 +38,7 @@ it("takes a file of any name, and is strict where nothing is said", async () => 
     corsOrigins: [],
     logRetentionDays: 90,
     throttle: { rateLimit: 1_000, burstLimit: 1_000, operations: {} },
+    limits: { requestsPerSecond: 100, unknownCredentialsPerAddress: 100 },
   });
 });
 
@@ -57,6 +58,13 @@ it.each([
   [{ ...least, account: "12345" }, "account: must be the twelve digits of an AWS account"],
   [{ ...least, region: "Ireland" }, "region: must be a region such as eu-west-1"],
   [{ ...least, alarmEmails: ["a@example.com", "somebody"] }, "alarmEmails.1: must be an email address"],
+  [{ ...least, email: { from: "somebody" } }, "email.from: must be an email address"],
+  [{ ...least, email: { from: "a@example.com", name: 'A "B"' } }, "email.name: must be up to 60 letters"],
+  [{ ...least, email: { from: "a@example.com", identity: "*" } }, "email.identity: must be a domain"],
+  [
+    { ...least, policies: { ...policies, verifiedEmail: "before-sending" } },
+    "policies.verifiedEmail: takes email",
+  ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: warns those in alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
@@ -65,11 +73,16 @@ it.each([
   [{ ...least, limits: { dailySpendCap: "0.00" } }, "limits.dailySpendCap: must be an amount in USD"],
   [{ ...least, limits: { sendsPerSecond: 0 } }, "limits.sendsPerSecond: "],
   [{ ...least, limits: { codes: 5 } }, '"codes"'],
+  [{ ...least, limits: { requestsPerSecond: "any" } }, "limits.requestsPerSecond: "],
   [{ ...least, limits: { webhooksBeforePayment: -1 } }, "limits.webhooksBeforePayment: "],
   [{ ...least, policies: { ...least.policies, redactOneTimeCode: true } }, '"redactOneTimeCode"'],
   [
     { ...least, adoptWebhookKey: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
     "adoptWebhookKey: must be a whole ARN",
+  ],
+  [
+    { ...least, adoptSecondFactorKey: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
+    "adoptSecondFactorKey: must be a whole ARN",
   ],
   [{ ...least, workerConcurrency: { refunds: 1 } }, "workerConcurrency.refunds: "],
   [{ ...least, workerConcurrency: { sends: 10 } }, "workerConcurrency"],

@@ -1,0 +1,7 @@
+import { optOut } from "../../shared/opt-outs/opt-outs.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/opt-outs.ts";
+
+export const handler = endpoint(routes.createOptOut, async ({ actor, body }) =>
+  optOut(actor.organizationId, body.phoneNumber, "api"),
+);

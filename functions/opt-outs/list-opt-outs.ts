@@ -1,0 +1,7 @@
+import { listOptOuts } from "../../shared/opt-outs/opt-outs.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/opt-outs.ts";
+
+export const handler = endpoint(routes.listOptOuts, async ({ actor, query }) =>
+  listOptOuts(actor.organizationId, query),
+);

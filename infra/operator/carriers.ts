@@ -1,0 +1,321 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+
+import * as z from "zod";
+
+import { readBreakers } from "../../shared/carriers/breaker.ts";
+import type { CarrierResponse } from "../../shared/carriers/call.ts";
+import { repliesUrl } from "../../shared/carriers/callback-url.ts";
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { carrierOf } from "../../shared/carriers/carriers.ts";
+import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
+import { checkCarrier, deleteCarrier, enableCarrier, setCarrier } from "../../shared/carriers/manage.ts";
+import { CarrierName, findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
+import { PhoneNumber } from "../../shared/contract/primitives.ts";
+import { SenderId } from "../../shared/contract/sms.ts";
+import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
+import { segmentsOf } from "../../shared/messages/segments.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
+import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
+import type { Context } from "./context.ts";
+import { listOf, type Column } from "./output.ts";
+
+const Name = part("<name>", "the carrier's name", CarrierName);
+
+const paceRule = "must be a number of segments a second such as 10 or 0.5, or none";
+const Pace = z
+  .string(paceRule)
+  .regex(/^(none|\d{1,5}(\.\d{1,3})?)$/, paceRule)
+  .transform((typed) => (typed === "none" ? ("none" as const) : Number(typed)))
+  .refine((pace) => pace === "none" || pace > 0, paceRule);
+
+/** @throws Error in words for whoever typed the name of the file */
+async function readJson(file: string): Promise<unknown> {
+  const content = file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
+  try {
+    return JSON.parse(content);
+  } catch {
+    // What the parser says quotes what it has read, and it may have read a secret.
+    throw new Error(`${file === "-" ? "What was typed" : file} is not JSON.`);
+  }
+}
+
+const set = command({
+  name: "carriers set",
+  summary: "Make a carrier, or change its settings, credentials or pace",
+  details:
+    "The settings of each kind, and the credentials, are in shared/carriers/README.md. Credentials go to Secrets Manager; " +
+    "without --credentials they stay as they are. It counts within a minute, and takes messages once a route leads to it.",
+  examples: [
+    "kannel-london --settings kannel.json --credentials credentials.json --stage prod",
+    "kannel-london --settings kannel.json --pace 30",
+    "twilio --settings twilio.json --credentials - < credentials.json",
+  ],
+  asksFirst: true,
+  input: z.object({
+    name: Name,
+    settings: part("--settings <file>", "JSON: its kind, and what that asks for", RequiredText),
+    credentials: part(
+      "--credentials <file>",
+      "JSON: what the carrier knows us by; - reads it from standard input",
+      RequiredText.optional(),
+    ),
+    pace: part(
+      "--pace <segments>",
+      "what it takes in a second, in segments; none is no limit",
+      Pace.optional(),
+    ),
+    newCallbackToken: part(
+      "--new-callback-token",
+      "make the token of its calls back anew; the present one ends",
+      z.boolean().optional(),
+    ),
+  }),
+  run: async ({ name, settings: file, credentials, pace, newCallbackToken = false }, context) => {
+    const { output, stackName, apiUrl, confirm, changed } = context;
+    const settings = CarrierSettings.safeParse(await readJson(file));
+    if (!settings.success) {
+      const [issue] = settings.error.issues;
+      throw new Error(`${file}: ${issue?.path.join(".") || "the settings"}: ${issue?.message}`);
+    }
+    const wanted = {
+      name,
+      settings: settings.data,
+      segmentsPerSecond: pace,
+      newCallbackToken,
+      ...(credentials === undefined ? {} : { credentials: await readJson(credentials) }),
+    };
+    await checkCarrier(wanted);
+    const present = await findCarrier(name);
+    const change = present === undefined ? "make the carrier" : "change the carrier";
+    await confirm(`${change} ${name} (${settings.data.kind})`, {
+      before: present === undefined ? {} : shown(present),
+    });
+    const record = await setCarrier(wanted, {
+      secretPrefix: carrierSecretPrefix(stackName),
+      callbackPrefix: callbackSecretPrefix(stackName),
+      callbackBaseUrl: apiUrl,
+    });
+    changed(shown(record));
+    output.result(shown(record), carrierText(record));
+    if (present === undefined)
+      output.note(`Try it: carriers test ${name} --to NUMBER; then lead a route to it: routes set`);
+  },
+});
+
+/** A carrier as it may be seen: it has no secrets, and what leads to them is nobody's matter. */
+function shown(record: CarrierRecord): Record<string, unknown> {
+  const { entity: _entity, callbackTokenHash: _hash, secretVersion: _version, ...rest } = record;
+  return rest;
+}
+
+function carrierText(record: CarrierRecord): string {
+  const { kind, ...settings } = record.settings;
+  return listOf({
+    Carrier: record.name,
+    Kind: kind,
+    State: record.disabledAt === undefined ? "enabled" : `disabled since ${record.disabledAt}`,
+    Pace:
+      record.segmentsPerSecond === undefined ? "no limit" : `${record.segmentsPerSecond} segments a second`,
+    Credentials: record.secretId ?? "none",
+    "Calls back at": record.callbackBaseUrl,
+    Settings: JSON.stringify(settings),
+    Changed: record.updatedAt,
+  });
+}
+
+interface Listed {
+  readonly name: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly segmentsPerSecond: number | undefined;
+  readonly routes: number;
+}
+
+const columns: readonly Column<Listed>[] = [
+  { heading: "CARRIER", text: ({ name }) => name },
+  { heading: "KIND", text: ({ kind }) => kind },
+  { heading: "STATE", text: ({ state }) => state },
+  { heading: "PACE", text: ({ segmentsPerSecond }) => String(segmentsPerSecond ?? "-"), isNumber: true },
+  { heading: "ROUTES", text: ({ routes }) => String(routes), isNumber: true },
+];
+
+const list = command({
+  name: "carriers list",
+  summary: "List the carriers, whether they are enabled and whether they answer",
+  examples: ["", "--json --stage prod"],
+  input: z.object({}),
+  run: async (_, { output }) => {
+    const [{ carriers, routes }, breakers] = await Promise.all([readCarriers(), readBreakers()]);
+    const rows = [...carriers.values()].map((record): Listed => {
+      const openedAt = breakers.get(record.name)?.openedAt;
+      const answers = openedAt === undefined ? "enabled" : `not answering since ${openedAt}`;
+      return {
+        name: record.name,
+        kind: record.settings.kind,
+        state: record.disabledAt === undefined ? answers : `disabled since ${record.disabledAt}`,
+        segmentsPerSecond: record.segmentsPerSecond,
+        routes: routes.filter((route) => route.carriers.includes(record.name)).length,
+      };
+    });
+    output.table(rows, columns);
+    if (routes.length === 0)
+      output.note("There is no route: the carrier that the stage's file names takes everything.");
+  },
+});
+
+async function readCarrier(name: string): Promise<CarrierRecord> {
+  const record = await findCarrier(name);
+  if (record === undefined) throw new Error(`There is no carrier ${name}.`);
+  return record;
+}
+
+const show = command({
+  name: "carriers show",
+  summary: "Show a carrier's settings",
+  details:
+    "With --callbacks also the address that its replies go to, which has its token in it: keep it to yourself.",
+  examples: ["kannel-london", "kannel-london --callbacks --stage prod"],
+  input: z.object({
+    name: Name,
+    callbacks: part("--callbacks", "show where it calls back, with its token", z.boolean().optional()),
+  }),
+  run: async ({ name, callbacks = false }, { output }) => {
+    const record = await readCarrier(name);
+    const replies = callbacks ? repliesUrl(record, await readSecret(record)) : undefined;
+    output.result(
+      { ...shown(record), ...(replies === undefined ? {} : { repliesUrl: replies }) },
+      replies === undefined
+        ? carrierText(record)
+        : `${carrierText(record)}\n${listOf({ "Replies to": replies })}`,
+    );
+  },
+});
+
+function switching(
+  name: "disable" | "enable",
+  { summary, details }: { readonly summary: string; readonly details: string },
+): OperatorCommand {
+  return command({
+    name: `carriers ${name}`,
+    summary,
+    details,
+    examples: ["kannel-london --stage prod"],
+    asksFirst: true,
+    input: z.object({ name: Name }),
+    run: async ({ name: carrier }, { output, confirm, changed }) => {
+      const present = await readCarrier(carrier);
+      await confirm(`${name} the carrier ${carrier}`, { before: shown(present) });
+      const record = await enableCarrier(carrier, name === "enable");
+      if (record === undefined) throw new Error(`There is no carrier ${carrier}.`);
+      changed(shown(record));
+      output.result(shown(record), carrierText(record));
+    },
+  });
+}
+
+const remove = command({
+  name: "carriers delete",
+  summary: "Delete a carrier that no route leads to, with its credentials",
+  details:
+    "Messages that it was asked about without an answer fail with MESSAGE_OUTCOME_UNKNOWN, and its receipts are not heard " +
+    "any more: disable it and wait some days first.",
+  examples: ["kannel-london --stage prod"],
+  asksFirst: true,
+  input: z.object({ name: Name }),
+  run: async ({ name }, { output, confirm }) => {
+    const present = await readCarrier(name);
+    await confirm(`delete the carrier ${name} and its credentials`, { before: shown(present) });
+    await deleteCarrier(name);
+    output.result({ name, deleted: true }, `${name} is deleted`);
+  },
+});
+
+const test = command({
+  name: "carriers test",
+  summary: "Send one message with a carrier, outside of any wallet, and show what comes back",
+  details:
+    "It is sent from this machine, with what the carrier knows the stage by, also when the carrier is disabled or has no " +
+    "route. It is a real message, and costs what the carrier takes for it.",
+  examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    name: Name,
+    to: part("--to <number>", "in international digits, without a plus sign", PhoneNumber, {
+      isPersonal: true,
+    }),
+    from: part("--from <sender>", "its sender ID; TEST without it", SenderId.default("TEST")),
+    text: part("--text <text>", "what it says", RequiredText.default("A test of the SMS gateway")),
+  }),
+  run: async ({ name, to, from, text: message }, context) => {
+    const record = await readCarrier(name);
+    await context.confirm(`send one message with the carrier ${name}`);
+    await tryCarrier(record, { to, from, text: message }, context);
+  },
+});
+
+async function tryCarrier(
+  record: CarrierRecord,
+  message: { readonly to: string; readonly from: string; readonly text: string },
+  { output, changed }: Context,
+): Promise<void> {
+  let answer: CarrierResponse | undefined;
+  const carrier = carrierOf(record, {
+    onAnswer: (response) => {
+      answer = response;
+    },
+  });
+  const reference = `test.${newId("msg")}`;
+  const { encoding } = segmentsOf(message.text, { unicode: false });
+  const country = countryOfNumber(message.to);
+  const startedAtMs = performance.now();
+  let came: HandOff | { readonly outcome: "unknown"; readonly reason: string };
+  try {
+    came = await carrier.send({ ...message, reference, country, encoding, isPromotional: false });
+  } catch (error) {
+    came = { outcome: "unknown", reason: error instanceof Error ? error.name : "Error" };
+  }
+  const durationMs = Math.round(performance.now() - startedAtMs);
+  const body = answer === undefined ? undefined : withoutSecrets(answer.text, await readSecret(record));
+  changed({ outcome: came.outcome });
+  output.result(
+    { carrier: record.name, reference, ...came, durationMs, status: answer?.status, body },
+    listOf({
+      Carrier: record.name,
+      Outcome: came.outcome,
+      Why: "errorCode" in came ? came.errorCode : "reason" in came ? came.reason : undefined,
+      "Its reference": came.outcome === "accepted" ? (came.carrierReference ?? "none") : undefined,
+      Took: `${durationMs} ms`,
+      Status: answer?.status.toString(),
+      Answer: body,
+    }),
+  );
+  if (came.outcome !== "accepted") process.exitCode = 1;
+}
+
+/** The longest answer that is shown. */
+const maxShown = 1_000;
+
+/** An answer may repeat what it was asked with. */
+function withoutSecrets(answer: string, { credentials, callbackToken }: CarrierSecret): string {
+  const secrets = [...Object.values(credentials), callbackToken ?? ""].filter((secret) => secret !== "");
+  return secrets.reduce((shownText, secret) => shownText.replaceAll(secret, "…"), answer).slice(0, maxShown);
+}
+
+export const carrierCommands = [
+  list,
+  show,
+  set,
+  switching("enable", {
+    summary: "Let messages be handed to a carrier again",
+    details: "It counts within a minute.",
+  }),
+  switching("disable", {
+    summary: "Hand nothing to a carrier, from within a minute on",
+    details: "Messages go to the next carrier of their route, or wait where there is none.",
+  }),
+  test,
+  remove,
+];

@@ -1,0 +1,80 @@
+import type { PriceRow } from "../../shared/prices/rate-card.ts";
+import { amountOf } from "../../shared/wallet/money.ts";
+
+/** What becomes other when rows take the place of others. */
+export interface PriceChanges {
+  readonly added: readonly PriceRow[];
+  readonly removed: readonly PriceRow[];
+  readonly changed: readonly { readonly before: PriceRow; readonly after: PriceRow }[];
+  readonly unchanged: number;
+}
+
+/** Holds rows against those that they take the place of: by prefix and time. */
+export function priceChanges(before: readonly PriceRow[], after: readonly PriceRow[]): PriceChanges {
+  const left = new Map(before.map((row) => [nameOf(row), row]));
+  const added: PriceRow[] = [];
+  const changed: { before: PriceRow; after: PriceRow }[] = [];
+  for (const row of after) {
+    const old = left.get(nameOf(row));
+    left.delete(nameOf(row));
+    if (old === undefined) added.push(row);
+    else if (contentOf(old) !== contentOf(row)) changed.push({ before: old, after: row });
+  }
+  const removed = [...left.values()];
+  return { added, removed, changed, unchanged: after.length - added.length - changed.length };
+}
+
+function nameOf({ prefix, validFrom = "" }: PriceRow): string {
+  return `${prefix} ${validFrom}`;
+}
+
+function contentOf({ country = "", priceMicros, costMicros }: PriceRow): string {
+  const costs = sortedCosts(costMicros);
+  return JSON.stringify([country, priceMicros, costs]);
+}
+
+/** Costs by the names of their carriers: in a file they stand in any order. */
+function sortedCosts(costMicros: PriceRow["costMicros"]): [string, number][] {
+  return Object.entries(costMicros).toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** How many of each kind are shown. */
+const shownOfEach = 10;
+
+/** The changes in words: how many of each kind, and the first ones. */
+export function textOfChanges({ added, removed, changed, unchanged }: PriceChanges): string {
+  const counts = [
+    `${added.length} added`,
+    `${removed.length} removed`,
+    `${changed.length} changed`,
+    `${unchanged} as before`,
+  ];
+  return [
+    counts.join(", "),
+    ...linesOf(added, (row) => `+ ${rowText(row)}`),
+    ...linesOf(removed, (row) => `- ${rowText(row)}`),
+    ...linesOf(changed, (each) => `~ ${rowText(each.before)}  ->  ${contentText(each.after)}`),
+  ].join("\n");
+}
+
+function linesOf<Row>(rows: readonly Row[], text: (row: Row) => string): string[] {
+  const lines = rows.slice(0, shownOfEach).map((row) => `  ${text(row)}`);
+  return rows.length > shownOfEach ? [...lines, `  and ${rows.length - shownOfEach} more`] : lines;
+}
+
+function rowText(row: PriceRow): string {
+  const { prefix, validFrom } = row;
+  return `${prefix}${validFrom === undefined ? "" : ` from ${validFrom}`}: ${contentText(row)}`;
+}
+
+function contentText({ country, priceMicros, costMicros }: PriceRow): string {
+  const costs = sortedCosts(costMicros).map(([carrier, micros]) => `${carrier} ${amountText(micros)}`);
+  return [country ?? "no country", amountText(priceMicros), ...costs].join(", ");
+}
+
+/** An amount as it stands in a file of prices. */
+export function amountText(micros: number): string {
+  return amountOf(micros)
+    .toFixed(6)
+    .replace(/\.?0+$/, "");
+}

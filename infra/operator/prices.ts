@@ -1,0 +1,406 @@
+import { readFile } from "node:fs/promises";
+
+import * as z from "zod";
+
+import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { readCarriers } from "../../shared/carriers/record.ts";
+import { now } from "../../shared/platform/clock.ts";
+import { rowsOfPrefix } from "../../shared/prices/list.ts";
+import {
+  findPriceOverrides,
+  maxPriceOverrides,
+  replacePriceOverrides,
+} from "../../shared/prices/overrides.ts";
+import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
+import { carriersOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import {
+  findCurrentVersion,
+  findRateCard,
+  listRateCards,
+  readRateCard,
+  type RateCardRecord,
+} from "../../shared/prices/record.ts";
+import { microsOfText } from "../../shared/wallet/money.ts";
+import { command, count, Organization, part, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
+import { readOrganization } from "./organizations.ts";
+import type { Column, Output } from "./output.ts";
+import { amountText, priceChanges, textOfChanges, type PriceChanges } from "./price-changes.ts";
+import { parseRates, type Problem, type Rates } from "./rates-file.ts";
+
+/** Lines with mistakes, or warnings, that are shown to a person. */
+const shownProblems = 20;
+
+const OrganizationOption = part(
+  "--organization <organisation>",
+  "the prices that an organisation has for itself, by its id or the email of its user",
+  RequiredText.optional(),
+  { isPersonal: true },
+);
+
+const Prefix = part(
+  "<prefix>",
+  "what the numbers begin with",
+  z.string("is missing").regex(/^[1-9]\d{0,14}$/, "must be 1 to 15 digits, country code first"),
+);
+
+interface CurrentPrices {
+  /** Undefined where none have been imported. */
+  readonly version: number | undefined;
+  readonly card: RateCard;
+}
+
+async function readCurrent(): Promise<CurrentPrices> {
+  const version = await findCurrentVersion();
+  return { version, card: version === undefined ? new RateCard("") : await readRateCard(version) };
+}
+
+const importPrices = command({
+  name: "prices import",
+  summary: "Take the prices of a CSV file in the place of all that there are",
+  details:
+    "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier whose costs are known; amounts are in " +
+    "USD for a segment (shared/prices/README.md). Each line is checked before anything happens, and what changes is shown. " +
+    "The new prices count within a minute.",
+  examples: [
+    "rates.csv --dry-run",
+    "rates.csv --stage prod",
+    "acme.csv --organization ada@example.com --stage prod",
+  ],
+  asksFirst: true,
+  input: z.object({
+    file: part("<file>", "a CSV file, in UTF-8 and with commas", RequiredText),
+    dryRun: part("--dry-run", "only check the file and show what would change", z.boolean().default(false)),
+    organization: OrganizationOption,
+  }),
+  run: async ({ file, dryRun, organization }, context) => {
+    const content = await readFile(file).catch((error: unknown) => {
+      throw new Error(`There is no file ${file} that can be read.`, { cause: error });
+    });
+    if (organization === undefined) await importCard(content, dryRun, context);
+    else await importOverrides(await readOrganization(organization), content, dryRun, context);
+  },
+});
+
+async function importCard(content: Uint8Array, isDryRun: boolean, context: Context): Promise<void> {
+  const { output, confirm, changed } = context;
+  const rates = parseRates(content, { required: ["prefix", "country", "price"], hasCosts: true });
+  if (reportErrors(rates, output)) return;
+  const { rows } = rates;
+  const { version: seen, card } = await readCurrent();
+  const { carriers } = await readCarriers();
+  reportWarnings(rates.warnings, output);
+  const unknown = carriersOf(rows).filter((name) => !carriers.has(name));
+  if (unknown.length > 0) {
+    output.aside(`Warning: there is no carrier ${unknown.join(", ")}, whose costs these may come to be.`);
+  }
+  const waiting = rowsWithoutPresent(rows);
+  if (waiting.length > 0) {
+    output.aside(
+      `Warning: ${waiting.length} prefixes have no price yet, for their first is of later: ${waiting.slice(0, 10).join(", ")}`,
+    );
+  }
+  const changes = priceChanges(card.rows(), rows);
+  showChanges(changes, output);
+  if (isDryRun) return output.note("Nothing was changed.");
+  const counts = countsOf(changes);
+  await confirm(`let these ${rows.length} prices count in the place of ${versionText(seen)}`, {
+    before: { version: seen ?? "none" },
+  });
+  const version = await publishRateCard(rows, seen);
+  changed({ version, ...counts });
+  output.result({ version, ...counts }, `version ${version} of the prices counts within a minute`);
+}
+
+async function importOverrides(
+  organization: OrganizationRecord,
+  content: Uint8Array,
+  isDryRun: boolean,
+  context: Context,
+): Promise<void> {
+  const { output } = context;
+  const rates = parseRates(content, { required: ["prefix", "price"], hasCosts: false });
+  if (reportErrors(rates, output)) return;
+  if (rates.rows.length > maxPriceOverrides) {
+    throw new Error(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
+  }
+  await changeOverrides(organization, rates.rows, context, isDryRun);
+}
+
+/** Gives an organisation prices of its own in the place of those that it has, once that was agreed to. */
+async function changeOverrides(
+  organization: OrganizationRecord,
+  rows: readonly PriceRow[],
+  { output, confirm, changed }: Context,
+  isDryRun = false,
+): Promise<void> {
+  const { id, name } = organization;
+  const before = (await findPriceOverrides(organization))?.rows() ?? [];
+  const { card } = await readCurrent();
+  reportBelowCost(rows, card, output);
+  const changes = priceChanges(before, rows);
+  showChanges(changes, output);
+  if (isDryRun) return output.note("Nothing was changed.");
+  const counts = countsOf(changes);
+  await confirm(`let ${name} (${id}) have ${rows.length} prices for itself`, {
+    organizationId: id,
+    before: { prices: before.length },
+  });
+  await replacePriceOverrides(organization, rows);
+  changed({ prices: rows.length, ...counts });
+  output.result(
+    { organizationId: id, prices: rows.length, ...counts },
+    `${id} has ${rows.length} prices for itself, from its next message on`,
+  );
+}
+
+const setOverride = command({
+  name: "prices set-override",
+  summary: "Give an organisation a price of its own for numbers with a prefix",
+  details:
+    "It counts from the next message on, also where the rate card has a longer prefix. What else the organisation had for " +
+    "the prefix goes.",
+  examples: ["ada@example.com 44 0.0385 --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    organization: Organization,
+    prefix: Prefix,
+    price: part(
+      "<price>",
+      "in USD for a segment, with at most 6 decimals",
+      z
+        .string("is missing")
+        .transform((text) => microsOfText(text) ?? Number.NaN)
+        .refine((micros) => micros <= 1_000_000_000, "must be a number up to 1000 with at most 6 decimals"),
+    ),
+  }),
+  run: async ({ organization, prefix, price }, context) => {
+    const found = await readOrganization(organization);
+    const others = await overridesWithout(found, prefix);
+    await changeOverrides(found, [...others, { prefix, priceMicros: price, costMicros: {} }], context);
+  },
+});
+
+const removeOverride = command({
+  name: "prices remove-override",
+  summary: "Take a price of its own from an organisation",
+  details: "What the rate card says counts again, from the next message on.",
+  examples: ["ada@example.com 44 --stage prod"],
+  asksFirst: true,
+  input: z.object({ organization: Organization, prefix: Prefix }),
+  run: async ({ organization, prefix }, context) => {
+    const found = await readOrganization(organization);
+    const others = await overridesWithout(found, prefix);
+    const all = (await findPriceOverrides(found))?.rows() ?? [];
+    if (others.length === all.length) throw new Error(`${found.id} has no price of its own for ${prefix}.`);
+    await changeOverrides(found, others, context);
+  },
+});
+
+async function overridesWithout(organization: OrganizationRecord, prefix: string): Promise<PriceRow[]> {
+  const rows = (await findPriceOverrides(organization))?.rows() ?? [];
+  return rows.filter((row) => row.prefix !== prefix);
+}
+
+/** Rows that are shown where nothing is said. */
+const usualRows = 50;
+
+const show = command({
+  name: "prices show",
+  summary: "Show the prices that count, and what the carriers take",
+  details: "With --csv it is a file that can be changed and imported again.",
+  examples: ["--prefix 4477", "--csv --stage prod > rates.csv", "--organization ada@example.com"],
+  input: z.object({
+    prefix: part(
+      "--prefix <digits>",
+      "a number, or what numbers begin with: the rows that are for them",
+      z
+        .string()
+        .regex(/^\d{1,15}$/, "must be 1 to 15 digits")
+        .optional(),
+    ),
+    limit: part(
+      "--limit <rows>",
+      `how many of them, ${usualRows} where nothing is said`,
+      count(200_000).default(usualRows),
+    ),
+    csv: part("--csv", "all of them, as a CSV file", z.boolean().default(false)),
+    organization: OrganizationOption,
+  }),
+  run: async ({ prefix, limit, csv, organization }, { output }) => {
+    const { rows, of } = await pricesToShow(organization);
+    const wanted = prefix === undefined ? rows : rowsOfPrefix(rows, prefix);
+    if (csv) {
+      showCsv(wanted, output);
+      return;
+    }
+    const carriers = carriersOf(wanted);
+    output.table(wanted.slice(0, limit), columnsOf(carriers));
+    output.note(
+      `${wanted.length} rows${wanted.length > limit ? `, of which ${limit} are shown` : ""}, ${of}`,
+    );
+  },
+});
+
+interface Shown {
+  readonly rows: readonly PriceRow[];
+  readonly of: string;
+}
+
+async function pricesToShow(organization: string | undefined): Promise<Shown> {
+  if (organization === undefined) {
+    const { version, card } = await readCurrent();
+    return { rows: card.rows(), of: versionText(version) };
+  }
+  const found = await readOrganization(organization);
+  const rows = (await findPriceOverrides(found))?.rows() ?? [];
+  return { rows, of: `that ${found.name} (${found.id}) has for itself` };
+}
+
+const history = command({
+  name: "prices history",
+  summary: "List the versions of the prices, newest first",
+  details: "Who imported or restored which is in the audit log of the stage.",
+  examples: ["--stage prod"],
+  input: z.object({
+    limit: part("--limit <versions>", "how many, 20 where nothing is said", count(1_000).default(20)),
+  }),
+  run: async ({ limit }, { output }) => {
+    const [current, cards] = await Promise.all([findCurrentVersion(), listRateCards(limit)]);
+    const rows = cards.map(({ version, importedAt, rows: rowCount, carriers, completedAt }) => ({
+      version,
+      importedAt,
+      rows: rowCount,
+      carriers,
+      state: stateOf({ version, completedAt }, current),
+    }));
+    output.table(rows, [
+      { heading: "version", text: ({ version }) => String(version), isNumber: true },
+      { heading: "imported", text: ({ importedAt }) => importedAt },
+      { heading: "rows", text: ({ rows: rowCount }) => String(rowCount), isNumber: true },
+      { heading: "costs of", text: ({ carriers }) => carriers.join(", ") },
+      { heading: "state", text: ({ state }) => state },
+    ]);
+    if (rows.length === 0) output.note("No prices have been imported.");
+  },
+});
+
+function stateOf(
+  { version, completedAt }: Pick<RateCardRecord, "completedAt" | "version">,
+  current: number | undefined,
+): string {
+  if (version === current) return "counts";
+  return completedAt === undefined ? "not finished" : "kept";
+}
+
+const restore = command({
+  name: "prices restore",
+  summary: "Let an older version of the prices count again",
+  examples: ["7 --stage prod"],
+  asksFirst: true,
+  input: z.object({ version: part("<version>", "as prices history names it", count(999_999_999)) }),
+  run: async ({ version }, { output, confirm, changed }) => {
+    const found = await findRateCard(version);
+    if (found?.completedAt === undefined) throw new Error(`There is no version ${version} of the prices.`);
+    const { version: seen, card } = await readCurrent();
+    const changes = priceChanges(card.rows(), (await readRateCard(version)).rows());
+    showChanges(changes, output);
+    await confirm(`let version ${version} of the prices count in the place of ${versionText(seen)}`, {
+      before: { version: seen ?? "none" },
+    });
+    await restoreRateCard(version, seen);
+    changed({ version });
+    output.result({ version }, `version ${version} of the prices counts within a minute`);
+  },
+});
+
+/** Says what is wrong with a file. @returns whether anything is */
+function reportErrors({ errors }: Rates, output: Output): boolean {
+  if (errors.length === 0) return false;
+  output.table(errors, [{ heading: "what is wrong", text: problemText }]);
+  output.aside(`Nothing was changed: ${errors.length} mistakes.`);
+  process.exitCode = 1;
+  return true;
+}
+
+function reportWarnings(warnings: readonly Problem[], output: Output): void {
+  for (const warning of warnings.slice(0, shownProblems)) output.aside(`Warning: ${problemText(warning)}`);
+  if (warnings.length > shownProblems) {
+    output.aside(`Warning: and ${warnings.length - shownProblems} more like these`);
+  }
+}
+
+function problemText({ line, column, problem }: Problem): string {
+  return `line ${line}${column === "" ? "" : `, ${column}`}: ${problem}`;
+}
+
+/** Warns of prices of an organisation's own that are less than what the cheapest carrier takes anywhere below them. */
+function reportBelowCost(rows: readonly PriceRow[], card: RateCard, output: Output): void {
+  const present = card.rowsAt(now());
+  for (const { prefix, priceMicros } of rows) {
+    const below = rowsOfPrefix(present, prefix).filter(({ costMicros }) => {
+      const costs = Object.values(costMicros);
+      return costs.length > 0 && priceMicros < Math.min(...costs);
+    });
+    const [first] = below;
+    if (first !== undefined) {
+      output.aside(
+        `Warning: ${amountText(priceMicros)} for ${prefix} is less than what the cheapest carrier takes for ${first.prefix}` +
+          (below.length > 1 ? ` and ${below.length - 1} others` : ""),
+      );
+    }
+  }
+}
+
+/** Prefixes that have rows of later and none that counts now. */
+function rowsWithoutPresent(rows: readonly PriceRow[]): string[] {
+  const moment = now().toISOString();
+  const priced = new Set(
+    rows.filter(({ validFrom = "" }) => validFrom <= moment).map(({ prefix }) => prefix),
+  );
+  return [...new Set(rows.map(({ prefix }) => prefix))].filter((prefix) => !priced.has(prefix));
+}
+
+function showChanges(changes: PriceChanges, output: Output): void {
+  output.result({ changes: countsOf(changes) }, textOfChanges(changes));
+}
+
+function countsOf({ added, removed, changed, unchanged }: PriceChanges): Record<string, number> {
+  return { added: added.length, removed: removed.length, changed: changed.length, unchanged };
+}
+
+function versionText(version: number | undefined): string {
+  return version === undefined ? "the sample, or no prices" : `version ${version} of the prices`;
+}
+
+function columnsOf(carriers: readonly string[]): Column<PriceRow>[] {
+  return [
+    { heading: "prefix", text: ({ prefix }) => prefix },
+    { heading: "country", text: ({ country = "" }) => country },
+    { heading: "price", text: ({ priceMicros }) => amountText(priceMicros), isNumber: true },
+    { heading: "valid from", text: ({ validFrom = "" }) => validFrom },
+    ...carriers.map((carrier) => ({
+      heading: `cost:${carrier}`,
+      text: ({ costMicros }: PriceRow) => costText(costMicros[carrier]),
+      isNumber: true,
+    })),
+  ];
+}
+
+function showCsv(rows: readonly PriceRow[], output: Output): void {
+  const carriers = carriersOf(rows);
+  output.note(
+    ["prefix", "country", "price", "valid_from", ...carriers.map((name) => `cost:${name}`)].join(","),
+  );
+  for (const row of rows) {
+    const { prefix, country = "", priceMicros, validFrom = "", costMicros } = row;
+    const costs = carriers.map((carrier) => costText(costMicros[carrier]));
+    output.result(row, [prefix, country, amountText(priceMicros), validFrom, ...costs].join(","));
+  }
+}
+
+function costText(costMicros: number | undefined): string {
+  return costMicros === undefined ? "" : amountText(costMicros);
+}
+
+export const priceCommands = [importPrices, show, history, restore, setOverride, removeOverride];

@@ -1,0 +1,234 @@
+import { CsvError, parse } from "csv-parse/sync";
+import * as z from "zod";
+
+import { CarrierName } from "../../shared/carriers/record.ts";
+import { Country } from "../../shared/contract/countries.ts";
+import type { PriceRow } from "../../shared/prices/rate-card.ts";
+import { microsOfText } from "../../shared/wallet/money.ts";
+
+/** Twice the rows that the largest rate cards have. */
+const maxRows = 200_000;
+
+/** More than any carrier takes: what is dearer was typed wrongly. */
+const maxAmountMicros = 1_000_000_000;
+
+/** What is wrong with a file, or looks so. */
+export interface Problem {
+  /** The line of the file, from 1. */
+  readonly line: number;
+  readonly column: string;
+  readonly problem: string;
+}
+
+/** What a file of prices says. */
+export interface Rates {
+  readonly rows: readonly PriceRow[];
+  /** Why nothing of it can be used: each line with a mistake, in order. */
+  readonly errors: readonly Problem[];
+  /** What it may have been meant to say otherwise. */
+  readonly warnings: readonly Problem[];
+}
+
+/** The columns besides the carriers', which are `cost:NAME`. */
+const columns = ["prefix", "country", "price", "valid_from"] as const;
+const costColumn = "cost:";
+
+export interface RatesOptions {
+  /** Columns that must be there. */
+  readonly required: readonly (typeof columns)[number][];
+  /** Whether it may say what carriers take. */
+  readonly hasCosts: boolean;
+}
+
+interface Line {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** Understands a file of prices, row by row. */
+export function parseRates(content: Uint8Array, options: RatesOptions): Rates {
+  const lines = linesOf(content);
+  if ("problem" in lines) return { rows: [], errors: [lines], warnings: [] };
+  const [heading, ...others] = lines;
+  if (heading === undefined) return { rows: [], errors: [mistake(1, "", "the file is empty")], warnings: [] };
+  const errors = problemsOfHeading(heading, options);
+  if (errors.length > 0) return { rows: [], errors, warnings: [] };
+  if (others.length > maxRows) {
+    const problem = `the file has ${others.length} rows, and ${maxRows} is the most`;
+    return { rows: [], errors: [mistake(heading.line, "", problem)], warnings: [] };
+  }
+  return new Reader(heading.cells).read(others);
+}
+
+function mistake(line: number, column: string, problem: string): Problem {
+  return { line, column, problem };
+}
+
+/** The lines of a file with their cells, or what makes it no file of cells between commas. */
+function linesOf(content: Uint8Array): readonly Line[] | Problem {
+  if ((content[0] === 0xff && content[1] === 0xfe) || (content[0] === 0xfe && content[1] === 0xff)) {
+    return mistake(1, "", "the file is in UTF-16: save it as CSV UTF-8");
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(content);
+  } catch {
+    return mistake(1, "", "the file is not in UTF-8");
+  }
+  const [first = ""] = text.split(/[\r\n]/, 1);
+  for (const [delimiter, name] of [
+    [";", "semicolons"],
+    ["\t", "tabs"],
+  ] as const) {
+    if (first.includes(delimiter) && !first.includes(",")) {
+      return mistake(1, "", `there are ${name} between the columns: save it with commas`);
+    }
+  }
+  try {
+    // The lengths of the rows are looked at where the heading is known.
+    const record_delimiter = ["\r\n", "\n", "\r"];
+    const parsed = parse(text, { bom: true, info: true, record_delimiter, relax_column_count: true });
+    const records = z.array(Parsed).parse(parsed);
+    return records
+      .map(({ record, info }) => ({ line: info.lines, cells: record.map((cell) => cell.trim()) }))
+      .filter(({ cells }) => cells.some((cell) => cell !== ""));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = z.object({ lines: z.number() }).parse(error).lines;
+    return mistake(line, "", "the quotes are not right: a cell has them at both ends, and twice inside");
+  }
+}
+
+const Parsed = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
+
+function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesOptions): Problem[] {
+  const known: readonly string[] = columns;
+  return [
+    ...cells
+      .filter((cell) => !known.includes(cell) && !(hasCosts && cell.startsWith(costColumn)))
+      .map((cell) =>
+        mistake(
+          line,
+          cell,
+          `there is no such column, only ${[...columns, ...(hasCosts ? [`${costColumn}CARRIER`] : [])].join(", ")}`,
+        ),
+      ),
+    ...cells
+      .filter((cell) => hasCosts && cell.startsWith(costColumn))
+      .filter((cell) => !CarrierName.safeParse(cell.slice(costColumn.length)).success)
+      .map((cell) => mistake(line, cell, `behind ${costColumn} must be the name of a carrier`)),
+    ...cells
+      .filter((cell, index) => cells.indexOf(cell) !== index)
+      .map((cell) => mistake(line, cell, "the column is there twice")),
+    ...required
+      .filter((column) => !cells.includes(column))
+      .map((column) => mistake(line, column, "the column is missing")),
+  ];
+}
+
+const CountryOfPrice = Country.or(z.literal("XK"));
+const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
+/** Reads the rows behind a heading, and notes what is wrong with them. */
+class Reader {
+  readonly #heading: readonly string[];
+  readonly #carriers: readonly string[];
+  readonly #errors: Problem[] = [];
+  readonly #warnings: Problem[] = [];
+  /** The lines of the rows so far, by their prefix and time. */
+  readonly #lines = new Map<string, number>();
+
+  constructor(heading: readonly string[]) {
+    this.#heading = heading;
+    this.#carriers = heading
+      .filter((column) => column.startsWith(costColumn))
+      .map((column) => column.slice(costColumn.length));
+  }
+
+  read(lines: readonly Line[]): Rates {
+    const rows = lines.flatMap((line) => this.#rowOf(line) ?? []);
+    if (lines.length === 0) this.#errors.push(mistake(1, "", "there is no row behind the heading"));
+    return { rows, errors: this.#errors, warnings: this.#warnings };
+  }
+
+  #rowOf({ line, cells }: Line): PriceRow | undefined {
+    const before = this.#errors.length;
+    const wrong = (column: string, problem: string): void =>
+      void this.#errors.push(mistake(line, column, problem));
+    if (cells.length !== this.#heading.length) {
+      wrong("", `has ${cells.length} cells, and the heading ${this.#heading.length}`);
+      return undefined;
+    }
+    const cell = (column: string): string => cells[this.#heading.indexOf(column)] ?? "";
+    const [prefix, country] = [cell("prefix"), cell("country")];
+    if (!/^[1-9]\d{0,14}$/.test(prefix)) {
+      wrong("prefix", `${shown(prefix)} must be 1 to 15 digits, country code first, without a plus sign`);
+    }
+    if (country !== "" && !CountryOfPrice.safeParse(country).success) {
+      wrong(
+        "country",
+        `${shown(country)} must be an ISO 3166-1 code in capital letters, such as GB, or empty`,
+      );
+    }
+    const validFrom = momentOf(cell("valid_from"));
+    if (validFrom === null) {
+      wrong(
+        "valid_from",
+        `${shown(cell("valid_from"))} must be a date such as 2026-04-01, or a date-time with a time zone, or empty`,
+      );
+    }
+    const amount = (column: string): number | undefined => {
+      const read = amountOf(cell(column));
+      if (typeof read === "number") return read;
+      wrong(column, read);
+      return undefined;
+    };
+    const priceMicros = amount("price");
+    const costMicros: Record<string, number> = {};
+    for (const carrier of this.#carriers) {
+      const column = `${costColumn}${carrier}`;
+      const cost = cell(column) === "" ? undefined : amount(column);
+      if (cost !== undefined) costMicros[carrier] = cost;
+    }
+    const id = `${prefix} ${validFrom ?? ""}`;
+    const twin = this.#lines.get(id);
+    if (twin !== undefined) wrong("prefix", `${shown(prefix)} is in line ${twin} already, for the same time`);
+    else this.#lines.set(id, line);
+    if (this.#errors.length > before || priceMicros === undefined || validFrom === null) return undefined;
+    const costs = Object.values(costMicros);
+    if (costs.length > 0 && priceMicros < Math.min(...costs)) {
+      this.#warnings.push(
+        mistake(line, "price", `${cell("price")} is less than what the cheapest carrier takes`),
+      );
+    }
+    return {
+      prefix,
+      ...(country === "" ? {} : { country }),
+      priceMicros,
+      ...(validFrom === undefined ? {} : { validFrom }),
+      costMicros,
+    };
+  }
+}
+
+/** A cell as it stands in an error: long ones are not all shown. */
+function shown(cell: string): string {
+  return cell === "" ? "it" : `"${cell.length > 40 ? `${cell.slice(0, 40)}…` : cell}"`;
+}
+
+/** A moment in ISO 8601 and UTC; undefined of an empty cell, and null of what is none. */
+function momentOf(cell: string): string | null | undefined {
+  if (cell === "") return undefined;
+  return Moment.safeParse(cell).success ? new Date(cell).toISOString() : null;
+}
+
+/** An amount in micro-units, or what is wrong with it. */
+function amountOf(cell: string): number | string {
+  const micros = microsOfText(cell);
+  if (micros !== undefined)
+    return micros <= maxAmountMicros ? micros : `${shown(cell)} is more than 1000 USD`;
+  if (cell === "") return "is missing";
+  if (cell.startsWith("-")) return `${shown(cell)} must not be negative`;
+  if (/^\d+\.\d{7,}$/.test(cell)) return `${shown(cell)} has more than 6 decimals`;
+  return `${shown(cell)} must be an amount in USD such as 0.0075, with a point and without a sign`;
+}

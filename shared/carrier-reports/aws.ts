@@ -1,0 +1,77 @@
+import * as z from "zod";
+
+import type { DeliveryErrorCode } from "../contract/sms.ts";
+import {
+  Address,
+  OwnNumber,
+  ReplyText,
+  type Fields,
+  type ReportedReceipt,
+  type ReportReader,
+} from "./report.ts";
+
+/*
+ * What AWS End User Messaging says of messages (the events of a configuration set) and of those that come to its numbers
+ * (two-way SMS). Both come over a topic to the queue of reports, as JSON without an envelope.
+ */
+
+const DeliveryEvent = z.object({
+  eventType: z.string(),
+  isFinal: z.boolean().optional(),
+  context: z.object({ reference: z.string().max(200) }),
+});
+
+const InboundMessage = z.object({
+  originationNumber: Address,
+  destinationNumber: OwnNumber,
+  messageBody: ReplyText,
+  inboundMessageId: z.string().min(1).max(200),
+});
+
+const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
+  ["TEXT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+  ["TEXT_INVALID", "DELIVERY_INVALID_DESTINATION"],
+  ["TEXT_INVALID_MESSAGE", "DELIVERY_REJECTED"],
+  ["TEXT_PROTECT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_SPAM", "DELIVERY_REJECTED"],
+  ["TEXT_TTL_EXPIRED", "DELIVERY_EXPIRED"],
+  ["TEXT_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+]);
+
+const onTheWay: ReadonlySet<string> = new Set([
+  "TEXT_PENDING",
+  "TEXT_QUEUED",
+  "TEXT_SENT",
+  "TEXT_SUCCESSFUL",
+]);
+
+export const awsReports: ReportReader = {
+  receipt: (fields) => {
+    const parsed = DeliveryEvent.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { eventType, isFinal, context } = parsed.data;
+    return { ...meaningOf(eventType, isFinal === true), reference: context.reference };
+  },
+  reply: (fields) => {
+    const parsed = InboundMessage.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { originationNumber: from, destinationNumber: to, messageBody: message } = parsed.data;
+    return { carrierId: parsed.data.inboundMessageId, from, to, message };
+  },
+};
+
+function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
+  if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
+  // Of some networks it is the last that is heard that they took the message.
+  if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
+    return { status: "unknown" };
+  if (onTheWay.has(eventType)) return { status: "pending" };
+  return { status: "undelivered", errorCode: errorCodes.get(eventType) ?? "DELIVERY_FAILED" };
+}
+
+/** What AWS puts onto the queue of reports by itself; something that is none of these is passed over. */
+export const AwsNotification = z
+  .record(z.string(), z.unknown())
+  .transform((fields: Fields) => ({ kind: "aws" as const, fields }));

@@ -1,0 +1,43 @@
+import type { SettingsOf } from "../carriers/settings.ts";
+import type { FinalDelivery } from "../messages/record.ts";
+import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
+
+/** Reads what any carrier reports over HTTP: where to look, and what stands there, is all in its settings. */
+export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportReader {
+  return {
+    receipt: (fields) => {
+      if (receipts === undefined) return undefined;
+      const said = textAt(fields, receipts.statusPath);
+      if (said === undefined) return undefined;
+      const reference = receipts.referencePath && textAt(fields, receipts.referencePath);
+      const status = (
+        ["delivered", "undelivered", "unknown"] as const satisfies readonly FinalDelivery[]
+      ).find((word) => receipts[word].includes(said));
+      const error = (receipts.errorPath && textAt(fields, receipts.errorPath)) ?? "";
+      const errorCode = Object.hasOwn(receipts.errors, error) ? receipts.errors[error] : undefined;
+      if (status === "undelivered") return { reference, status, errorCode: errorCode ?? "DELIVERY_FAILED" };
+      return { reference, status: status ?? "pending" };
+    },
+    reply: (fields) => {
+      if (replies === undefined) return undefined;
+      const from = Address.safeParse(textAt(fields, replies.fromPath));
+      const to = OwnNumber.safeParse(textAt(fields, replies.toPath));
+      const message = ReplyText.safeParse(textAt(fields, replies.textPath));
+      const carrierId = replies.idPath && textAt(fields, replies.idPath);
+      if (!from.success || !to.success || !message.success) return undefined;
+      return { carrierId, from: from.data, to: to.data, message: message.data };
+    },
+  };
+}
+
+/** The text, or the number as a text, at a place such as `message.0.status`; undefined where there is none. */
+function textAt(fields: Fields, path: string): string | undefined {
+  let value: unknown = fields;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    // The line before has found the property.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value = (value as Record<string, unknown>)[name];
+  }
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}

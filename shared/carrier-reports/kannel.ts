@@ -1,0 +1,61 @@
+import * as z from "zod";
+
+import type { DeliveryErrorCode } from "../contract/sms.ts";
+import { Address, OwnNumber, ReplyText, type ReportReader } from "./report.ts";
+
+/*
+ * What Kannel fills into the addresses that it calls: `type=%d&answer=%A` of a message, and
+ * `from=%p&to=%P&text=%b&id=%I` of one from a phone.
+ */
+
+const ReceiptFields = z.object({ type: z.coerce.number().int(), answer: z.string().max(1_000).default("") });
+
+const ReplyFields = z.object({
+  from: Address,
+  to: OwnNumber,
+  text: ReplyText,
+  id: z.string().max(100).optional(),
+});
+
+/** The bits of %d, of which one is set: 1 delivered, 2 not, 4 buffered, 8 and 16 taken and refused by the carrier, 32 expired. */
+const delivered = 1;
+const notDelivered = 2;
+const refused = 16;
+const known = 63;
+
+export const kannelReports: ReportReader = {
+  receipt: (fields) => {
+    const parsed = ReceiptFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { type, answer } = parsed.data;
+    if (type <= 0 || type > known) return undefined;
+    if ((type & delivered) !== 0) return { status: "delivered" };
+    const state = /\bstat:(\w+)/i.exec(answer)?.[1]?.toUpperCase();
+    if (state === "UNKNOWN") return { status: "unknown" };
+    if ((type & refused) !== 0) return { status: "undelivered", errorCode: errorOfRefusal(answer) };
+    if ((type & notDelivered) === 0) return { status: "pending" };
+    return {
+      status: "undelivered",
+      errorCode: type === notDelivered ? errorOfState(state) : "DELIVERY_EXPIRED",
+    };
+  },
+  reply: (fields) => {
+    const parsed = ReplyFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { from, to, text, id } = parsed.data;
+    return { carrierId: id, from, to, message: text };
+  },
+};
+
+/** The command status that an SMSC answers with when the number is wrong (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
+const invalidDestination = /0x0*b\b/i;
+
+function errorOfRefusal(answer: string): DeliveryErrorCode {
+  return invalidDestination.test(answer) ? "DELIVERY_INVALID_DESTINATION" : "DELIVERY_REJECTED";
+}
+
+/** The states of SMPP 3.4, 5.2.28, as the texts of receipts write them. */
+function errorOfState(state: string | undefined): DeliveryErrorCode {
+  if (state === "EXPIRED") return "DELIVERY_EXPIRED";
+  return state === "REJECTD" ? "DELIVERY_REJECTED" : "DELIVERY_FAILED";
+}

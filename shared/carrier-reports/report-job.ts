@@ -1,0 +1,43 @@
+import * as z from "zod";
+
+import { DeliveryErrorCode } from "../contract/sms.ts";
+import { finalDeliveries } from "../messages/record.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
+import { AwsNotification } from "./aws.ts";
+
+/** That a carrier says what has become of a message at last. */
+const ReceiptJob = z.object({
+  kind: z.literal("receipt"),
+  carrier: z.string(),
+  organizationId: z.string(),
+  messageId: z.string(),
+  status: z.enum(finalDeliveries),
+  errorCode: DeliveryErrorCode.optional(),
+  at: z.string(),
+});
+
+/** That a carrier brings a message from a phone. */
+const ReplyJob = z.object({
+  kind: z.literal("reply"),
+  reportId: z.string(),
+  carrier: z.string(),
+  carrierId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  message: z.string(),
+  receivedAt: z.string(),
+});
+
+/** What a call of a carrier has become, once it is understood. */
+const ReportJob = z.discriminatedUnion("kind", [ReceiptJob, ReplyJob]);
+type ReportJob = z.infer<typeof ReportJob>;
+
+/** What the queue of reports carries: those of calls, and what AWS itself puts there. */
+export const QueuedReport = z.union([ReportJob, AwsNotification]);
+export type QueuedReport = z.output<typeof QueuedReport>;
+
+/** The job that records a report. */
+export function reportJob(report: ReportJob): QueuedJob {
+  const group = report.kind === "receipt" ? report.organizationId : report.carrier;
+  return { queue: "carrierReports", group, body: report };
+}

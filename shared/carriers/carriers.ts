@@ -1,0 +1,139 @@
+import type { MessageType } from "../contract/sms.ts";
+import { config } from "../platform/config.ts";
+import { sendWithAws } from "./aws.ts";
+import { NotReachedError, type CallOptions } from "./call.ts";
+import { callbackUrl } from "./callback-url.ts";
+import type { AddressedMessage, Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
+import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
+import { sendWithHttp } from "./http.ts";
+import { sendWithKannel } from "./kannel.ts";
+import type { CarrierBook, CarrierRecord, RouteRecord } from "./record.ts";
+import { sandboxCarrier } from "./sandbox.ts";
+import { CarrierSettings } from "./settings.ts";
+import { sendWithTwilio } from "./twilio.ts";
+
+/** A carrier under the name that messages and routes know it by. */
+export interface NamedCarrier {
+  readonly name: string;
+  readonly carrier: Carrier;
+  /** Whether the operator wants nothing to be handed to it. */
+  readonly isDisabled: boolean;
+  /** What it takes in a second, if that is limited. */
+  readonly segmentsPerSecond?: number | undefined;
+}
+
+/** The carriers that a sender may ask. */
+export interface Carriers {
+  /** Those that a message may be handed to, in their order, disabled ones among them; none where no route leads to it. */
+  routeOf(message: Routed): readonly NamedCarrier[];
+  /** @param name of a message of release 0.2 there is none: it had the stage's own carrier */
+  named(name: string | undefined): NamedCarrier | undefined;
+}
+
+/** What a route is chosen by. */
+export interface Routed {
+  readonly to: string;
+  readonly messageType?: MessageType | undefined;
+}
+
+/**
+ * The carriers of a book. The one that the stage's file names is always among them; where there is no route it takes
+ * everything, with the settings that the book has for its name, if any.
+ */
+export function carriersOf({ carriers, routes }: CarrierBook): Carriers {
+  const stageCarrier = config.carrier();
+  const all = new Map([...carriers.values()].map((record) => [record.name, namedCarrier(record)]));
+  if (!all.has(stageCarrier)) {
+    const settings = CarrierSettings.parse({ kind: stageCarrier });
+    all.set(stageCarrier, {
+      name: stageCarrier,
+      carrier: carrierOf({ name: stageCarrier, settings }),
+      isDisabled: false,
+    });
+  }
+  const find = routeFinder(routes);
+  return {
+    routeOf: (message) => {
+      const names = routes.length === 0 ? [stageCarrier] : (find(message)?.carriers ?? []);
+      return names.flatMap((name) => all.get(name) ?? []);
+    },
+    named: (name = stageCarrier) => all.get(name),
+  };
+}
+
+function routeName(prefix: string, messageType: MessageType | undefined): string {
+  return `${prefix}#${messageType ?? "any"}`;
+}
+
+/** Finds the route of a message: that with the longest prefix, and of two with the same one, that of the message's type. */
+function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
+  const byName = new Map(routes.map((route) => [routeName(route.prefix, route.messageType), route]));
+  return ({ to, messageType = "transactional" }) => {
+    for (let length = to.length; length >= 0; length -= 1) {
+      const prefix = to.slice(0, length);
+      const route = byName.get(routeName(prefix, messageType)) ?? byName.get(routeName(prefix, undefined));
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  };
+}
+
+/** The route that a message takes, if any leads to it. */
+export function routeFor(routes: readonly RouteRecord[], message: Routed): RouteRecord | undefined {
+  return routeFinder(routes)(message);
+}
+
+function namedCarrier(record: CarrierRecord): NamedCarrier {
+  const { name, disabledAt, segmentsPerSecond } = record;
+  return { name, carrier: carrierOf(record), isDisabled: disabledAt !== undefined, segmentsPerSecond };
+}
+
+/** What of a record it takes to send. */
+type Sendable = Pick<CarrierRecord, "name" | "settings"> &
+  Partial<Pick<CarrierRecord, "callbackBaseUrl" | "secretId" | "secretVersion">>;
+
+/** The carrier that a record describes. */
+export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
+  const { settings } = record;
+  switch (settings.kind) {
+    case "sandbox":
+      return sandboxCarrier;
+    case "aws":
+      return { deduplicates: false, send: async (message) => sendWithAws(settings, message) };
+    case "kannel":
+      return overHttp(record, false, async (message, secret) =>
+        sendWithKannel(settings, credentialsIn(credentialsOfKind.kannel, secret), message, options),
+      );
+    case "twilio":
+      return overHttp(record, false, async (message, secret) =>
+        sendWithTwilio(settings, credentialsIn(credentialsOfKind.twilio, secret), message, options),
+      );
+    case "http":
+      return overHttp(record, settings.recognisesRepeats, async (message, secret) =>
+        sendWithHttp(settings, credentialsIn(credentialsOfKind.http, secret), message, options),
+      );
+  }
+}
+
+/** A carrier that is asked by a call of ours, which takes its secret. */
+function overHttp(
+  record: Sendable,
+  deduplicates: boolean,
+  send: (message: AddressedMessage, secret: CarrierSecret) => Promise<HandOff>,
+): Carrier {
+  return {
+    deduplicates,
+    send: async (message: OutgoingMessage) => {
+      try {
+        const secret = await readSecret(record);
+        return await send(
+          { ...message, callbackUrl: callbackUrl(record, secret, message.reference) },
+          secret,
+        );
+      } catch (error) {
+        if (error instanceof NotReachedError) return { outcome: "notReached", reason: error.reason };
+        throw error;
+      }
+    },
+  };
+}

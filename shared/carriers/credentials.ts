@@ -1,0 +1,96 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import * as z from "zod";
+
+import { NotReachedError } from "./call.ts";
+import type { CarrierRecord } from "./record.ts";
+import type { CarrierSettings } from "./settings.ts";
+
+/*
+ * What a carrier knows us by. It is one secret of Secrets Manager for each carrier, which the sender alone may read: an
+ * object of texts, with the token of the carrier's calls back among them.
+ */
+
+/** No text of a secret may end a header, or begin another. */
+const SecretText = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .regex(/^[\x20-\x7e]+$/, "must be printable ASCII characters in one line");
+
+export const credentialsOfKind = {
+  sandbox: z.strictObject({}),
+  aws: z.strictObject({}),
+  kannel: z.strictObject({ username: SecretText, password: SecretText }),
+  twilio: z.strictObject({
+    accountSid: SecretText.regex(/^[A-Za-z0-9]+$/, "must be letters and digits"),
+    authToken: SecretText,
+  }),
+  http: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), SecretText),
+} as const satisfies Record<CarrierSettings["kind"], z.ZodType<Record<string, string>>>;
+
+export type CredentialsOf<Kind extends CarrierSettings["kind"]> = z.infer<(typeof credentialsOfKind)[Kind]>;
+
+/** What Secrets Manager keeps for a carrier. */
+const CarrierSecret = z.object({
+  credentials: z.record(z.string(), z.string()),
+  callbackToken: z.string().optional(),
+});
+export type CarrierSecret = z.infer<typeof CarrierSecret>;
+
+/**
+ * The credentials in a secret, as a carrier's kind has them.
+ * @throws NotReachedError when they are not those of the kind
+ */
+export function credentialsIn<Credentials>(
+  schema: z.ZodType<Credentials>,
+  { credentials }: CarrierSecret,
+): Credentials {
+  const checked = schema.safeParse(credentials);
+  if (!checked.success) throw new NotReachedError("CredentialsMissing");
+  return checked.data;
+}
+
+/** A secret is waited for while a message waits, so its loading must not hang. */
+const requestHandler = { connectionTimeout: 500, requestTimeout: 1_000, throwOnRequestTimeout: true };
+
+/** A version of a secret never changes, so that it is read once. */
+const loaded = new Map<string, Promise<CarrierSecret>>();
+const maxLoaded = 100;
+
+/**
+ * The secret of a carrier, in the version that its record names.
+ * @throws NotReachedError when it cannot be read: whoever reads it wants to send with it
+ */
+export async function readSecret({
+  secretId,
+  secretVersion,
+}: Pick<CarrierRecord, "secretId" | "secretVersion">): Promise<CarrierSecret> {
+  if (secretId === undefined) return { credentials: {} };
+  const key = `${secretId} ${secretVersion}`;
+  const known = loaded.get(key) ?? load(secretId, secretVersion);
+  if (loaded.size >= maxLoaded) loaded.clear();
+  loaded.set(key, known);
+  try {
+    return await known;
+  } catch {
+    if (loaded.get(key) === known) loaded.delete(key);
+    throw new NotReachedError("SecretNotRead");
+  }
+}
+
+async function load(SecretId: string, VersionId: string | undefined): Promise<CarrierSecret> {
+  const client = new SecretsManagerClient({ requestHandler });
+  const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId, VersionId }));
+  const secret = CarrierSecret.safeParse(parsed(SecretString));
+  if (!secret.success) throw new Error("the secret of the carrier is not what `carriers set` writes");
+  return secret.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What the parser says would quote the secret.
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import * as z from "zod";
+
+import type { MessageErrorCode } from "../contract/sms.ts";
+import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import type { AddressedMessage, HandOff } from "./carrier.ts";
+import type { CredentialsOf } from "./credentials.ts";
+import type { SettingsOf } from "./settings.ts";
+
+/*
+ * The Messages interface of Twilio, which others speak too. Its errors have codes:
+ * https://www.twilio.com/docs/api/errors
+ */
+
+/** Codes of a message that Twilio did not take and never will. All others of a 400 say that something else is wrong with it. */
+const refusals: ReadonlyMap<number, MessageErrorCode> = new Map([
+  // Not a phone number, not a mobile one, a short code.
+  [21211, "MESSAGE_INVALID_DESTINATION"],
+  [21217, "MESSAGE_INVALID_DESTINATION"],
+  [21265, "MESSAGE_INVALID_DESTINATION"],
+  [21614, "MESSAGE_INVALID_DESTINATION"],
+  // A country that the account may not send to, and a number that no link leads to.
+  [21408, "MESSAGE_UNROUTABLE"],
+  [21612, "MESSAGE_UNROUTABLE"],
+  // Whoever has the number has answered STOP.
+  [21610, "MESSAGE_RECIPIENT_OPTED_OUT"],
+]);
+
+/** Codes that mean not now: a rate, and a queue that is full. */
+const laterCodes: ReadonlySet<number> = new Set([14107, 20429, 21611]);
+
+/** Hands a message to Twilio. @throws Error when it is not known whether Twilio took it */
+export async function sendWithTwilio(
+  settings: SettingsOf<"twilio">,
+  { accountSid, authToken }: CredentialsOf<"twilio">,
+  message: AddressedMessage,
+  options?: CallOptions,
+): Promise<HandOff> {
+  const base = settings.url.replace(/\/+$/, "");
+  const sender =
+    settings.messagingServiceSid === undefined
+      ? { From: message.from }
+      : { MessagingServiceSid: settings.messagingServiceSid };
+  const body = new URLSearchParams({
+    To: `+${message.to}`,
+    ...sender,
+    Body: message.text,
+    ...(message.callbackUrl === undefined ? {} : { StatusCallback: message.callbackUrl }),
+  });
+  const response = await callCarrier(
+    {
+      url: new URL(`${base}/2010-04-01/Accounts/${accountSid}/Messages.json`),
+      method: "POST",
+      headers: {
+        Authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
+        "Content-Type": "application/x-www-form-urlencoded",
+        Accept: "application/json",
+      },
+      body: body.toString(),
+    },
+    options,
+  );
+  return handOffOf(response);
+}
+
+const Sid = z.string().min(1).max(256);
+
+function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
+  if (status === 200 || status === 201) {
+    const sid = Sid.safeParse(valueAt(text, "sid"));
+    // Without the message's own id it is somebody else who answers, whatever the status says.
+    if (!sid.success) throw new UnclearAnswerError(status);
+    return { outcome: "accepted", carrierReference: sid.data };
+  }
+  const code = Number(valueAt(text, "code"));
+  if (status === 429 || (status === 400 && laterCodes.has(code))) {
+    return { outcome: "tryLater", retryAfterSeconds };
+  }
+  if (status === 400 || (status === 403 && refusals.has(code))) {
+    return { outcome: "refused", errorCode: refusals.get(code) ?? "MESSAGE_PROVIDER_ERROR" };
+  }
+  if (status === 401 || status === 403 || status === 404) {
+    return { outcome: "notReached", reason: `TurnedAway${status}` };
+  }
+  throw new UnclearAnswerError(status);
+}

@@ -1,0 +1,27 @@
+import * as z from "zod";
+
+/** Which of the two a carrier reports. */
+export const Report = z.enum(["receipts", "replies"]);
+export type Report = z.infer<typeof Report>;
+
+/** What is no name of a carrier is not found, like a name that no carrier has. */
+export const CarrierReportParams = z.object({ carrier: z.string().max(32), report: Report });
+
+/** What the address carries that a carrier calls, and what the carrier adds to it. */
+export const CarrierReportQuery = z.looseObject({
+  token: z.string().max(200).optional().meta({ description: "The token of the carrier." }),
+  reference: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: "Of receipts: our reference of the message." }),
+});
+
+export const CarrierReportBody = z.looseObject({}).meta({
+  id: "CarrierReportBody",
+  description: "What a carrier reports, in its own fields.",
+  examples: [{ MessageSid: "SM0123456789abcdef0123456789abcdef", MessageStatus: "delivered" }],
+});
+
+/** Nothing: where a carrier takes the answer for one to the phone, this is none. */
+export const CarrierReportAnswer = z.string().meta({ id: "CarrierReportAnswer" });

@@ -1,0 +1,8 @@
+import * as z from "zod";
+
+export const ConsoleFileParams = z.object({
+  file: z.string().regex(/^[\w-]{1,60}\.(css|js)$/, "must be the name of a script or a style sheet"),
+});
+
+/** The text of a page, a script or a style sheet. */
+export const ConsoleContent = z.string();

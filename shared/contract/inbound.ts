@@ -1,0 +1,26 @@
+import * as z from "zod";
+
+import { idSchema, Timestamp } from "./primitives.ts";
+
+export const Keyword = z.enum(["start", "stop", "help"]).meta({
+  id: "InboundKeyword",
+  description:
+    "What the whole message says, in one of some twenty languages: `stop` has set the opt-out of its number, `start` has " +
+    "lifted one that a `stop` had set; `help` does nothing by itself. No answer is sent to any of them.",
+});
+export type Keyword = z.infer<typeof Keyword>;
+
+/** A message that somebody has sent to a number of an organisation. */
+export const InboundMessage = z
+  .object({
+    id: idSchema("inb"),
+    from: z
+      .string()
+      .meta({ description: "The number of the phone, or the name or short code that it came from." }),
+    to: z.string().meta({ description: "Your number, or the short code, that it was sent to." }),
+    message: z.string(),
+    keyword: Keyword.optional(),
+    receivedAt: Timestamp,
+  })
+  .meta({ id: "InboundMessage" });
+export type InboundMessage = z.infer<typeof InboundMessage>;

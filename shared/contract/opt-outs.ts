@@ -1,0 +1,36 @@
+import * as z from "zod";
+
+import { PhoneNumber, Timestamp } from "./primitives.ts";
+
+export const OptOutSource = z.enum(["api", "contact", "reply"]).meta({
+  id: "OptOutSource",
+  description:
+    "Who said so: you did (`api`), you did by the `optedOut` of a contact (`contact`), or the person did, who answered " +
+    "STOP or a word like it (`reply`). A START of theirs lifts a `reply` alone; what you have noted, you lift.",
+});
+export type OptOutSource = z.infer<typeof OptOutSource>;
+
+export const CreateOptOutRequest = z
+  .object({ phoneNumber: PhoneNumber })
+  .meta({ id: "CreateOptOutRequest", examples: [{ phoneNumber: "15005550013" }] });
+export type CreateOptOutRequest = z.infer<typeof CreateOptOutRequest>;
+
+export const OptOutParams = z.object({ phoneNumber: PhoneNumber.meta({ examples: ["15005550013"] }) });
+
+export const OptOut = z
+  .object({
+    phoneNumber: PhoneNumber,
+    source: OptOutSource,
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: "OptOut",
+    description:
+      "A number that gets no marketing and no campaigns of yours; one-time codes and transactional messages reach it.",
+  });
+export type OptOut = z.infer<typeof OptOut>;
+
+export const LiftedOptOut = z
+  .object({ phoneNumber: PhoneNumber, deleted: z.literal(true) })
+  .meta({ id: "LiftedOptOut" });
+export type LiftedOptOut = z.infer<typeof LiftedOptOut>;

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { Breakers } from "../carriers/breaker.ts";
+import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
+import type { Paces } from "../carriers/pace.ts";
+import type { MessageErrorCode } from "../contract/sms.ts";
+import { minuteMs, now, secondMs } from "../platform/clock.ts";
+import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
+import type { RateCard } from "../prices/rate-card.ts";
+import { isMarketing, type Slot } from "./message-job.ts";
+import type { MessageRecord } from "./record.ts";
+import { heldBackSeconds, type Sending } from "./sending-pause.ts";
+
+/** What a sender goes by; an instance of a function has one of each for all its calls. */
+export interface Sender {
+  readonly carriers: Carriers;
+  /** Without them, every carrier is asked whatever came of it before. */
+  readonly breakers?: Breakers;
+  /** Without them, carriers take as much as there is. */
+  readonly paces?: Paces;
+  readonly sending?: Sending;
+  /** What carriers take. Without it, what a message costs is not known. */
+  readonly rateCard?: RateCard | undefined;
+  /** A carrier that says nothing for so long is given up. */
+  readonly carrierTimeoutMs?: number;
+}
+
+/** The carrier that is to be asked, when the job is to come again, or why no carrier may be asked any more. */
+export type Choice =
+  | { readonly kind: "ask"; readonly named: NamedCarrier; readonly probe?: string | undefined }
+  | { readonly kind: "wait"; readonly delaySeconds: number; readonly slot?: Slot }
+  | { readonly kind: "fail"; readonly errorCode: MessageErrorCode };
+
+/** What is due so soon is waited for: a queue cannot delay a job by less. */
+const waitedForMs = secondMs;
+
+/** A start that came so long ago was missed, and what was not used then is not used at once now. */
+const slotGoodForMs = minuteMs / 2;
+
+/** Those who wait for a breaker come back over so many seconds, and not all at once. */
+const spreadSeconds = 30;
+
+/**
+ * Chooses who is asked about a message that nobody holds. Where an earlier sender ended without a word on what its carrier
+ * did, no other may be asked, and that one only if it recognises the message.
+ */
+export async function chooseCarrier(message: MessageRecord, sender: Sender, slot?: Slot): Promise<Choice> {
+  const { carriers } = sender;
+  if (message.openClaims > 0) {
+    const asked = carriers.named(message.carrier);
+    if (asked === undefined || asked.isDisabled || !asked.carrier.deduplicates) {
+      return { kind: "fail", errorCode: "MESSAGE_OUTCOME_UNKNOWN" };
+    }
+    return firstWilling([asked], message, sender, slot);
+  }
+  const route = carriers.routeOf(message);
+  if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
+  const left = leftOf(route, message);
+  if (left.length === 0) return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
+  return firstWilling(left, message, sender, slot);
+}
+
+/**
+ * Chooses who is asked next about a message that this sender holds, and that a carrier surely did not take.
+ * @param tried those that this sender has asked
+ * @returns undefined when no carrier is left that may ever take it
+ */
+export async function chooseNext(
+  held: MessageRecord,
+  sender: Sender,
+  tried: ReadonlySet<string>,
+): Promise<Choice | undefined> {
+  const left = leftOf(sender.carriers.routeOf(held), held);
+  if (left.length === 0) return undefined;
+  return firstWilling(
+    left.filter(({ name }) => !tried.has(name)),
+    held,
+    sender,
+  );
+}
+
+function leftOf(route: readonly NamedCarrier[], { refusedBy = [] }: MessageRecord): readonly NamedCarrier[] {
+  return route.filter(({ name }) => !refusedBy.includes(name));
+}
+
+async function firstWilling(
+  candidates: readonly NamedCarrier[],
+  message: MessageRecord,
+  { breakers, paces }: Sender,
+  slot?: Slot,
+): Promise<Choice> {
+  const delays: number[] = [];
+  const comeBackAfter = (openUntil: string): void => {
+    delays.push(secondsUntil(openUntil) + Math.floor(Math.random() * spreadSeconds));
+  };
+  for (const named of candidates) {
+    if (named.isDisabled) continue;
+    const openUntil = await breakers?.openUntil(named.name);
+    if (openUntil !== undefined) {
+      comeBackAfter(openUntil);
+      continue;
+    }
+    const startsAtMs = await startOf(named, message, paces, slot);
+    const waitMs = startsAtMs - now().getTime();
+    if (waitMs > waitedForMs) {
+      const startsAt = new Date(startsAtMs).toISOString();
+      const delaySeconds = Math.min(secondsUntil(startsAt), maxDelaySeconds);
+      return { kind: "wait", delaySeconds, slot: { carrier: named.name, startsAt } };
+    }
+    const admission = await breakers?.admit(named.name);
+    if (admission?.isAdmitted === false) {
+      comeBackAfter(admission.openUntil);
+      continue;
+    }
+    if (waitMs > 0) await delay(waitMs);
+    return { kind: "ask", named, probe: admission?.probe };
+  }
+  return { kind: "wait", delaySeconds: delays.length === 0 ? heldBackSeconds : Math.min(...delays) };
+}
+
+/** When a carrier's pace lets a message start: at the moment that its job says, or at the next one that is free. */
+async function startOf(
+  { name, segmentsPerSecond }: NamedCarrier,
+  message: MessageRecord,
+  paces: Paces | undefined,
+  slot: Slot | undefined,
+): Promise<number> {
+  const atMs = now().getTime();
+  if (segmentsPerSecond === undefined || paces === undefined) return atMs;
+  if (slot?.carrier === name) {
+    const startsAtMs = Date.parse(slot.startsAt);
+    if (atMs - startsAtMs < slotGoodForMs) return startsAtMs;
+  }
+  return paces.take(name, segmentsPerSecond, {
+    segments: message.segments,
+    isMarketing: isMarketing(message),
+  });
+}

@@ -1,0 +1,101 @@
+import * as z from "zod";
+
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { putItem } from "../platform/table/table.ts";
+import { countryOfNumber } from "./numbering-plan.ts";
+import type { MessageRecord } from "./record.ts";
+
+/*
+ * What the messages of a day brought in and cost, by country and carrier: reckoned where a day is counted by its messages
+ * anyway, so that no message costs a write for it. A message counts for the day on which it was accepted, once it is sent.
+ */
+
+/** Sums of messages that were sent to one country by one carrier. */
+const Margin = z.object({
+  /** As an ISO 3166-1 code, or XK; `none` of numbers of no country, or that were erased. */
+  country: z.string(),
+  /** `unknown` of messages of release 0.2. */
+  carrier: z.string(),
+  messages: z.int().nonnegative(),
+  segments: z.int().nonnegative(),
+  revenueMicros: z.int().nonnegative(),
+  costMicros: z.int().nonnegative(),
+  /** Those of the messages whose cost is not known, and is not in the costs. */
+  messagesWithoutCost: z.int().nonnegative(),
+});
+export type Margin = z.infer<typeof Margin>;
+export const Margins = z.array(Margin);
+
+/** What a day of an organisation, or of a part of its messages, brought in and cost. */
+export const MarginsRecord = z.object({
+  entity: z.literal("margins"),
+  sk: z.string(),
+  organizationId: z.string(),
+  countedAt: z.string(),
+  /** Since when all messages of the day have come to their end, so that nothing here changes any more. */
+  closedAt: z.string().optional(),
+  margins: Margins,
+});
+export type MarginsRecord = z.infer<typeof MarginsRecord>;
+
+/** What those of some messages that were sent brought in and cost. */
+export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
+  return sumOfMargins(
+    messages
+      .filter(({ status }) => status === "sent")
+      .map(({ to, carrier = "unknown", segments, totalMicros, costMicros }) => ({
+        country: countryOfNumber(to) ?? "none",
+        carrier,
+        messages: 1,
+        segments,
+        revenueMicros: totalMicros,
+        costMicros: costMicros ?? 0,
+        messagesWithoutCost: costMicros === undefined ? 1 : 0,
+      })),
+  );
+}
+
+/** Margins with one for each country and carrier. */
+export function sumOfMargins(margins: readonly Margin[]): Margin[] {
+  const sums = new Map<string, Margin>();
+  for (const each of margins) {
+    const name = `${each.country} ${each.carrier}`;
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? { ...each } : addedMargin(sum, each));
+  }
+  return [...sums.values()];
+}
+
+/** The numbers of one margin with those of another. */
+export function addedMargin<Sum extends Margin>(sum: Sum, other: Margin): Sum {
+  return {
+    ...sum,
+    messages: sum.messages + other.messages,
+    segments: sum.segments + other.segments,
+    revenueMicros: sum.revenueMicros + other.revenueMicros,
+    costMicros: sum.costMicros + other.costMicros,
+    messagesWithoutCost: sum.messagesWithoutCost + other.messagesWithoutCost,
+  };
+}
+
+/**
+ * Writes down what a day brought in.
+ * @param isFinal whether all its messages have come to their end. What is final is not overwritten, for whoever writes it
+ *   has counted the same messages in the same states
+ */
+export async function writeMargins(
+  {
+    day,
+    organizationId,
+    part,
+  }: { readonly day: string; readonly organizationId: string; readonly part: string },
+  margins: readonly Margin[],
+  isFinal: boolean,
+): Promise<void> {
+  const key = keys.margins(day, organizationId, part);
+  const countedAt = now().toISOString();
+  const record = { entity: "margins", organizationId, countedAt, margins };
+  const closed = isFinal ? { closedAt: countedAt } : {};
+  await putItem({ put: { ...key, ...record, ...closed }, condition: "attribute_not_exists(closedAt)" });
+}

@@ -1,0 +1,40 @@
+import { dayMs, minuteMs } from "../platform/clock.ts";
+import { firstIdAt } from "../platform/ids.ts";
+import { batchesOf } from "../platform/table/batches.ts";
+import { keys, messagesPartition } from "../platform/table/keys.ts";
+import { queryItems } from "../platform/table/table.ts";
+import { dayOf } from "./counts.ts";
+import { MarginsRecord, marginsOf, sumOfMargins, type Margin } from "./margins.ts";
+import { MessageRecord } from "./record.ts";
+
+/** What all organisations' messages of a day brought in and cost, as far as the day has been counted. */
+export async function* readMargins(day: string): AsyncGenerator<MarginsRecord> {
+  for await (const batch of batchesOf(MarginsRecord, keys.margins(day, "").pk)) yield* batch;
+}
+
+/** Messages that are read at once. */
+const batchSize = 500;
+
+/** The same of a part of one organisation's messages, by reading those of the day: for one that has not been counted. */
+export async function readMarginsOfMessages(
+  organizationId: string,
+  part: string,
+  day: string,
+): Promise<Margin[]> {
+  const from = new Date(`${day}T00:00:00.000Z`);
+  const range = {
+    pk: messagesPartition(organizationId, part),
+    from: firstIdAt("msg", from),
+    // An id is made a moment after the time that the message says it was queued at.
+    to: firstIdAt("msg", new Date(from.getTime() + dayMs + minuteMs)),
+    limit: batchSize,
+  };
+  let margins: Margin[] = [];
+  let batch: MessageRecord[] = [];
+  do {
+    batch = await queryItems(MessageRecord, { ...range, after: batch.at(-1)?.id });
+    const ofDay = batch.filter(({ queuedAt }) => dayOf(queuedAt) === day);
+    margins = sumOfMargins([...margins, ...marginsOf(ofDay)]);
+  } while (batch.length === batchSize);
+  return margins;
+}

@@ -1,0 +1,38 @@
+import type { Keyword } from "../contract/inbound.ts";
+
+/*
+ * What a whole message may say to be more than a message, as people are used to it in their languages. Words that are
+ * also said for other reasons, such as YES, are not among them.
+ */
+
+const words: Readonly<Record<Keyword, string>> = {
+  stop: `stop, stop all, stopall, unsubscribe, end, quit, cancel, revoke, opt out, optout, stopp, stoppen, stoppa, avmeld,
+    avsluta, afmeld, afmelden, abmelden, abbestellen, arret, arreter, desabonner, desinscrire, baja, alto, parar, pare, sair,
+    cancelar, desuscribir, basta, annulla, disiscrivi, lopeta, dur, iptal, ret, berhenti, стоп, отписаться, στοπ, 停止, 退订,
+    退訂, 取消, 配信停止, ストップ, 중지, 정지, 수신거부, توقف, إلغاء, עצור, הסר, रोकें, बंद`,
+  start: `start, unstop, resume, subscribe, opt in, optin, starten, anmelden, aanmelden, demarrer, reprendre, abonner, alta,
+    iniciar, comenzar, comecar, iniziare, aloita, basla, mulai, старт, εναρξη, 开始, 開始, 再開, 시작, ابدأ, התחל, शुरू`,
+  help: `help, info, aide, ayuda, ajuda, aiuto, hilfe, hulp, hjalp, hjelp, hjaelp, apua, pomoc, yardim, bantuan, помощь,
+    βοηθεια, 帮助, 幫助, ヘルプ, 도움말, مساعدة, עזרה, मदद`,
+};
+
+const keywordOfWord = new Map(
+  (["stop", "start", "help"] as const).flatMap((keyword) =>
+    words[keyword].split(",").map((word): [string, Keyword] => [plain(word), keyword]),
+  ),
+);
+
+/** What a whole message says, apart from case, accents and punctuation; undefined when it is only a message. */
+export function keywordOf(text: string): Keyword | undefined {
+  return keywordOfWord.get(plain(text));
+}
+
+/** A text as words in capital letters, with a space between them, and nothing else. */
+export function plain(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toUpperCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}

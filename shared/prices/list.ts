@@ -1,0 +1,51 @@
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { Price, PricesQuery } from "../contract/prices.ts";
+import type { Page } from "../contract/primitives.ts";
+import { now } from "../platform/clock.ts";
+import { pageOf } from "../platform/table/page.ts";
+import { amountOf, currency } from "../wallet/money.ts";
+import { currentRateCard } from "./current.ts";
+import { findPriceOverrides } from "./overrides.ts";
+import type { PriceRow, RateCard } from "./rate-card.ts";
+
+/**
+ * A page of what segments cost an organisation now, by prefix.
+ * @throws ApiError UNAVAILABLE when the rate card cannot be read
+ */
+export async function listPrices(organization: OrganizationRecord, query: PricesQuery): Promise<Page<Price>> {
+  const [card, overrides] = await Promise.all([currentRateCard(), findPriceOverrides(organization)]);
+  const at = now();
+  const rows = overrides === undefined ? card.rowsAt(at) : withOverrides(card, overrides, at);
+  const { prefix, country } = query;
+  const ofPrefix = prefix === undefined ? rows : rowsOfPrefix(rows, prefix);
+  const wanted = country === undefined ? ofPrefix : ofPrefix.filter((row) => row.country === country);
+  const page = pageOf(wanted, query);
+  return { rows: page.rows.map(presentPrice), meta: page.meta };
+}
+
+/** The rows of a card with the prices that an organisation has for itself in their places, and beside them. */
+export function withOverrides(card: RateCard, overrides: RateCard, at: Date): PriceRow[] {
+  const ofCard = card.rowsAt(at).map((row) => {
+    const own = overrides.rowFor(row.prefix, at);
+    return own === undefined ? row : { ...row, priceMicros: own.priceMicros };
+  });
+  const prefixes = new Set(ofCard.map(({ prefix }) => prefix));
+  const others = overrides
+    .rowsAt(at)
+    .filter(({ prefix }) => !prefixes.has(prefix))
+    .map((row) => ({ ...row, country: row.country ?? card.rowFor(row.prefix, at)?.country }));
+  return [...ofCard, ...others].toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1));
+}
+
+/** The rows, of those in order, that count for numbers with a prefix: what begins with it, and what covers it. */
+export function rowsOfPrefix<Row extends Pick<PriceRow, "prefix">>(
+  rows: readonly Row[],
+  prefix: string,
+): Row[] {
+  const covering = rows.findLast((row) => prefix.startsWith(row.prefix))?.prefix;
+  return rows.filter((row) => row.prefix === covering || row.prefix.startsWith(prefix));
+}
+
+function presentPrice({ prefix, country, priceMicros }: PriceRow): Price {
+  return { prefix, country, unitPrice: amountOf(priceMicros), currency };
+}

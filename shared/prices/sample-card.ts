@@ -1,0 +1,27 @@
+import { microsOf } from "../wallet/money.ts";
+import { documentOf, RateCard } from "./rate-card.ts";
+
+/** What one segment costs the customer, in USD, by the leading digits of the destination. */
+const samplePrices: readonly (readonly [prefix: string, price: number, country?: string])[] = [
+  // All others.
+  ["", 0.05],
+  ["1", 0.0079],
+  ["33", 0.076, "FR"],
+  ["44", 0.046, "GB"],
+  ["49", 0.089, "DE"],
+  ["61", 0.0515, "AU"],
+  ["91", 0.005, "IN"],
+  ["234", 0.0145, "NG"],
+];
+
+/** What a stage with `prices: "sample"` sells by until an operator imports prices: there is a price for every number. */
+export const sampleCard = new RateCard(
+  documentOf(
+    samplePrices.map(([prefix, price, country]) => ({
+      prefix,
+      country,
+      priceMicros: microsOf(price),
+      costMicros: {},
+    })),
+  ),
+);

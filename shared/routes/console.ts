@@ -1,0 +1,29 @@
+import { ConsoleContent, ConsoleFileParams } from "../contract/console.ts";
+import type { Route } from "./route.ts";
+
+export const getConsole = {
+  method: "GET",
+  path: "/console",
+  tag: "console",
+  summary: "The console, a page to do everything from",
+  auth: "none",
+  status: 200,
+  data: ConsoleContent,
+  raw: ["text/html"],
+  errors: [],
+} as const satisfies Route;
+
+export const getConsoleFile = {
+  method: "GET",
+  path: "/console/{file}",
+  tag: "console",
+  summary: "A script or style sheet of the console",
+  auth: "none",
+  params: ConsoleFileParams,
+  status: 200,
+  data: ConsoleContent,
+  raw: ["text/css", "text/javascript"],
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { getConsole, getConsoleFile };

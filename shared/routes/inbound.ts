@@ -1,0 +1,19 @@
+import { InboundMessage } from "../contract/inbound.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import type { Route } from "./route.ts";
+
+export const listInbound = {
+  method: "GET",
+  path: "/v1/inbound",
+  tag: "inbound",
+  summary: "List the messages that have come to your numbers, newest first",
+  auth: "bearer",
+  scope: "read",
+  query: PageQuery,
+  status: 200,
+  data: InboundMessage,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { listInbound };

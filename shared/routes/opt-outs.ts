@@ -1,0 +1,58 @@
+import { CreateOptOutRequest, LiftedOptOut, OptOut, OptOutParams } from "../contract/opt-outs.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import type { Route } from "./route.ts";
+
+export const listOptOuts = {
+  method: "GET",
+  path: "/v1/opt-outs",
+  tag: "opt-outs",
+  summary: "List the numbers that have opted out, in their order",
+  auth: "bearer",
+  scope: "read",
+  query: PageQuery,
+  status: 200,
+  data: OptOut,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const createOptOut = {
+  method: "POST",
+  path: "/v1/opt-outs",
+  tag: "opt-outs",
+  summary: "Note that a number has opted out; one that has already stays as it is",
+  auth: "bearer",
+  scope: "contacts",
+  body: CreateOptOutRequest,
+  status: 201,
+  data: OptOut,
+  errors: [],
+} as const satisfies Route;
+
+export const getOptOut = {
+  method: "GET",
+  path: "/v1/opt-outs/{phoneNumber}",
+  tag: "opt-outs",
+  summary: "Whether a number has opted out, since when and how",
+  auth: "bearer",
+  scope: "read",
+  params: OptOutParams,
+  status: 200,
+  data: OptOut,
+  errors: [],
+} as const satisfies Route;
+
+export const deleteOptOut = {
+  method: "DELETE",
+  path: "/v1/opt-outs/{phoneNumber}",
+  tag: "opt-outs",
+  summary: "Lift the opt-out of a number, whoever has set it",
+  auth: "bearer",
+  scope: "contacts",
+  params: OptOutParams,
+  status: 200,
+  data: LiftedOptOut,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { listOptOuts, createOptOut, getOptOut, deleteOptOut };

@@ -1,0 +1,18 @@
+import { Price, PricesQuery } from "../contract/prices.ts";
+import type { Route } from "./route.ts";
+
+export const listPrices = {
+  method: "GET",
+  path: "/v1/prices",
+  tag: "prices",
+  summary: "What segments cost the organisation, by prefix",
+  auth: "bearer",
+  scope: "read",
+  query: PricesQuery,
+  status: 200,
+  data: Price,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { listPrices };

@@ -1,0 +1,244 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import { createClient, type Client } from "../../shared/client.ts";
+import type { Message } from "../../shared/contract/sms.ts";
+import { patience } from "../support/patience.ts";
+import { Kannel, kannelCredentials } from "./kannel.ts";
+import { freePort, refusedNumber, Smsc } from "./smsc.ts";
+
+/*
+ * The whole way over SMPP: the gateway as it is on a laptop, a carrier that the operator's commands have made, Debian's
+ * Kannel, and a carrier behind it that speaks SMPP.
+ */
+
+/** A message whose carrier could not be reached is tried again after up to two minutes. */
+const longPatience = { timeout: 240_000, interval: 500 };
+
+const number = "12025550100";
+
+let dataFolder: string;
+let gateway: LocalGateway;
+let smsc: Smsc;
+let kannel: Kannel;
+let client: Client;
+
+beforeAll(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  gateway = await startLocalGateway({
+    ...(await synthesizeLocalStack()),
+    port: 0,
+    dataFolder,
+    log: () => undefined,
+  });
+  smsc = await Smsc.start();
+  const sendsmsPort = await freePort();
+  const settings = { kind: "kannel", url: `http://127.0.0.1:${sendsmsPort}/cgi-bin/sendsms` };
+  await operator(
+    "carriers",
+    "set",
+    "london",
+    "--settings",
+    await fileWith("settings.json", settings),
+    "--credentials",
+    await fileWith("credentials.json", kannelCredentials),
+  );
+  const shown = await operator("carriers", "show", "london", "--callbacks", "--json");
+  const { repliesUrl } = z.object({ repliesUrl: z.string() }).parse(JSON.parse(shown));
+  kannel = await Kannel.start({ smscPort: smsc.port, sendsmsPort, repliesUrl });
+  await operator("routes", "set", "default", "--carriers", "london");
+  client = await newCustomer();
+  await vi.waitFor(() => {
+    if (!smsc.isConnected) throw new Error("Kannel has not bound to the carrier yet");
+  }, patience);
+}, 300_000);
+
+afterAll(async () => {
+  await kannel.stop();
+  await smsc.disconnect();
+  await gateway.stop();
+  await rm(dataFolder, { recursive: true });
+});
+
+beforeEach(() => {
+  smsc.sendsReceipts = false;
+});
+
+async function fileWith(name: string, content: unknown): Promise<string> {
+  const file = path.join(dataFolder, name);
+  await writeFile(file, JSON.stringify(content));
+  return file;
+}
+
+/** Runs one of the operator's commands on this gateway. @returns what it says */
+async function operator(...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, DATA_DIR: dataFolder };
+  return (await promisify(execFile)(process.execPath, ["infra/operator/main.ts", ...args], { env })).stdout;
+}
+
+async function newCustomer(): Promise<Client> {
+  const anyone = createClient({ baseUrl: gateway.url });
+  const { token, organization } = await anyone.register({
+    body: { email: "ada@example.com", password: "correct horse" },
+  });
+  const customer = createClient({ baseUrl: gateway.url, credential: token });
+  await customer.topUpWallet({ body: { amount: 100 } });
+  await operator("numbers", "assign", number, organization.id);
+  return customer;
+}
+
+async function send(message: string, to = "15005550000", fields: object = {}): Promise<{ id: string }> {
+  return client.sendSms({ body: { to, message, senderId: "ADASHOP", ...fields } });
+}
+
+async function messageOf(id: string): Promise<Message> {
+  return client.getSms({ params: { id } });
+}
+
+function textsTo(to: string): string[] {
+  return smsc.received.filter((part) => part.to === to).map(({ text }) => text);
+}
+
+it("a message is sent once under its sender ID, and its receipt becomes its delivery", async () => {
+  const { id } = await send("Your code is 123456", "15005550001");
+  await vi.waitFor(() => expect(textsTo("15005550001")).toEqual(["Your code is 123456"]), patience);
+  const part = smsc.received.find(({ to }) => to === "15005550001");
+  expect(part).toMatchObject({ from: "ADASHOP", coding: 0, wantsReceipt: true, part: undefined });
+  await vi.waitFor(async () => {
+    expect(await messageOf(id)).toMatchObject({ status: "sent", delivery: { status: "pending" } });
+  }, patience);
+  if (part !== undefined) await smsc.sendReceipt(part, "EXPIRED");
+  await vi.waitFor(async () => {
+    const { delivery } = await messageOf(id);
+    expect(delivery).toMatchObject({ status: "undelivered", errorCode: "DELIVERY_EXPIRED" });
+  }, patience);
+});
+
+it("a long message travels in parts, one of which brings its receipt", async () => {
+  smsc.sendsReceipts = true;
+  const text = "A long message. ".repeat(20).trim();
+  const { id } = await send(text, "15005550002");
+  await vi.waitFor(() => expect(textsTo("15005550002")).toHaveLength(3), patience);
+  const parts = smsc.received.filter(({ to }) => to === "15005550002");
+  const inOrder = parts.toSorted((one, other) => (one.part ?? 0) - (other.part ?? 0));
+  expect(inOrder.map(({ part }) => part)).toEqual([1, 2, 3]);
+  expect(inOrder.map((part) => part.text).join("")).toBe(text);
+  expect((await messageOf(id)).pricing.segments).toBe(3);
+  await vi.waitFor(async () => expect((await messageOf(id)).delivery?.status).toBe("delivered"), patience);
+});
+
+it("a message in other characters arrives as it was written", async () => {
+  const text = "Привет, 世界! Ünïcode €";
+  await send(text, "15005550003");
+  await vi.waitFor(() => expect(textsTo("15005550003")).toEqual([text]), patience);
+  expect(smsc.received.find(({ to }) => to === "15005550003")?.coding).toBe(8);
+});
+
+it("what the carrier behind Kannel refuses was sent, and is not delivered", async () => {
+  const { id } = await send("to nobody", refusedNumber);
+  await vi.waitFor(async () => {
+    expect(await messageOf(id)).toMatchObject({
+      status: "sent",
+      delivery: { status: "undelivered", errorCode: "DELIVERY_INVALID_DESTINATION" },
+    });
+  }, patience);
+});
+
+it("a reply comes to whose number it is, and its STOP is obeyed", async () => {
+  const from = "15005550004";
+  await smsc.bring({ from, to: number, text: "Спасибо & goodbye?" });
+  await smsc.bring({ from, to: number, text: "Stop" });
+  await vi.waitFor(async () => {
+    const { rows } = await client.listInbound();
+    expect(rows.map(({ message }) => message).toSorted()).toEqual(["Stop", "Спасибо & goodbye?"]);
+    expect(rows.map((row) => row.from)).toEqual([from, from]);
+  }, patience);
+  await vi.waitFor(async () => {
+    expect(await client.getOptOut({ params: { phoneNumber: from } })).toMatchObject({ source: "reply" });
+  }, patience);
+  await expect(send("a sale", from, { messageType: "marketing" })).rejects.toMatchObject({
+    code: "RECIPIENT_OPTED_OUT",
+  });
+});
+
+it("what is sent while the link to the carrier is cut goes out once it is back, once", async () => {
+  await smsc.disconnect();
+  const ids = await Promise.all(
+    ["one", "two", "three"].map(async (text) => (await send(text, "15005550005")).id),
+  );
+  await vi.waitFor(async () => {
+    const statuses = await Promise.all(ids.map(async (id) => (await messageOf(id)).status));
+    expect(statuses).toEqual(["sent", "sent", "sent"]);
+  }, patience);
+  expect(textsTo("15005550005")).toEqual([]);
+  smsc.sendsReceipts = true;
+  await smsc.connect();
+  await vi.waitFor(async () => {
+    const deliveries = await Promise.all(ids.map(async (id) => (await messageOf(id)).delivery?.status));
+    expect(deliveries).toEqual(["delivered", "delivered", "delivered"]);
+  }, longPatience);
+  expect(textsTo("15005550005").toSorted()).toEqual(["one", "three", "two"]);
+});
+
+it("what is sent while Kannel is dead waits until it is back, and what it had kept is not lost", async () => {
+  await smsc.disconnect();
+  const { id: kept } = await send("kept by Kannel", "15005550006");
+  await vi.waitFor(async () => expect((await messageOf(kept)).status).toBe("sent"), patience);
+  await kannel.kill();
+  const { id: waiting } = await send("kept by us", "15005550006");
+  await smsc.connect();
+  smsc.sendsReceipts = true;
+  await kannel.run();
+  await vi.waitFor(async () => {
+    const deliveries = [
+      (await messageOf(kept)).delivery?.status,
+      (await messageOf(waiting)).delivery?.status,
+    ];
+    expect(deliveries).toEqual(["delivered", "delivered"]);
+  }, longPatience);
+  expect(textsTo("15005550006").toSorted()).toEqual(["kept by Kannel", "kept by us"]);
+});
+
+it("2,000 messages of a campaign arrive once each, and so do their receipts", async () => {
+  smsc.sendsReceipts = true;
+  const numbers = Array.from({ length: 2_000 }, (_, index) => String(15_006_000_000 + index));
+  for (const start of [0, 1_000]) {
+    const contacts = numbers
+      .slice(start, start + 1_000)
+      .map((phoneNumber) => ({ phoneNumber, tags: ["all"] }));
+    const { totals } = await client.importContacts({ body: { contacts } });
+    expect(totals.created).toBe(1_000);
+  }
+  const { id } = await client.createCampaign({
+    body: {
+      name: "Two thousand",
+      message: "To {{phoneNumber}}",
+      audience: { tags: ["all"] },
+      senderId: "ADASHOP",
+    },
+  });
+  await client.launchCampaign({ params: { id } });
+  await vi.waitFor(async () => {
+    const { status, progress } = await client.getCampaign({ params: { id } });
+    expect({ status, ...progress }).toMatchObject({
+      status: "completed",
+      accepted: 2_000,
+      sent: 2_000,
+      failed: 0,
+      delivered: 2_000,
+      undelivered: 0,
+      receiptRate: 1,
+    });
+  }, longPatience);
+  const arrived = smsc.received.filter(({ to }) => to.startsWith("15006"));
+  expect(arrived.map(({ to }) => to).toSorted()).toEqual(numbers);
+  expect(arrived.map(({ text }) => text).toSorted()).toEqual(numbers.map((each) => `To ${each}`));
+});

@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { createServer as createNetServer, type AddressInfo, type Server } from "node:net";
+
+import * as smpp from "smpp";
+
+/** A part of a message as it came to the carrier. */
+interface ReceivedPart {
+  /** The carrier's own id of it. */
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  /** 0 is the alphabet of the carrier, 8 is UCS-2 (SMPP 3.4, 5.2.19). */
+  readonly coding: number;
+  readonly wantsReceipt: boolean;
+  /** Of a message in several parts: which one it is, from 1. */
+  readonly part: number | undefined;
+}
+
+/** ESME_RINVDSTADR: the carrier says that there is no such number (SMPP 3.4, 5.1.3). */
+const invalidDestination = 0x0b;
+
+/** esm_class of a receipt (SMPP 3.4, 5.2.12). */
+const receiptClass = 0x04;
+
+/** Numbers that the carrier refuses. */
+export const refusedNumber = "15005550404";
+
+/** A carrier that speaks SMPP, and sends nothing. */
+export class Smsc {
+  readonly port: number;
+  readonly received: ReceivedPart[] = [];
+  /** Whether it sends a receipt for each message that asks for one. */
+  sendsReceipts = false;
+  #server: Server | undefined;
+  readonly #sessions = new Set<smpp.Session>();
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  static async start(): Promise<Smsc> {
+    const smsc = new Smsc(await freePort());
+    await smsc.connect();
+    return smsc;
+  }
+
+  /** Takes connections, at the same port as before. */
+  async connect(): Promise<void> {
+    const server = smpp.createServer((session) => this.#serve(session));
+    this.#server = server;
+    server.listen(this.port, "127.0.0.1");
+    await once(server, "listening");
+  }
+
+  /** Cuts all connections, and takes no others. */
+  async disconnect(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    for (const session of this.#sessions) session.destroy();
+    if (server === undefined) return;
+    const closed = once(server, "close");
+    server.close();
+    await closed;
+  }
+
+  /** Whether somebody is connected who may be told something. */
+  get isConnected(): boolean {
+    return this.#sessions.size > 0;
+  }
+
+  /** Tells what has become of a message. */
+  async sendReceipt({ id, from, to }: ReceivedPart, state: "DELIVRD" | "EXPIRED" | "UNDELIV"): Promise<void> {
+    const text = `id:${id} sub:001 dlvrd:001 submit date:2601010000 done date:2601010001 stat:${state} err:000 text:`;
+    await this.#deliver({
+      source_addr: to,
+      destination_addr: from,
+      esm_class: receiptClass,
+      short_message: text,
+    });
+  }
+
+  /** Brings a message from a phone. */
+  async bring(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<void> {
+    await this.#deliver({
+      source_addr: message.from,
+      destination_addr: message.to,
+      data_coding: 8,
+      short_message: { message: Buffer.from(message.text, "utf16le").swap16() },
+    });
+  }
+
+  async #deliver(fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const [session] = this.#sessions;
+    if (session === undefined) throw new Error("nobody is connected to the carrier");
+    await new Promise<void>((resolve) => {
+      session.deliver_sm(fields, () => resolve());
+    });
+  }
+
+  #serve(session: smpp.Session): void {
+    session.on("error", () => session.destroy());
+    session.on("close", () => this.#sessions.delete(session));
+    session.on("bind_transceiver", (pdu: smpp.Pdu) => {
+      session.send(pdu.response());
+      this.#sessions.add(session);
+    });
+    session.on("enquire_link", (pdu: smpp.Pdu) => session.send(pdu.response()));
+    session.on("unbind", (pdu: smpp.Pdu) => session.send(pdu.response()));
+    session.on("submit_sm", (pdu: smpp.Pdu) => {
+      if (pdu.destination_addr === refusedNumber) {
+        session.send(pdu.response({ command_status: invalidDestination }));
+        return;
+      }
+      const part = this.#take(pdu);
+      session.send(pdu.response({ message_id: part.id }));
+      if (this.sendsReceipts && part.wantsReceipt)
+        void this.sendReceipt(part, "DELIVRD").catch(() => undefined);
+    });
+  }
+
+  #take(pdu: smpp.Pdu): ReceivedPart {
+    const { message, udh } = pdu.short_message;
+    const part = {
+      id: `smsc-${this.received.length + 1}`,
+      from: pdu.source_addr,
+      to: pdu.destination_addr,
+      text: typeof message === "string" ? message : message.toString("latin1"),
+      coding: pdu.data_coding,
+      wantsReceipt: (pdu.registered_delivery & 1) === 1,
+      // The information element of a message in parts: its name, its length, and then which message, of how many, which part.
+      part: udh?.find(([name]) => name === 0)?.[4],
+    };
+    this.received.push(part);
+    return part;
+  }
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createNetServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on a port has such an address.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,155 @@
+import { createHash, createHmac, randomUUID } from "node:crypto";
+
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { mockClient } from "aws-sdk-client-mock";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { reportTaker, type CarrierCall } from "../../shared/carrier-reports/take.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+
+/*
+ * Who is taken for a carrier, and what of its calls goes onto the queue.
+ */
+
+await useOwnTable();
+
+const token = randomUUID();
+const authToken = "12345";
+const baseUrl = "https://sms.example.com";
+const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
+const notFound = { code: "NOT_FOUND" };
+const notUnderstood = { code: "VALIDATION_ERROR", details: undefined };
+const secretsManager = mockClient(SecretsManagerClient);
+
+let take: ReturnType<typeof reportTaker>;
+let name: string;
+beforeEach(() => {
+  take = reportTaker();
+  name = `carrier-${randomUUID().slice(0, 8)}`;
+  secretsManager.reset();
+  secretsManager
+    .on(GetSecretValueCommand, { SecretId: "callbacks/twilio" })
+    .resolves({ SecretString: JSON.stringify({ authToken }) });
+});
+afterEach(async () => {
+  await takeJobs("carrierReports");
+  vi.restoreAllMocks();
+});
+
+async function putCarrier(settings: object, fields: object = {}): Promise<void> {
+  const at = "2026-01-01T00:00:00.000Z";
+  const callbackTokenHash = createHash("sha256").update(token).digest("hex");
+  const record = { entity: "carrier", name, settings, createdAt: at, updatedAt: at, callbackTokenHash };
+  await putItem({ put: { ...keys.carrier(name), ...record, callbackBaseUrl: baseUrl, ...fields } });
+}
+
+function callOf(fields: Readonly<Record<string, string>>, changes: Partial<CarrierCall> = {}): CarrierCall {
+  const path = `/v1/carriers/${name}/receipts`;
+  const queryString = `token=${token}&reference=${reference}`;
+  const query = { token, reference };
+  return {
+    params: { carrier: name, report: "receipts" },
+    query,
+    fields,
+    method: "POST",
+    path,
+    queryString,
+    headers: {},
+    ...changes,
+  };
+}
+
+/** A call as Twilio signs it. */
+function signed(fields: Readonly<Record<string, string>>, changes: Partial<CarrierCall> = {}): CarrierCall {
+  const call = callOf(fields, changes);
+  const text = Object.keys(fields)
+    .toSorted()
+    .reduce(
+      (whole, each) => `${whole}${each}${fields[each] ?? ""}`,
+      `${baseUrl}${call.path}?${call.queryString}`,
+    );
+  const signature = createHmac("sha1", authToken).update(text).digest("base64");
+  return { ...call, headers: { "x-twilio-signature": signature } };
+}
+
+const twilio = { kind: "twilio", url: "https://api.twilio.com" };
+
+it("a call of Twilio's is taken when it has the token and the signature, and not with one of them", async () => {
+  await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
+  const fields = { MessageSid: "SM1", MessageStatus: "undelivered", ErrorCode: "30005" };
+  const answer = await take(signed(fields));
+  expect(answer.body).toContain("<Response/>");
+  const [organizationId, messageId] = reference.split(".");
+  expect(await takeJobs("carrierReports")).toMatchObject([
+    {
+      kind: "receipt",
+      carrier: name,
+      organizationId,
+      messageId,
+      status: "undelivered",
+      errorCode: "DELIVERY_INVALID_DESTINATION",
+    },
+  ]);
+  await expect(take(callOf(fields))).rejects.toMatchObject(notFound);
+  const changed = { ...signed(fields), fields: { ...fields, MessageStatus: "delivered" } };
+  await expect(take(changed)).rejects.toMatchObject(notFound);
+  await expect(take(signed(fields, { query: { token: "guess", reference } }))).rejects.toMatchObject(
+    notFound,
+  );
+  await expect(take(signed(fields, { method: "GET" }))).rejects.toMatchObject(notFound);
+  expect(await takeJobs("carrierReports")).toEqual([]);
+});
+
+it("a carrier whose calls are signed and that has no secret to verify them with is not heard", async () => {
+  await putCarrier(twilio);
+  await expect(take(signed({ MessageStatus: "delivered" }))).rejects.toMatchObject(notFound);
+});
+
+it("a carrier without a token, and one that is disabled", async () => {
+  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { callbackTokenHash: "" });
+  await expect(take(callOf({ type: "1" }, { query: { token: "", reference } }))).rejects.toMatchObject(
+    notFound,
+  );
+  name = `${name}-off`;
+  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { disabledAt: "2026-01-01T00:00:00.000Z" });
+  // What it was handed before it goes on to report.
+  take = reportTaker();
+  await take(callOf({ type: "1" }));
+  expect(await takeJobs("carrierReports")).toHaveLength(1);
+});
+
+it("what is not the end of a message is taken, and goes nowhere", async () => {
+  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  for (const type of ["4", "8"]) await take(callOf({ type, answer: "ACK/" }));
+  expect(await takeJobs("carrierReports")).toEqual([]);
+});
+
+it("what cannot be understood is refused without a word of it, in the answer or the log", async () => {
+  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const garbage = { type: "a-secret", answer: "another-secret", text: "a-third" };
+  await expect(take(callOf(garbage))).rejects.toMatchObject(notUnderstood);
+  const replies = { params: { carrier: name, report: "replies" } } as const;
+  await expect(take(callOf(garbage, replies))).rejects.toMatchObject(notUnderstood);
+  await expect(take(callOf({ type: "1" }, { query: { token, reference: "x" } }))).rejects.toMatchObject(
+    notUnderstood,
+  );
+  const lines = write.mock.calls.map(([line]) => String(line));
+  expect(lines.filter((line) => /secret|third/.test(line))).toEqual([]);
+});
+
+it("a reply goes onto the queue with the carrier's id, or where it has none with one of ours", async () => {
+  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  const replies = { params: { carrier: name, report: "replies" }, method: "GET" } as const;
+  const fields = { from: "+447700900123", to: "90909", text: "hi" };
+  await take(callOf({ ...fields, id: "kannel-1" }, replies));
+  await take(callOf(fields, replies));
+  const [first, second] = await takeJobs("carrierReports");
+  expect(first).toMatchObject({ kind: "reply", carrier: name, carrierId: "kannel-1", from: "447700900123" });
+  const { carrierId, reportId } = z.object({ carrierId: z.string(), reportId: z.string() }).parse(second);
+  expect(carrierId).toBe(reportId);
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, transact } from "../../shared/platform/table/table.ts";
+import { findPresentCard } from "../../shared/prices/cost.ts";
+import { publishRateCard } from "../../shared/prices/publish.ts";
+import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
+import { makeCurrent } from "../../shared/prices/record.ts";
+import { only } from "../support/carriers.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { priceRows } from "../support/prices.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
+  await useOwnTable();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
+});
+
+class TakingCarrier implements Carrier {
+  readonly deduplicates = true;
+  readonly taken: OutgoingMessage[] = [];
+
+  async send(message: OutgoingMessage): Promise<{ outcome: "accepted"; carrierReference: string }> {
+    this.taken.push(message);
+    return { outcome: "accepted", carrierReference: "carrier-1" };
+  }
+}
+
+/** A message of two segments to a number, as it is when it has been handed over by a rate card. */
+async function handedOver(to: string, rateCard: RateCard | undefined): Promise<MessageRecord> {
+  const organizationId = await openWallet(1_000_000);
+  const request = { to, message: "x".repeat(200), senderId: "ACME", language: "English" } as const;
+  const { id: messageId } = await acceptMessage(organizationId, request);
+  await handToCarrier({ organizationId, messageId }, only(new TakingCarrier(), { rateCard }));
+  const message = await findItem(MessageRecord, keys.message(organizationId, messageId), {
+    consistent: true,
+  });
+  return MessageRecord.parse(message);
+}
+
+const card = new RateCard(
+  documentOf([
+    { prefix: "44", priceMicros: 1, costMicros: { sandbox: 30_001, aws: 9 } },
+    { prefix: "4477", priceMicros: 1, costMicros: { aws: 9 } },
+    { prefix: "49", priceMicros: 1, costMicros: { sandbox: 1 } },
+    { prefix: "49", priceMicros: 1, costMicros: { sandbox: 70 }, validFrom: "2031-03-01T12:00:00.000Z" },
+    { prefix: "49", priceMicros: 1, costMicros: { sandbox: 2 }, validFrom: "2031-03-01T12:00:00.001Z" },
+    { prefix: "1", priceMicros: 1, costMicros: { sandbox: 0 } },
+  ]),
+);
+
+it.each([
+  ["442012345678", 60_002],
+  ["4915112345678", 140],
+  ["15005550000", 0],
+])("a message to %s records with its hand-off what its carrier takes", async (to, costMicros) => {
+  expect(await handedOver(to, card)).toMatchObject({ status: "sent", segments: 2, costMicros });
+});
+
+it.each([
+  ["whose row says nothing of its carrier", "447700900123", card],
+  ["that no row is for", "33612345678", card],
+  ["for which no card could be read", "442012345678", undefined],
+])("a message %s is sent all the same, without a cost", async (_which, to, rateCard) => {
+  const message = await handedOver(to, rateCard);
+  expect(message.status).toBe("sent");
+  expect(message).not.toHaveProperty("costMicros");
+});
+
+it("who sends gets the card that counts, and goes on with a line in the log where none can be read", async () => {
+  await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+  const found = await findPresentCard();
+  expect(found?.rowFor("442012345678", new Date())).toMatchObject({ priceMicros: 40_000 });
+  await useOwnTable();
+  await transact([makeCurrent(9, undefined)]);
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await findPresentCard()).toBeUndefined();
+  expect(write.mock.calls.join()).toContain('"prices.costs_not_known"');
+});

@@ -1,0 +1,212 @@
+import { randomInt } from "node:crypto";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { CountsRecord, noteDay, recount } from "../../shared/messages/counts.ts";
+import {
+  sumOfMargins,
+  writeMargins,
+  type Margin,
+  type MarginsRecord,
+} from "../../shared/messages/margins.ts";
+import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
+import { markSent, messageKey, MessageRecord } from "../../shared/messages/record.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { inAllShards } from "../support/shards.ts";
+
+const day = "2031-03-01";
+const dayAfter = "2031-03-02";
+const noon = `${day}T12:00:00.000Z`;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(noon) });
+  await useOwnTable();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A message of the day as the table has it. */
+async function put(organizationId: string, fields: Partial<MessageRecord>): Promise<MessageRecord> {
+  const message = MessageRecord.parse({
+    entity: "message",
+    id: newId("msg"),
+    organizationId,
+    status: "sent",
+    to: "447700900123",
+    message: "hello",
+    senderId: "ACME",
+    language: "English",
+    encoding: "GSM-7",
+    segments: 1,
+    unitPriceMicros: 46_000,
+    totalMicros: 46_000,
+    queuedAt: new Date().toISOString(),
+    attempts: 1,
+    openClaims: 1,
+    ...fields,
+  });
+  await putItem({ put: { ...messageKey(message), ...message } });
+  return message;
+}
+
+async function allMargins(): Promise<MarginsRecord[]> {
+  const found: MarginsRecord[] = [];
+  for await (const each of readMargins(day)) found.push(each);
+  return found;
+}
+
+function byName(margins: readonly Margin[]): Margin[] {
+  return margins.toSorted((one, other) =>
+    `${one.country} ${one.carrier}` < `${other.country} ${other.carrier}` ? -1 : 1,
+  );
+}
+
+/** A message that came to any end, by any carrier, with what it brings in and costs. */
+function anyMessage(random: Random): Partial<MessageRecord> {
+  const segments = oneOf(random, [1, 2, 3]);
+  const unitPriceMicros = oneOf(random, [0, 7_900, 46_001, 999_999_999]);
+  const fields = {
+    to: oneOf(random, ["447700900123", "15005550000", "38344123456", "8811234567", "[removed]"]),
+    segments,
+    unitPriceMicros,
+    totalMicros: segments * unitPriceMicros,
+  };
+  const status = oneOf(random, ["sent", "sent", "sent", "failed", "cancelled"] as const);
+  if (status !== "sent") return { ...fields, status, refund: "done" };
+  const carrier = oneOf(random, [{ carrier: "aws" }, { carrier: "kannel" }, {}]);
+  return { ...fields, ...carrier, ...oneOf(random, [{}, { costMicros: 0 }, { costMicros: 31_007 }]) };
+}
+
+/** What the messages come to, reckoned in another way. */
+function expected(messages: readonly MessageRecord[]): Margin[] {
+  const countries: Readonly<Record<string, string>> = {
+    "447700900123": "GB",
+    "15005550000": "US",
+    "38344123456": "XK",
+  };
+  const sent = messages.filter(({ status }) => status === "sent");
+  const groups = Map.groupBy(sent, ({ to, carrier }) => `${countries[to] ?? "none"} ${carrier ?? "unknown"}`);
+  return [...groups].map(([name, group]) => {
+    const [country = "", carrier = ""] = name.split(" ");
+    const sum = (of: (message: MessageRecord) => number): number =>
+      group.reduce((total, message) => total + of(message), 0);
+    return {
+      country,
+      carrier,
+      messages: group.length,
+      segments: sum(({ segments }) => segments),
+      revenueMicros: sum(({ totalMicros }) => totalMicros),
+      costMicros: sum(({ costMicros = 0 }) => costMicros),
+      messagesWithoutCost: group.filter(({ costMicros }) => costMicros === undefined).length,
+    };
+  });
+}
+
+const seed = randomInt(2 ** 31);
+
+it(`a day that is over has what its messages brought in and cost, however often it is counted (seed ${seed})`, async () => {
+  const random = randomFrom(seed);
+  const [one, other] = [newId("org"), newId("org")];
+  const messages: MessageRecord[] = [];
+  for (let count = 0; count < 120; count += 1) {
+    messages.push(await put(oneOf(random, [one, other]), anyMessage(random)));
+  }
+  for (const organizationId of [one, other]) await noteDay(organizationId, noon, "");
+  vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
+  // Doubled, and side by side.
+  await Promise.all([inAllShards(closeDays), inAllShards(closeDays)]);
+  await inAllShards(closeDays);
+
+  const records = await allMargins();
+  expect(records.map(({ organizationId }) => organizationId)).toEqual([one, other].toSorted());
+  for (const { organizationId, margins, closedAt } of records) {
+    const own = messages.filter((message) => message.organizationId === organizationId);
+    expect(closedAt).toBe(`${dayAfter}T01:00:00.000Z`);
+    expect(byName(margins)).toEqual(byName(expected(own)));
+    expect(byName(await readMarginsOfMessages(organizationId, "", day))).toEqual(byName(expected(own)));
+    // To the micro-unit what the dashboard shows.
+    const counts = await findItem(CountsRecord, keys.dayCounts(organizationId, day));
+    expect(counts?.closedAt).toBeDefined();
+    expect(margins.reduce((sum, { revenueMicros }) => sum + revenueMicros, 0)).toBe(counts?.spentMicros);
+  }
+  const all = sumOfMargins(records.flatMap(({ margins }) => margins));
+  expect(byName(all)).toEqual(byName(expected(messages)));
+});
+
+it("is reckoned over as many looks as it takes, and only from messages of the day", async () => {
+  const organizationId = newId("org");
+  const messages: MessageRecord[] = [];
+  for (let count = 0; count < 20; count += 1) messages.push(await put(organizationId, { carrier: "aws" }));
+  vi.setSystemTime(new Date(`${dayAfter}T00:00:00Z`));
+  await put(organizationId, { carrier: "aws" });
+  const counter = {
+    organizationId,
+    parts: [""],
+    key: keys.dayCounts(organizationId, day),
+    from: new Date(`${day}T00:00:00Z`),
+    to: new Date(`${dayAfter}T00:00:00Z`),
+    takes: ({ queuedAt }: MessageRecord) => queuedAt.startsWith(day),
+    day,
+  };
+  const looks: string[] = [];
+  while (looks.at(-1) !== "closed") {
+    looks.push(await recount(counter, { batches: 2, batchSize: 3 }));
+    expect((await allMargins()).length).toBe(looks.at(-1) === "closed" ? 1 : 0);
+  }
+  expect(looks.length).toBeGreaterThan(3);
+  expect((await allMargins())[0]?.margins).toEqual(expected(messages));
+  expect(await readMarginsOfMessages(organizationId, "", day)).toEqual(expected(messages));
+  const counts = await findItem(CountsRecord, counter.key);
+  expect(counts).not.toHaveProperty("unfinished");
+});
+
+it("is as of the last count while a message waits for its time, and then final, whoever comes late", async () => {
+  const organizationId = newId("org");
+  const sent = await put(organizationId, { carrier: "aws", costMicros: 40_000 });
+  const waiting = await put(organizationId, {
+    status: "queued",
+    claimToken: "a",
+    scheduledAt: "2031-03-05T12:00:00.000Z",
+  });
+  await noteDay(organizationId, noon, "");
+  vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
+  await inAllShards(closeDays);
+  const [open] = await allMargins();
+  expect(open?.margins).toEqual(expected([sent]));
+  expect(open).not.toHaveProperty("closedAt");
+
+  vi.setSystemTime(new Date("2031-03-05T12:00:00Z"));
+  const handedOver = { carrierReference: "1", costMicros: 40_000 };
+  await updateItem(MessageRecord, markSent(waiting, new Date(), handedOver));
+  vi.setSystemTime(new Date("2031-03-06T01:00:00Z"));
+  await inAllShards(closeDays);
+  const [closed] = await allMargins();
+  expect(closed?.closedAt).toBe("2031-03-06T01:00:00.000Z");
+  expect(closed?.margins.map(({ messages, costMicros }) => [messages, costMicros])).toEqual([
+    [1, 40_000],
+    [1, 40_000],
+  ]);
+  await writeMargins({ day, organizationId, part: "" }, open?.margins ?? [], false);
+  expect(await allMargins()).toEqual([closed]);
+});
+
+it("of an organisation in several parts is that of each part", async () => {
+  const organizationId = newId("org");
+  for (const part of ["", "1", "1"]) {
+    await put(organizationId, { id: `${newId("msg")}${part}`, carrier: "aws" });
+  }
+  for (const part of ["", "1"]) await noteDay(organizationId, noon, part);
+  vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
+  await inAllShards(closeDays);
+  const records = await allMargins();
+  expect(records.map(({ sk, margins }) => [sk, margins[0]?.messages])).toEqual([
+    [organizationId, 1],
+    [`${organizationId}#1`, 2],
+  ]);
+});

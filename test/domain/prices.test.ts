@@ -1,0 +1,292 @@
+import { randomInt } from "node:crypto";
+
+import { DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { ApiError } from "../../shared/contract/errors.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { estimateMessage } from "../../shared/messages/estimate.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, transact } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { listPrices } from "../../shared/prices/list.ts";
+import { maxPriceOverrides, replacePriceOverrides } from "../../shared/prices/overrides.ts";
+import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
+import type { PriceRow } from "../../shared/prices/rate-card.ts";
+import { findCurrentVersion, listRateCards, makeCurrent, readRateCard } from "../../shared/prices/record.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { priceRows } from "../support/prices.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const start = new Date("2031-03-01T12:00:00Z");
+const to = "447700900123";
+let organizationId: string;
+
+// A rate card is the whole stage's: the gateway that other tests share must not see it, nor one test another's.
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  await useOwnTable();
+  organizationId = await openWallet(10_000_000);
+  const record = { entity: "organization", id: organizationId, name: "ACME", createdAt: start.toISOString() };
+  await transact([{ put: { ...keys.organization(organizationId), ...record } }]);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+  await takeJobs("transactionalSends");
+});
+
+function passMs(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+async function organization(): Promise<OrganizationRecord> {
+  const found = await findOrganization(organizationId, { consistent: true });
+  if (found === undefined) throw new Error("there is no organisation");
+  return found;
+}
+
+/** What a message takes from the wallet, in micro-units, or the code that it is refused with. */
+async function sell(number = to): Promise<number | string> {
+  const before = await readWallet(organizationId);
+  const request = { to: number, message: "hello", senderId: "ACME", language: "English" } as const;
+  const sold = await acceptMessage(organizationId, request).catch(codeOf);
+  const paidMicros = before.balanceMicros - (await readWallet(organizationId)).balanceMicros;
+  if (typeof sold === "string") return paidMicros === 0 ? sold : `${sold}, and paid ${paidMicros}`;
+  const key = keys.message(organizationId, sold.id);
+  const message = await findItem(MessageRecord, key, { consistent: true });
+  const said = [Math.round(sold.pricing.total * 1e6), message?.unitPriceMicros, message?.totalMicros];
+  return said.every((price) => price === paidMicros)
+    ? paidMicros
+    : `paid ${paidMicros}, and not ${said.join()}`;
+}
+
+/** The code of an error that is meant for the caller. */
+function codeOf(error: unknown): string {
+  if (error instanceof ApiError) return error.code;
+  throw error;
+}
+
+async function estimate(number = to): Promise<number | string> {
+  const request = { to: number, message: "hello", language: "English" } as const;
+  const estimated = await estimateMessage(await organization(), request).catch(codeOf);
+  return typeof estimated === "string" ? estimated : Math.round(estimated.pricing.total * 1e6);
+}
+
+/** Keys of the prices that are read meanwhile, one a reading. */
+function watchReads(): () => string[] {
+  const send = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+  return () =>
+    send.mock.calls
+      .map(([command]) => {
+        if (command instanceof GetCommand) return String(command.input.Key?.["pk"]);
+        if (!(command instanceof QueryCommand)) return "";
+        return String(command.input.ExpressionAttributeValues?.[":pk"]);
+      })
+      .filter((pk) => pk.startsWith("PRICES#"));
+}
+
+describe("the rate card", () => {
+  it("is the sample, with a price for every number, until one is imported", async () => {
+    expect(await sell()).toBe(46_000);
+    expect(await sell("9912345678")).toBe(50_000);
+    await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+    passMs(minuteMs);
+    expect(await sell()).toBe(40_000);
+    expect(await sell("9912345678")).toBe("DESTINATION_NOT_PRICED");
+  });
+
+  it("sells nothing where prices have to be imported and none are", async () => {
+    vi.stubEnv(environmentNames.prices, "imported");
+    expect(await sell()).toBe("DESTINATION_NOT_PRICED");
+    expect(await estimate()).toBe("DESTINATION_NOT_PRICED");
+    await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+    passMs(minuteMs);
+    expect(await sell()).toBe(40_000);
+    expect(await estimate()).toBe(40_000);
+  });
+
+  it("counts within a minute of its change, and until then as it was", async () => {
+    await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+    expect(await sell()).toBe(40_000);
+    await publishRateCard(priceRows({ "44": 41_000 }), 1);
+    expect(await sell()).toBe(40_000);
+    passMs(minuteMs);
+    expect(await estimate()).toBe(41_000);
+    expect(await sell()).toBe(41_000);
+  });
+
+  it("is asked for twice a minute and read when another version counts, however many send", async () => {
+    await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+    const reads = watchReads();
+    await Promise.all(Array.from({ length: 5 }, async () => estimate()));
+    expect(reads()).toEqual(["PRICES#card", "PRICES#card#1"]);
+    passMs(29_000);
+    await sell();
+    expect(reads()).toHaveLength(2);
+    passMs(1_000);
+    await sell();
+    await sell();
+    expect(reads()).toEqual(["PRICES#card", "PRICES#card#1", "PRICES#card"]);
+  });
+
+  it("has rows that count from their time on, without another import", async () => {
+    const later = { validFrom: "2031-03-01T12:00:10.000Z", priceMicros: 50_000 };
+    await publishRateCard(
+      [...priceRows({ "44": 40_000 }), { prefix: "44", costMicros: {}, ...later }],
+      undefined,
+    );
+    expect(await sell()).toBe(40_000);
+    passMs(9_999);
+    expect(await sell()).toBe(40_000);
+    passMs(1);
+    expect(await sell()).toBe(50_000);
+  });
+
+  it("may cost nothing", async () => {
+    await publishRateCard(priceRows({ "44": 0 }), undefined);
+    expect(await sell()).toBe(0);
+  });
+
+  it("that cannot be read is the last one for a quarter of an hour, with a line in the log, and then none", async () => {
+    await publishRateCard(priceRows({ "44": 40_000 }), undefined);
+    expect(await sell()).toBe(40_000);
+    // A version of which nothing is there.
+    await transact([makeCurrent(9, 1)]);
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+    passMs(minuteMs);
+    expect(await sell()).toBe(40_000);
+    expect(lines.filter((line) => line.includes('"prices.not_read"'))).toHaveLength(1);
+    expect(await sell()).toBe(40_000);
+    expect(lines.filter((line) => line.includes('"prices.not_read"'))).toHaveLength(1);
+    passMs(14 * minuteMs);
+    expect(await sell()).toBe(40_000);
+    passMs(1);
+    // It is not tried with each message.
+    expect(await sell()).toBe(40_000);
+    passMs(5_000);
+    expect(await sell()).toBe("UNAVAILABLE");
+    expect(await estimate()).toBe("UNAVAILABLE");
+    await restoreRateCard(1, 9);
+    expect(await sell()).toBe(40_000);
+  });
+
+  it("that cannot be read and never was lets nothing be sold, and takes no money", async () => {
+    await transact([makeCurrent(9, undefined)]);
+    expect(await sell()).toBe("UNAVAILABLE");
+  });
+});
+
+describe("the versions of the rate card", () => {
+  it("are kept whole, also with a hundred thousand rows, and come back", async () => {
+    const rows = Array.from({ length: 100_000 }, (_, index): PriceRow => ({
+      prefix: String(1_000_000 + index),
+      country: "GB",
+      priceMicros: randomInt(1_000_000),
+      costMicros: { aws: randomInt(1_000_000), kannel: randomInt(1_000_000) },
+    }));
+    expect(await publishRateCard(rows, undefined)).toBe(1);
+    expect(await publishRateCard(priceRows({ "44": 1 }), 1)).toBe(2);
+    const [newest, oldest] = await listRateCards(10);
+    expect(newest).toMatchObject({ version: 2, rows: 1, chunks: 1, carriers: [] });
+    expect(oldest).toMatchObject({ version: 1, rows: 100_000, carriers: ["aws", "kannel"] });
+    // Random numbers hardly compress.
+    expect(oldest?.chunks).toBeGreaterThan(1);
+    expect(oldest?.completedAt).toBe(start.toISOString());
+    await restoreRateCard(1, 2);
+    expect(await findCurrentVersion()).toBe(1);
+    expect((await readRateCard(1)).rows()).toEqual(rows);
+    expect(await publishRateCard(priceRows({ "44": 2 }), 1)).toBe(3);
+  });
+
+  it("are not changed by who has not seen the one that counts", async () => {
+    await publishRateCard(priceRows({ "44": 1 }), undefined);
+    await expect(publishRateCard(priceRows({ "44": 2 }), undefined)).rejects.toThrow("changed meanwhile");
+    await expect(restoreRateCard(2, 2)).rejects.toThrow("changed meanwhile");
+    expect(await findCurrentVersion()).toBe(1);
+    const [unfinished] = await listRateCards(1);
+    expect(unfinished).toMatchObject({ version: 2 });
+    expect(unfinished).not.toHaveProperty("completedAt");
+    const both = await Promise.allSettled([
+      publishRateCard(priceRows({ "44": 3 }), 1),
+      publishRateCard(priceRows({ "44": 4 }), 1),
+    ]);
+    const won = both.filter((each) => each.status === "fulfilled").map(({ value }) => value);
+    expect(won).toHaveLength(1);
+    expect(await findCurrentVersion()).toBe(won[0]);
+  });
+});
+
+describe("prices of an organisation's own", () => {
+  beforeEach(async () => {
+    await publishRateCard(priceRows({ "44": 40_000, "4477": 45_000, "49": 80_000 }), undefined);
+  });
+
+  it("count at once, also where the card has a longer prefix, and for nobody else", async () => {
+    expect(await sell()).toBe(45_000);
+    await replacePriceOverrides(await organization(), priceRows({ "44": 30_000, "33": 20_000 }));
+    expect(await sell()).toBe(30_000);
+    expect(await estimate()).toBe(30_000);
+    expect(await sell("33612345678")).toBe(20_000);
+    expect(await sell("4915112345678")).toBe(80_000);
+    const { rows, meta } = await listPrices(await organization(), { page: 1, limit: 20 });
+    expect(rows.map(({ prefix, unitPrice }) => [prefix, unitPrice])).toEqual([
+      ["33", 0.02],
+      ["44", 0.03],
+      ["4477", 0.03],
+      ["49", 0.08],
+    ]);
+    expect(meta.total).toBe(4);
+    organizationId = await openWallet(1_000_000);
+    expect(await sell()).toBe(45_000);
+  });
+
+  it("are changed and taken away at once", async () => {
+    await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
+    expect(await sell()).toBe(30_000);
+    await replacePriceOverrides(await organization(), priceRows({ "44": 31_000 }));
+    expect(await sell()).toBe(31_000);
+    await replacePriceOverrides(await organization(), []);
+    expect(await sell()).toBe(45_000);
+    expect(await findItem(MessageRecord, keys.priceOverrides(organizationId))).toBeUndefined();
+  });
+
+  it("cost no read where there are none, and one for each change where there are", async () => {
+    expect(await sell()).toBe(45_000);
+    const reads = watchReads();
+    await sell();
+    expect(reads()).toEqual([]);
+    await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
+    await sell();
+    await sell();
+    expect(reads()).toEqual([`PRICES#${organizationId}`]);
+  });
+
+  it("are a bounded number, and not changed by who has not seen those that count", async () => {
+    const seen = await organization();
+    const many = Object.fromEntries(
+      Array.from({ length: maxPriceOverrides }, (_, index) => [String(100_000 + index), 1]),
+    );
+    await replacePriceOverrides(seen, priceRows(many));
+    await expect(replacePriceOverrides(seen, priceRows({ "44": 1 }))).rejects.toThrow("changed meanwhile");
+    await expect(
+      replacePriceOverrides(await organization(), priceRows({ ...many, "44": 1 })),
+    ).rejects.toThrow("at most 1000 prices");
+    expect(await sell("10000012345")).toBe(1);
+  });
+
+  it("that cannot be read are not passed over", async () => {
+    await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
+    await transact([updateOf(keys.priceOverrides(organizationId), { set: { document: 5 } })]);
+    vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    await expect(sell()).rejects.toThrow("cannot be read");
+  });
+});

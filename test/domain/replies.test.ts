@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import type { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { eraseNumber } from "../../shared/erasure/number.ts";
+import { listInbound } from "../../shared/inbound/list.ts";
+import { receiveReply, type Reply } from "../../shared/inbound/receive.ts";
+import { assignNumber, findNumber, releaseNumber, releaseNumbersOf } from "../../shared/numbers/record.ts";
+import { deleteOptOut, optOut } from "../../shared/opt-outs/opt-outs.ts";
+import { readStanding } from "../../shared/opt-outs/record.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { allRows } from "../support/rows.ts";
+
+await useOwnTable();
+
+const phone = "447700900123";
+const page = { page: 1, limit: 20 };
+
+let organizationId: string;
+let number: string;
+let lastNumber = 12_025_550_100;
+beforeEach(async () => {
+  organizationId = newId("org");
+  lastNumber += 1;
+  number = String(lastNumber);
+  await assignNumber({ number, organizationId });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  await takeJobs("webhookDeliveries");
+});
+
+let replies = 0;
+function reply(message: string, fields: Partial<Reply> = {}): Reply {
+  replies += 1;
+  return {
+    reportId: newId("inb"),
+    carrier: "kannel",
+    carrierId: `carrier-${replies}`,
+    from: phone,
+    to: number,
+    message,
+    receivedAt: new Date().toISOString(),
+    ...fields,
+  };
+}
+
+async function sourceOf(organization = organizationId): Promise<string | undefined> {
+  return (await readStanding(organization, phone)).optOut?.source;
+}
+
+async function texts(organization = organizationId): Promise<string[]> {
+  return (await listInbound(organization, page)).rows.map(({ message }) => message);
+}
+
+async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
+  const jobs = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
+  return jobs.flatMap((job) => (job.kind === "event" ? [{ eventId: job.eventId, event: job.event }] : []));
+}
+
+it("a message is kept for the organisation whose number it came to, which is told, and is listed newest first", async () => {
+  await receiveReply(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+  await receiveReply(reply("second"));
+  expect(await texts()).toEqual(["second", "first"]);
+  const { rows } = await listInbound(organizationId, { ...page, limit: 1 });
+  const [shown] = rows;
+  expect(shown).toMatchObject({ from: phone, to: number, message: "second" });
+  const told = await events();
+  expect(told.map(({ event }) => event)).toEqual(
+    expect.arrayContaining([expect.objectContaining({ event: "message.received", data: shown })]),
+  );
+  expect(told.map(({ eventId }) => eventId)).toContain(shown?.id.replace("inb_", "evt_"));
+  expect(await texts(newId("org"))).toEqual([]);
+});
+
+it("a message that its carrier brings again is kept, told and obeyed once", async () => {
+  const stop = reply("STOP");
+  await receiveReply(stop);
+  expect(await sourceOf()).toBe("reply");
+  expect(await events()).toHaveLength(1);
+  await receiveReply(reply("START"));
+  expect(await sourceOf()).toBeUndefined();
+  await events();
+  // The carrier did not hear our answer, and calls again with the same message.
+  await receiveReply({ ...stop, reportId: newId("inb") });
+  expect(await sourceOf()).toBeUndefined();
+  expect(await texts()).toEqual(["START", "STOP"]);
+  expect(await events()).toEqual([]);
+  // Another carrier may have given the same id to another message.
+  await receiveReply({ ...stop, reportId: newId("inb"), carrier: "twilio" });
+  expect(await sourceOf()).toBe("reply");
+});
+
+it("a report whose worker died before it had told is concluded when it comes again", async () => {
+  const stop = reply("stop");
+  vi.stubEnv(environmentNames.queueUrl.webhookDeliveries, "http://127.0.0.1:9/none");
+  await expect(receiveReply(stop)).rejects.toThrow("ECONNREFUSED");
+  vi.unstubAllEnvs();
+  await receiveReply(stop);
+  await receiveReply(stop);
+  expect(await texts()).toEqual(["stop"]);
+  const told = await events();
+  expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(1);
+  expect(await sourceOf()).toBe("reply");
+});
+
+it("START lifts what a reply has set, and nothing that the organisation has noted itself", async () => {
+  await optOut(organizationId, phone, "api");
+  await receiveReply(reply("stop"));
+  await receiveReply(reply("start"));
+  expect(await sourceOf()).toBe("api");
+  await deleteOptOut(organizationId, phone);
+  await receiveReply(reply("stop"));
+  await receiveReply(reply("help"));
+  expect(await sourceOf()).toBe("reply");
+  await receiveReply(reply("Start!"));
+  expect(await sourceOf()).toBeUndefined();
+});
+
+it("STOP to a number that several share is for all of them, and behind a keyword for its one", async () => {
+  const [pizza, taxi] = [newId("org"), newId("org")];
+  const shared = "90909";
+  await assignNumber({ number: shared, organizationId: pizza, keyword: "Pizza" });
+  await assignNumber({ number: shared, organizationId: taxi, keyword: "taxi" });
+  await receiveReply(reply("pizza with ham", { to: shared }));
+  expect([await texts(pizza), await texts(taxi)]).toEqual([["pizza with ham"], []]);
+  await receiveReply(reply("Stop TAXI", { to: shared }));
+  expect([await sourceOf(pizza), await sourceOf(taxi)]).toEqual([undefined, "reply"]);
+  await receiveReply(reply("STOP", { to: shared }));
+  expect([await sourceOf(pizza), await sourceOf(taxi)]).toEqual(["reply", "reply"]);
+  await receiveReply(reply("nothing of theirs", { to: shared }));
+  expect(await texts(pizza)).toEqual(expect.not.arrayContaining(["nothing of theirs"]));
+});
+
+it("a number is one organisation's, or has keywords of several, and goes with an organisation that is erased", async () => {
+  const other = newId("org");
+  await expect(assignNumber({ number, organizationId: other })).rejects.toThrow("alone");
+  await expect(assignNumber({ number, organizationId, keyword: "PIZZA" })).rejects.toThrow("alone");
+  await assignNumber({ number, organizationId });
+  await releaseNumber(number);
+  await expect(releaseNumber(number)).rejects.toThrow("nobody's");
+  await assignNumber({ number, organizationId: other, keyword: "taxi" });
+  await expect(assignNumber({ number, organizationId })).rejects.toThrow("shared");
+  await expect(assignNumber({ number, organizationId, keyword: "TAXI" })).rejects.toThrow(other);
+  await expect(assignNumber({ number, organizationId, keyword: "stop" })).rejects.toThrow("means stop");
+  await expect(assignNumber({ number, organizationId, keyword: "two words" })).rejects.toThrow("one word");
+  await assignNumber({ number, organizationId, keyword: "pizza" });
+  await releaseNumbersOf(other);
+  expect(await findNumber(number)).toMatchObject({ keywords: { PIZZA: organizationId } });
+});
+
+it("a message to a number that is nobody's makes nothing", async () => {
+  await releaseNumber(number);
+  const before = await allRows();
+  await receiveReply(reply("stop"));
+  expect(await allRows()).toEqual(before);
+});
+
+it("messages go after the time that the stage keeps messages, and with the number that is erased", async () => {
+  vi.stubEnv(environmentNames.messageRetentionDays, "45");
+  await receiveReply(reply("for a time"));
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 46 * dayMs });
+  expect(await texts()).toEqual([]);
+  vi.useRealTimers();
+  expect(await texts()).toEqual(["for a time"]);
+  expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 1, optOutsKept: 0 });
+  expect(await texts()).toEqual([]);
+});

@@ -1,0 +1,158 @@
+import { createHash, randomUUID } from "node:crypto";
+
+import { beforeAll, describe, expect, it, vi } from "vitest";
+
+import { InboundMessage } from "../../shared/contract/inbound.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { call, Customer, errorOf, pageOf, type ApiCall, type ApiResponse } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
+
+const suffix = randomUUID().slice(0, 8);
+const kannel = `kannel-${suffix}`;
+const http = `http-${suffix}`;
+const token = randomUUID();
+const notFound = { status: 404, code: "NOT_FOUND" };
+const invalid = { status: 400, code: "VALIDATION_ERROR" };
+
+async function putCarrier(name: string, settings: object): Promise<void> {
+  const at = new Date().toISOString();
+  const callbackTokenHash = createHash("sha256").update(token).digest("hex");
+  await putItem({
+    put: {
+      ...keys.carrier(name),
+      entity: "carrier",
+      name,
+      settings,
+      createdAt: at,
+      updatedAt: at,
+      callbackTokenHash,
+    },
+  });
+}
+
+async function report(
+  path: string,
+  fields: Record<string, string> = {},
+  options: ApiCall = {},
+): Promise<ApiResponse> {
+  return call(`/v1/carriers/${path}?${new URLSearchParams({ token, ...fields }).toString()}`, options);
+}
+
+let customer: Customer;
+let number: string;
+beforeAll(async () => {
+  customer = await Customer.register({ balance: 1 });
+  number = `1202${String(Date.now()).slice(-8)}`;
+  await assignNumber({ number, organizationId: customer.organizationId });
+  await putCarrier(kannel, { kind: "kannel", url: "http://127.0.0.1:9/cgi-bin/sendsms" });
+  await putCarrier(http, {
+    kind: "http",
+    url: "http://127.0.0.1:9/send",
+    answers: [{ meaning: "accepted", statuses: [200] }],
+    receipts: { statusPath: "status", delivered: ["ok"], undelivered: ["no"], referencePath: "reference" },
+    replies: { fromPath: "from", toPath: "to", textPath: "text", idPath: "id" },
+  });
+  // The functions know the carriers of half a minute ago.
+  await vi.waitFor(async () => {
+    const answers = [await report(`${kannel}/receipts`), await report(`${http}/receipts`, {}, { json: {} })];
+    if (answers.some(({ status }) => status === notFound.status))
+      throw new Error("a carrier is not known yet");
+  }, patience);
+});
+
+/** A message that has not been sent yet, so that its receipt comes before it is known to be. */
+async function waitingMessage(): Promise<{ id: string; reference: string }> {
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+  const { id } = await customer.send({ scheduledAt });
+  return { id, reference: `${customer.organizationId}.${id}` };
+}
+
+describe("a receipt", () => {
+  it("of a carrier that calls an address becomes the delivery of its message, whose status stays", async () => {
+    const { id, reference } = await waitingMessage();
+    const answer = await report(`${kannel}/receipts`, { reference, type: "8", answer: "ACK/" });
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("<Response/>")]);
+    await report(`${kannel}/receipts`, { reference, type: "2", answer: "id:1 stat:EXPIRED err:001" });
+    const get = async () => customer.client.getSms({ params: { id } });
+    await vi.waitFor(async () => {
+      expect(await get()).toMatchObject({
+        status: "queued",
+        delivery: { status: "undelivered", errorCode: "DELIVERY_EXPIRED" },
+      });
+    }, patience);
+    await report(`${kannel}/receipts`, { reference, type: "1", answer: "id:1 stat:DELIVRD err:000" });
+    await vi.waitFor(async () => expect((await get()).delivery?.status).toBe("delivered"), patience);
+    expect((await get()).delivery?.errorCode).toBeUndefined();
+    const stats = await customer.client.getDashboardStats();
+    expect(stats.today).toMatchObject({ delivered: 1, undelivered: 0, receiptRate: 1 });
+  });
+
+  it("comes as JSON or as a form from a carrier that posts", async () => {
+    const [first, second] = [await waitingMessage(), await waitingMessage()];
+    const json = { status: "ok", reference: first.reference };
+    expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
+    const form = {
+      raw: new URLSearchParams({ status: "no", reference: second.reference }).toString(),
+      headers: { "Content-Type": "application/x-www-form-urlencoded; charset=utf-8" },
+    };
+    expect((await report(`${http}/receipts`, {}, form)).status).toBe(200);
+    await vi.waitFor(async () => {
+      const { rows } = await customer.client.listSms();
+      const statusOf = (id: string) => rows.find((row) => row.id === id)?.delivery;
+      expect(statusOf(first.id)).toMatchObject({ status: "delivered" });
+      expect(statusOf(second.id)).toMatchObject({ status: "undelivered", errorCode: "DELIVERY_FAILED" });
+    }, patience);
+  });
+
+  it("of a message that is not there is taken, so that the carrier does not bring it again", async () => {
+    const reference = `${customer.organizationId}.msg_01J00000000000000000000000`;
+    expect((await report(`${kannel}/receipts`, { reference, type: "1" })).status).toBe(200);
+  });
+});
+
+it("a message from a phone is listed for whose number it came to, and STOP is obeyed", async () => {
+  const from = "15005550077";
+  await report(`${kannel}/replies`, {
+    from: `+${from}`,
+    to: number,
+    text: "Stöp it",
+    id: "1",
+    charset: "UTF-8",
+  });
+  await report(`${http}/replies`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
+  await report(`${http}/replies`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
+  await vi.waitFor(async () => {
+    const { rows } = pageOf(await customer.call("/v1/inbound"), InboundMessage);
+    expect(rows.map(({ message }) => message).toSorted()).toEqual(["Stop.", "Stöp it"]);
+  }, patience);
+  await vi.waitFor(async () => {
+    expect(await customer.client.getOptOut({ params: { phoneNumber: from } })).toMatchObject({
+      source: "reply",
+    });
+  }, patience);
+  const refused = await customer.trySend({ to: from, messageType: "marketing" });
+  expect(errorOf(refused)).toEqual({ status: 403, code: "RECIPIENT_OPTED_OUT" });
+});
+
+describe("whoever is not a carrier of ours", () => {
+  it.each([
+    ["a carrier that there is not", "none/receipts", {}],
+    ["another token", `${kannel}/receipts`, { token: "guess" }],
+    ["no token", `${kannel}/receipts`, { token: "" }],
+    ["something else to report", `${kannel}/refunds`, {}],
+  ])("is not told so: %s", async (_, path, fields) => {
+    expect(errorOf(await report(path, fields))).toEqual(notFound);
+    expect(errorOf(await report(path, fields, { json: {} }))).toEqual(notFound);
+  });
+
+  it.each([
+    ["no reference", { type: "1" }],
+    ["another's reference", { type: "1", reference: "their-own" }],
+    ["no type", { reference: "org_01J00000000000000000000000.msg_01J00000000000000000000000" }],
+  ])("a receipt that cannot be understood is refused: %s", async (_, fields) => {
+    expect(errorOf(await report(`${kannel}/receipts`, fields))).toEqual(invalid);
+    expect(errorOf(await report(`${kannel}/replies`, fields))).toEqual(invalid);
+  });
+});

@@ -1,0 +1,52 @@
+import { beforeAll, expect, it } from "vitest";
+
+import { Customer, invalidFields } from "../support/api.ts";
+
+/*
+ * Whatever prices the stage has: they are read over the API, and hold for what is sent.
+ */
+
+let customer: Customer;
+beforeAll(async () => {
+  customer = await Customer.register({ balance: 1 });
+});
+
+it("lists what segments cost, in the order of their prefixes, page by page", async () => {
+  const { rows, meta } = await customer.client.listPrices({ query: { limit: 100 } });
+  const prefixes = rows.map(({ prefix }) => prefix);
+  expect(prefixes.length).toBeGreaterThan(1);
+  expect(prefixes).toEqual(prefixes.toSorted());
+  expect(new Set(prefixes).size).toBe(prefixes.length);
+  expect(meta.total).toBeGreaterThanOrEqual(rows.length);
+  const first = await customer.client.listPrices({ query: { limit: 1 } });
+  const second = await customer.client.listPrices({ query: { limit: 1, cursor: first.meta.nextCursor } });
+  expect([...first.rows, ...second.rows]).toEqual(rows.slice(0, 2));
+});
+
+it("has the price that an estimate says and a message is sold at", async () => {
+  const to = "15005550000";
+  const { rows } = await customer.client.listPrices({ query: { prefix: to } });
+  const body = { to, message: "hello", senderId: "ADASHOP" };
+  const { pricing } = await customer.client.estimateSms({ body });
+  expect(rows.map(({ unitPrice }) => unitPrice)).toEqual([pricing.unitPrice]);
+  expect((await customer.client.sendSms({ body })).pricing).toEqual(pricing);
+});
+
+it("filters by prefix and by country", async () => {
+  const all = await customer.client.listPrices({ query: { limit: 100 } });
+  const { country } = all.rows.find((row) => row.country !== undefined) ?? {};
+  const ofCountry = await customer.client.listPrices({ query: { country, limit: 100 } });
+  expect(ofCountry.rows).toEqual(all.rows.filter((row) => row.country === country));
+  expect(ofCountry.meta.total).toBe(ofCountry.rows.length);
+});
+
+it.each([
+  ["prefix=%2B44", "prefix"],
+  ["prefix=", "prefix"],
+  ["country=UK", "country"],
+  ["limit=101", "limit"],
+  ["cursor=!", "cursor"],
+])("refuses ?%s", async (query, field) => {
+  const response = await customer.call(`/v1/prices?${query}`);
+  expect(invalidFields(response)).toEqual([field]);
+});

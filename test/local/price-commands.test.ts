@@ -1,0 +1,349 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { writeMargins, type Margin } from "../../shared/messages/margins.ts";
+import { MessageRecord, messageKey } from "../../shared/messages/record.ts";
+import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, putItem } from "../../shared/platform/table/table.ts";
+import { findCurrentVersion } from "../../shared/prices/record.ts";
+import { Customer, dataOf, errorOf } from "../support/api.ts";
+import { operator } from "../support/operator.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * What an operator does with prices, in the order in which they do it, on a gateway whose customers send meanwhile.
+ */
+
+let dataFolder: string;
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    dataFolder,
+    log: () => undefined,
+    runsSchedules: false,
+  });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  process.env["DATA_DIR"] = dataFolder;
+  customer = await (await Customer.register({ baseUrl: gateway.url, balance: 10 })).withApiKey();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(dataFolder, { recursive: true });
+});
+
+async function fileOf(text: string): Promise<string> {
+  const file = path.join(dataFolder, "rates.csv");
+  await writeFile(file, text);
+  return file;
+}
+
+/** What a message costs now, or why it is not sent. */
+async function priceOf(to: string): Promise<unknown> {
+  const response = await customer.trySend({ to });
+  return response.status === 202 ? dataOf(response, AcceptedMessage).pricing.total : errorOf(response);
+}
+
+const notPriced = { status: 403, code: "DESTINATION_NOT_PRICED" };
+const rates = "prefix,country,price,cost:sandbox\n44,GB,0.046,0.03\n4477,GB,0.05,0.04\n1,,0.0079,0.005\n";
+
+/** The entries of the stage's audit log about prices, newest first. */
+async function auditLog(...of: readonly string[]): Promise<unknown[]> {
+  const { out } = await operator(["audit-log", ...of, "--json"]);
+  const entries = out
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+  return entries.filter((entry) => JSON.stringify(entry).includes('"prices '));
+}
+
+it("an import is shown and checked, then counts within a minute, and stands in the audit log", async () => {
+  expect(await priceOf("4915112345678")).toBe(0.089);
+  const file = await fileOf(rates);
+  const dryRun = await operator(["prices", "import", file, "--dry-run"]);
+  expect(dryRun).toMatchObject({ code: 0 });
+  expect(dryRun.out).toContain(
+    "3 added, 0 removed, 0 changed, 0 as before\n  + 44: GB, 0.046, sandbox 0.03\n",
+  );
+  expect(dryRun.out).toContain("Nothing was changed.");
+  expect(dryRun.err).toContain("Warning: there is no carrier sandbox");
+  expect(await findCurrentVersion()).toBeUndefined();
+
+  const imported = await operator(["prices", "import", file]);
+  expect(imported).toMatchObject({ code: 0 });
+  expect(imported.out).toContain("version 1 of the prices counts within a minute\n");
+  gateway.advanceClock(minuteMs);
+  expect(await priceOf("447700900123")).toBe(0.05);
+  expect(await priceOf("442012345678")).toBe(0.046);
+  expect(await priceOf("4915112345678")).toEqual(notPriced);
+  expect((await auditLog())[0]).toMatchObject({
+    action: "prices import",
+    before: { version: "none" },
+    after: { version: 1, added: 3 },
+    outcome: "done",
+  });
+});
+
+it("a message records what its carrier takes, and no customer learns it", async () => {
+  const { id } = await customer.send({ to: "447700900123" });
+  const message = await vi.waitFor(async () => {
+    const found = await findItem(MessageRecord, keys.message(customer.organizationId, id), {
+      consistent: true,
+    });
+    expect(found?.status).toBe("sent");
+    return found;
+  }, patience);
+  expect(message).toMatchObject({ costMicros: 40_000, carrier: "sandbox", totalMicros: 50_000 });
+  for (const address of [
+    `/v1/sms/${id}`,
+    "/v1/sms",
+    "/v1/dashboard/stats",
+    "/v1/wallet/transactions",
+    "/v1/prices",
+  ]) {
+    const { status, text } = await customer.call(address);
+    expect(status, address).toBe(200);
+    expect(text, address).not.toMatch(/sandbox|cost|carrier/i);
+  }
+});
+
+it("a file with mistakes changes nothing, and all of them are said", async () => {
+  const file = await fileOf(`${rates}+49,DE,0.1,\n33,FR,-1,\n44,GB,0.5,0.1\n`);
+  const { code, out, err } = await operator(["prices", "import", file, "--json"]);
+  expect(code).toBe(1);
+  const errors = out
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+  expect(errors).toEqual([
+    { line: 5, column: "prefix", problem: expect.stringContaining('"+49"') },
+    { line: 6, column: "price", problem: '"-1" must not be negative' },
+    { line: 7, column: "prefix", problem: '"44" is in line 2 already, for the same time' },
+  ]);
+  expect(err).toContain("Nothing was changed: 3 mistakes.");
+  expect(await findCurrentVersion()).toBe(1);
+  const missing = await operator(["prices", "import", path.join(dataFolder, "nothing.csv")]);
+  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("There is no file") });
+});
+
+it("what changes is shown as it was and as it will be, and can be taken back", async () => {
+  const file = await fileOf(
+    "prefix,country,price,cost:sandbox\n44,GB,0.02,0.03\n1,,0.0079,0.005\n91,IN,0.005,\n",
+  );
+  const { out, err } = await operator(["prices", "import", file]);
+  expect(err).toContain("Warning: line 2, price: 0.02 is less than what the cheapest carrier takes");
+  expect(out).toContain(
+    [
+      "1 added, 1 removed, 1 changed, 1 as before",
+      "  + 91: IN, 0.005",
+      "  - 4477: GB, 0.05, sandbox 0.04",
+      "  ~ 44: GB, 0.046, sandbox 0.03  ->  GB, 0.02, sandbox 0.03",
+    ].join("\n"),
+  );
+  gateway.advanceClock(minuteMs);
+  expect(await priceOf("447700900123")).toBe(0.02);
+
+  const history = await operator(["prices", "history"]);
+  expect(history.out).toMatch(/^ +2 {2}\S+ +3 {2}sandbox +counts$/m);
+  expect(history.out).toMatch(/^ +1 {2}\S+ +3 {2}sandbox +kept$/m);
+  expect(await operator(["prices", "restore", "3"])).toMatchObject({
+    code: 1,
+    err: "There is no version 3 of the prices.\n",
+  });
+  const restored = await operator(["prices", "restore", "1"]);
+  expect(restored.out).toContain("1 added, 1 removed, 1 changed, 1 as before");
+  gateway.advanceClock(minuteMs);
+  expect(await priceOf("447700900123")).toBe(0.05);
+  expect((await auditLog())[0]).toMatchObject({
+    action: "prices restore",
+    before: { version: 2 },
+    after: { version: 1 },
+  });
+});
+
+it("the prices are shown by prefix, and as a file that can be imported again", async () => {
+  const shown = await operator(["prices", "show", "--prefix", "447812345678"]);
+  expect(shown.out).toMatch(/^44 +GB +0\.046 +0\.03$/m);
+  expect(shown.out).toContain("1 rows, version 1 of the prices");
+  const csv = await operator(["prices", "show", "--csv"]);
+  expect(csv.out).toBe(
+    "prefix,country,price,valid_from,cost:sandbox\n1,,0.0079,,0.005\n44,GB,0.046,,0.03\n4477,GB,0.05,,0.04\n",
+  );
+  const again = await operator(["prices", "import", await fileOf(csv.out), "--dry-run"]);
+  expect(again.out).toContain("0 added, 0 removed, 0 changed, 3 as before");
+  const example = await operator(["prices", "import", "shared/prices/example.csv", "--dry-run"]);
+  expect(example).toMatchObject({ code: 0 });
+  expect(await readFile("shared/prices/example.csv", "utf8")).not.toContain("\r");
+});
+
+it("an organisation's own prices count for its next message, and nobody's else", async () => {
+  const { email, organizationId } = customer;
+  const set = await operator(["prices", "set-override", email, "44", "0.025"]);
+  expect(set).toMatchObject({ code: 0 });
+  expect(set.err).toContain("0.025 for 44 is less than what the cheapest carrier takes for 44 and 1 others");
+  expect(await priceOf("447700900123")).toBe(0.025);
+  expect((await auditLog(email))[0]).toMatchObject({ action: "prices set-override", after: { prices: 1 } });
+
+  const file = await fileOf("prefix,price\n44,0.04\n4915,0.07\n");
+  await operator(["prices", "import", file, "--organization", organizationId]);
+  expect(await priceOf("447700900123")).toBe(0.04);
+  expect(await priceOf("4915112345678")).toBe(0.07);
+  const prices = await customer.call("/v1/prices?prefix=49");
+  expect(prices.body).toMatchObject({ data: [{ prefix: "4915", unitPrice: 0.07 }] });
+  expect((await operator(["prices", "show", "--organization", email])).out).toContain("2 rows");
+
+  expect(await operator(["prices", "remove-override", email, "45"])).toMatchObject({ code: 1 });
+  await operator(["prices", "remove-override", email, "44"]);
+  expect(await priceOf("447700900123")).toBe(0.05);
+  const refused = await operator(["prices", "set-override", email, "44", "0.0000001"]);
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("<price> must be a number up to 1000"),
+  });
+});
+
+it("contacts without a price are passed over by a campaign, and templates and estimates refuse them", async () => {
+  const { client } = customer;
+  const to = "8811234567";
+  const contacts = ["15005550000", to, "4930123456"].map((phoneNumber) => ({ phoneNumber }));
+  await client.importContacts({ body: { contacts } });
+  const { id } = await client.createTemplate({ body: { name: "greeting", body: "Hello" } });
+  const json = { to, message: "Hello", senderId: "ACME" };
+  expect(errorOf(await customer.call(`/v1/templates/${id}/send`, { json }))).toEqual(notPriced);
+  expect(errorOf(await customer.call("/v1/sms/estimate", { json }))).toEqual(notPriced);
+  const scheduledAt = new Date(Date.now() + dayMs).toISOString();
+  expect(errorOf(await customer.trySend({ to, scheduledAt }))).toEqual(notPriced);
+
+  const body = { name: "Spring", message: "Hello", senderId: "ACME", audience: { all: true } } as const;
+  const campaign = await client.createCampaign({ body });
+  expect(campaign.progress.skipped).toEqual({ optedOut: 0, unrenderable: 0, unknown: 0 });
+  await client.launchCampaign({ params: { id: campaign.id } });
+  const ended = await vi.waitFor(async () => {
+    const found = await client.getCampaign({ params: { id: campaign.id } });
+    expect(found.status).toBe("completed");
+    return found;
+  }, patience);
+  expect(ended.progress).toMatchObject({
+    accepted: 1,
+    charged: 0.0079,
+    skipped: { destinationNotPriced: 2 },
+  });
+});
+
+describe("margins", () => {
+  const organizationId = "org_01J00000000000000000000000";
+  const ofMessages = { segments: 2, messages: 2, messagesWithoutCost: 0 };
+  const gb = { ...ofMessages, country: "GB", carrier: "aws", revenueMicros: 92_000, costMicros: 60_001 };
+  const us = { ...ofMessages, country: "US", carrier: "kannel", revenueMicros: 15_800, costMicros: 16_000 };
+  const unknown = { ...ofMessages, country: "GB", carrier: "kannel", revenueMicros: 100, costMicros: 0 };
+
+  beforeAll(async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-03T12:00:00Z") });
+    const write = async (day: string, margins: readonly Margin[], isFinal = true): Promise<void> =>
+      writeMargins({ day, organizationId, part: "" }, margins, isFinal);
+    await write("2031-01-31", [gb]);
+    await write("2031-03-01", [gb, us]);
+    await write("2031-03-02", [gb, { ...unknown, messagesWithoutCost: 2 }], false);
+    const other = { day: "2031-03-02", organizationId: "org_01J00000000000000000000001", part: "3" };
+    await writeMargins(other, [us], true);
+  });
+  afterAll(() => {
+    vi.useRealTimers();
+  });
+
+  it("are summed by day, exactly, with what is not known and not final", async () => {
+    const { out, code } = await operator(["margins"]);
+    expect(code).toBe(0);
+    expect(out.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, " | "))).toEqual([
+      "day | messages | segments | revenue | cost | margin | share | without cost",
+      "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0",
+      "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
+      "In all 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
+      "What carriers took for 2 of them is not known, and not in the costs.",
+      "1 days of organisations have messages that wait for their time.",
+      "",
+    ]);
+  });
+
+  it.each([
+    [
+      ["--by", "country"],
+      ["GB 184100 120002", "US 31600 32000"],
+    ],
+    [
+      ["--by", "carrier"],
+      ["aws 184000 120002", "kannel 31700 32000"],
+    ],
+    [
+      ["--by", "organization"],
+      ["org_01J00000000000000000000000 199900 136002", "org_01J00000000000000000000001 15800 16000"],
+    ],
+    [
+      ["--by", "carrier", "--days", "1"],
+      ["aws 92000 60001", "kannel 15900 16000"],
+    ],
+    [
+      ["--days", "31"],
+      ["2031-01-31 92000 60001", "2031-03-01 107800 76001", "2031-03-02 107900 76001"],
+    ],
+  ])("are summed as %j says", async (options, expected) => {
+    const { out } = await operator(["margins", ...options, "--json"]);
+    const Row = z.object({ name: z.string(), revenueMicros: z.int(), costMicros: z.int() });
+    const rows = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => Row.parse(JSON.parse(line)));
+    expect(rows.map((row) => `${row.name} ${row.revenueMicros} ${row.costMicros}`)).toEqual(expected);
+  });
+
+  it("are a CSV file where that is wanted", async () => {
+    const { out } = await operator(["margins", "--by", "country", "--csv"]);
+    expect(out).toBe(
+      "country,messages,segments,revenue,cost,margin,share,without_cost\n" +
+        "GB,6,6,0.1841,0.120002,0.064098,34.8%,2\n" +
+        "US,4,4,0.0316,0.032,-0.0004,-1.3%,0\n",
+    );
+  });
+
+  it("have today, too, where that is wanted", async () => {
+    const id = newId("msg");
+    const message = MessageRecord.parse({
+      entity: "message",
+      id,
+      organizationId: customer.organizationId,
+      status: "sent",
+      to: "15005550000",
+      message: "hello",
+      senderId: "ACME",
+      language: "English",
+      encoding: "GSM-7",
+      segments: 1,
+      unitPriceMicros: 7_900,
+      totalMicros: 7_900,
+      queuedAt: new Date().toISOString(),
+      attempts: 1,
+      openClaims: 1,
+      carrier: "aws",
+      costMicros: 5_000,
+    });
+    await putItem({ put: { ...messageKey(message), ...message } });
+    const { out } = await operator(["margins", "--days", "1", "--today", "--csv"]);
+    expect(out.split("\n").slice(1)).toEqual([
+      "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2",
+      "2031-03-03,1,1,0.0079,0.005,0.0029,36.7%,0",
+      "",
+    ]);
+  });
+});

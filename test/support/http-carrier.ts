@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+
+/** What a carrier was asked. */
+interface Asked {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** A carrier of ours over real HTTP, which answers as it is told. */
+export class HttpCarrier {
+  readonly asked: Asked[] = [];
+  answer: Answer;
+  url = "";
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+
+  private constructor(answer: Answer) {
+    this.answer = answer;
+  }
+
+  static async start(answer: Answer): Promise<HttpCarrier> {
+    const carrier = new HttpCarrier(answer);
+    carrier.url = `http://127.0.0.1:${await listenOnLoopback(carrier.#server)}`;
+    return carrier;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", headers } = request;
+    response.on("error", () => undefined);
+    const body = await text(request);
+    this.asked.push({ method, url: new URL(request.url ?? "", this.url), headers, body });
+    this.answer(response, request);
+  }
+}
+
+/** Answers with a status and a body. */
+export function says(status: number, body = "", headers: Readonly<Record<string, string>> = {}): Answer {
+  return (response) => void response.writeHead(status, headers).end(body);
+}

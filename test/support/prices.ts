@@ -1,0 +1,9 @@
+import type { PriceRow } from "../../shared/prices/rate-card.ts";
+
+/** Rows of a rate card, by their prefixes and what customers pay, in micro-units. */
+export function priceRows(prices: Readonly<Record<string, number>>): PriceRow[] {
+  return Object.entries(prices).map(([prefix, priceMicros]) => ({ prefix, priceMicros, costMicros: {} }));
+}
+
+/** What messages cost where they are accepted without a look at any rate card: the same everywhere. */
+export const onePrice = { unitPriceMicros: (): number => 7_900 };

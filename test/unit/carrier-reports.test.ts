@@ -1,0 +1,229 @@
+import { createHmac } from "node:crypto";
+
+import { describe, expect, it } from "vitest";
+
+import { awsReports } from "../../shared/carrier-reports/aws.ts";
+import { httpReports } from "../../shared/carrier-reports/http.ts";
+import { kannelReports } from "../../shared/carrier-reports/kannel.ts";
+import { messageOf } from "../../shared/carrier-reports/reference.ts";
+import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
+import { isSignedByTwilio, twilioReports } from "../../shared/carrier-reports/twilio.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
+
+const delivered = { status: "delivered" };
+const pending = { status: "pending" };
+const unknown = { status: "unknown" };
+const undelivered = (errorCode: string) => ({ status: "undelivered", errorCode });
+
+describe("a receipt of Kannel's", () => {
+  it.each([
+    ["8", "ACK/", pending],
+    ["4", "id:1 stat:ACCEPTD err:000", pending],
+    ["1", "id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:hi", delivered],
+    ["2", "id:1 stat:UNDELIV err:001", undelivered("DELIVERY_FAILED")],
+    ["2", "id:1 stat:REJECTD err:001", undelivered("DELIVERY_REJECTED")],
+    ["2", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED")],
+    ["2", "id:1 stat:UNKNOWN err:001", unknown],
+    ["34", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED")],
+    ["34", undefined, undelivered("DELIVERY_EXPIRED")],
+    ["16", "NACK/0x0000000b/Invalid Destination Address", undelivered("DELIVERY_INVALID_DESTINATION")],
+    ["16", "NACK/0x00000045/Submit failed", undelivered("DELIVERY_REJECTED")],
+    ["16", "NACK/", undelivered("DELIVERY_REJECTED")],
+  ])("of the type %s with the answer %s is understood", (type, answer, expected) => {
+    expect(kannelReports.receipt({ type, answer })).toEqual(expected);
+  });
+
+  it.each([{}, { type: "x" }, { type: "" }, { type: "0" }, { type: "64" }, { type: "1.5" }, { type: "-1" }])(
+    "that is garbage is not: %s",
+    (fields) => {
+      expect(kannelReports.receipt(fields)).toBeUndefined();
+    },
+  );
+});
+
+describe("a receipt of Twilio's", () => {
+  it.each([
+    ["accepted", undefined, pending],
+    ["queued", undefined, pending],
+    ["sending", undefined, pending],
+    ["sent", undefined, pending],
+    ["delivered", undefined, delivered],
+    ["read", undefined, delivered],
+    ["undelivered", "30003", undelivered("DELIVERY_UNREACHABLE")],
+    ["undelivered", "30005", undelivered("DELIVERY_INVALID_DESTINATION")],
+    ["undelivered", "30007", undelivered("DELIVERY_REJECTED")],
+    ["failed", "30008", undelivered("DELIVERY_FAILED")],
+    ["failed", undefined, undelivered("DELIVERY_FAILED")],
+    ["canceled", undefined, undelivered("DELIVERY_FAILED")],
+  ])("of the status %s with the code %s is understood", (MessageStatus, ErrorCode, expected) => {
+    expect(twilioReports.receipt({ MessageSid: "SM1", MessageStatus, ErrorCode })).toEqual(expected);
+  });
+
+  it("that is garbage is not", () => {
+    expect(twilioReports.receipt({ MessageStatus: "boiled" })).toBeUndefined();
+    expect(twilioReports.receipt({})).toBeUndefined();
+  });
+});
+
+it("a signature of Twilio's is the one of its own documentation, and no other", () => {
+  // https://www.twilio.com/docs/usage/security, "An example of validating a request"
+  const fields = {
+    CallSid: "CA1234567890ABCDE",
+    Caller: "+14158675309",
+    Digits: "1234",
+    From: "+14158675309",
+    To: "+18005551212",
+  };
+  const url = "https://mycompany.com/myapp.php?foo=1&bar=2";
+  const signature = "RSOYDt4T1cUTdK1PDd93/VVr8B8=";
+  expect(isSignedByTwilio({ url, fields, signature }, "12345")).toBe(true);
+  expect(isSignedByTwilio({ url, fields, signature }, "12346")).toBe(false);
+  expect(isSignedByTwilio({ url, fields: { ...fields, Digits: "1235" }, signature }, "12345")).toBe(false);
+  expect(isSignedByTwilio({ url: `${url}3`, fields, signature }, "12345")).toBe(false);
+  expect(isSignedByTwilio({ url, fields, signature: "" }, "12345")).toBe(false);
+  const other = createHmac("sha1", "12345").update(url).digest("base64");
+  expect(isSignedByTwilio({ url, fields: {}, signature: other }, "12345")).toBe(true);
+});
+
+describe("an event of AWS's", () => {
+  const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
+  const event = (eventType: string, isFinal = true) =>
+    awsReports.receipt({
+      eventType,
+      eventVersion: "1.0",
+      isFinal,
+      destinationPhoneNumber: "+15005550000",
+      messageId: "1",
+      context: { reference },
+    });
+
+  it.each([
+    ["TEXT_QUEUED", false, pending],
+    ["TEXT_PENDING", false, pending],
+    ["TEXT_SENT", false, pending],
+    ["TEXT_SUCCESSFUL", false, pending],
+    ["TEXT_SUCCESSFUL", true, unknown],
+    ["TEXT_UNKNOWN", true, unknown],
+    ["TEXT_DELIVERED", true, delivered],
+    ["TEXT_UNREACHABLE", true, undelivered("DELIVERY_UNREACHABLE")],
+    ["TEXT_CARRIER_BLOCKED", true, undelivered("DELIVERY_REJECTED")],
+    ["TEXT_TTL_EXPIRED", true, undelivered("DELIVERY_EXPIRED")],
+    ["TEXT_INVALID", true, undelivered("DELIVERY_INVALID_DESTINATION")],
+    ["TEXT_SOMETHING_NEW", true, undelivered("DELIVERY_FAILED")],
+  ])("of the type %s, final %s, is understood", (eventType, isFinal, expected) => {
+    expect(event(eventType, isFinal)).toEqual({ ...expected, reference });
+  });
+
+  it("that is a message from a phone is one", () => {
+    const inbound = {
+      originationNumber: "+14255550182",
+      destinationNumber: "+12125550101",
+      messageKeyword: "JOIN",
+      messageBody: "EXAMPLE",
+      inboundMessageId: "cae173d2-66b9-564c-8309-21f858e9fb84",
+      previousPublishedMessageId: "wJalrXUtnFEMI",
+    };
+    expect(awsReports.reply(inbound)).toEqual({
+      carrierId: inbound.inboundMessageId,
+      from: "14255550182",
+      to: "12125550101",
+      message: "EXAMPLE",
+    });
+    expect(awsReports.receipt(inbound)).toBeUndefined();
+    expect(QueuedReport.parse(inbound)).toEqual({ kind: "aws", fields: inbound });
+  });
+});
+
+describe("a report of any carrier over HTTP", () => {
+  const settings = CarrierSettings.parse({
+    kind: "http",
+    url: "https://carrier.example/send",
+    answers: [{ meaning: "accepted", statuses: [200] }],
+    receipts: {
+      statusPath: "results.0.status",
+      delivered: ["DELIVERED", "1"],
+      undelivered: ["FAILED"],
+      unknown: ["LOST"],
+      referencePath: "results.0.ref",
+      errorPath: "results.0.why",
+      errors: { off: "DELIVERY_UNREACHABLE" },
+    },
+    replies: { fromPath: "msisdn", toPath: "short", textPath: "text", idPath: "id" },
+  });
+  if (settings.kind !== "http") throw new Error("the settings are of another kind");
+  const { receipt, reply } = httpReports(settings);
+
+  it.each([
+    [
+      { status: "DELIVERED", ref: "r" },
+      { ...delivered, reference: "r" },
+    ],
+    [
+      { status: 1, ref: "r" },
+      { ...delivered, reference: "r" },
+    ],
+    [
+      { status: "FAILED", ref: "r", why: "off" },
+      { ...undelivered("DELIVERY_UNREACHABLE"), reference: "r" },
+    ],
+    [
+      { status: "FAILED", ref: "r", why: "constructor" },
+      { ...undelivered("DELIVERY_FAILED"), reference: "r" },
+    ],
+    [{ status: "LOST" }, unknown],
+    [{ status: "ON ITS WAY" }, pending],
+  ])("is understood by its settings: %s", (result, expected) => {
+    expect(receipt({ results: [result] })).toEqual(expected);
+  });
+
+  it("is not when it has nothing where it should", () => {
+    expect(receipt({ results: [] })).toBeUndefined();
+    expect(receipt({ results: [{ status: { deep: true } }] })).toBeUndefined();
+    expect(receipt({})).toBeUndefined();
+    expect(reply({ msisdn: "+447700900123", short: "90909" })).toBeUndefined();
+    expect(reply({ msisdn: "+447700900123", short: "not a number", text: "hi" })).toBeUndefined();
+  });
+
+  it("brings messages from phones", () => {
+    expect(reply({ msisdn: "+447700900123", short: 90_909, text: "Héllo", id: 7 })).toEqual({
+      carrierId: "7",
+      from: "447700900123",
+      to: "90909",
+      message: "Héllo",
+    });
+  });
+});
+
+it("a message from a phone is read as Kannel and Twilio write it", () => {
+  expect(
+    kannelReports.reply({
+      from: "+447700900123",
+      to: "90909",
+      text: "Grüße",
+      id: "6ed5-1",
+      charset: "UTF-8",
+    }),
+  ).toEqual({ carrierId: "6ed5-1", from: "447700900123", to: "90909", message: "Grüße" });
+  expect(
+    twilioReports.reply({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100", Body: "" }),
+  ).toEqual({ carrierId: "SM1", from: "447700900123", to: "12025550100", message: "" });
+  expect(
+    twilioReports.reply({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100" }),
+  ).toBeUndefined();
+});
+
+it("a reference names a message, or nothing", () => {
+  const organizationId = "org_01J00000000000000000000000";
+  const messageId = "msg_01J000000000000000000000003";
+  expect(messageOf(`${organizationId}.${messageId}`)).toEqual({ organizationId, messageId });
+  for (const other of [
+    undefined,
+    "",
+    messageId,
+    `${organizationId}.`,
+    `${organizationId}.${messageId}.x`,
+    "a.b",
+  ]) {
+    expect(messageOf(other)).toBeUndefined();
+  }
+});

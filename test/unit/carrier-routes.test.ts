@@ -1,0 +1,75 @@
+import { beforeEach, expect, it, vi } from "vitest";
+
+import { carriersOf, routeFor } from "../../shared/carriers/carriers.ts";
+import type { CarrierBook, CarrierRecord, RouteRecord } from "../../shared/carriers/record.ts";
+import type { MessageType } from "../../shared/contract/sms.ts";
+import { localSettings } from "../support/local-settings.ts";
+
+beforeEach(() => {
+  for (const [name, value] of Object.entries(localSettings)) vi.stubEnv(name, value);
+});
+
+const at = "2026-03-01T00:00:00.000Z";
+
+function route(prefix: string, carriers: string[], messageType?: MessageType): RouteRecord {
+  return { entity: "route", prefix, carriers, messageType, updatedAt: at };
+}
+
+function carrier(name: string, fields: Partial<CarrierRecord> = {}): CarrierRecord {
+  return { entity: "carrier", name, settings: { kind: "sandbox" }, createdAt: at, updatedAt: at, ...fields };
+}
+
+function book(routes: readonly RouteRecord[], ...carriers: CarrierRecord[]): CarrierBook {
+  return { routes, carriers: new Map(carriers.map((each) => [each.name, each])) };
+}
+
+const routes = [
+  route("", ["any"]),
+  route("44", ["gb"]),
+  route("447", ["gb-otp"], "otp"),
+  route("4477", ["gb-mobile"]),
+  route("4477", ["gb-marketing"], "marketing"),
+  route("1", ["us"], "transactional"),
+];
+
+it.each([
+  ["447700900123", undefined, "gb-mobile"],
+  ["447700900123", "marketing", "gb-marketing"],
+  // The longest prefix counts before the type does.
+  ["447700900123", "otp", "gb-mobile"],
+  ["447900000000", "otp", "gb-otp"],
+  ["447900000000", "transactional", "gb"],
+  ["441", "otp", "gb"],
+  ["33600000000", undefined, "any"],
+  // A message that says nothing of its type is transactional.
+  ["12065550100", undefined, "us"],
+  ["12065550100", "marketing", "any"],
+] as const)("%s as %s takes the route to %s", (to, messageType, expected) => {
+  expect(routeFor(routes, { to, messageType })?.carriers).toEqual([expected]);
+});
+
+it("leads a message nowhere when no route is for it", () => {
+  const carriers = carriersOf(book([route("44", ["one"])], carrier("one")));
+  expect(carriers.routeOf({ to: "33600000000" })).toEqual([]);
+  expect(carriers.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["one"]);
+});
+
+it("gives the carriers of a route in their order, with what their records say", () => {
+  const disabled = carrier("two", { disabledAt: at, segmentsPerSecond: 30 });
+  const carriers = carriersOf(book([route("", ["two", "gone", "one"])], carrier("one"), disabled));
+  expect(carriers.routeOf({ to: "447700900123" })).toMatchObject([
+    { name: "two", isDisabled: true, segmentsPerSecond: 30 },
+    { name: "one", isDisabled: false },
+  ]);
+});
+
+it("lets the stage's own carrier take everything while there is no route", () => {
+  const own = carriersOf(book([], carrier("one")));
+  expect(own.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["sandbox"]);
+  expect(own.named(undefined)?.name).toBe("sandbox");
+  expect(own.named("one")?.name).toBe("one");
+  expect(own.named("gone")).toBeUndefined();
+  // With a record of its own, by that.
+  const withRecord = carriersOf(book([], carrier("sandbox", { disabledAt: at })));
+  expect(withRecord.routeOf({ to: "447700900123" })).toMatchObject([{ name: "sandbox", isDisabled: true }]);
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+
+import { reckon } from "../../functions/console/app/audience.ts";
+import {
+  attributeName,
+  batchesOf,
+  guessTargets,
+  refusedOf,
+  rowsOf,
+} from "../../functions/console/app/contact-import.ts";
+import { csvOf, parseCsv, textOf } from "../../functions/console/app/csv.ts";
+import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
+import type { Contact } from "../../shared/contract/contacts.ts";
+
+describe("CSV", () => {
+  it.each([
+    [
+      "a,b\r\nc,d\r\n",
+      [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    ],
+    [
+      "a;b;c\nd;e,f;g",
+      [
+        ["a", "b", "c"],
+        ["d", "e,f", "g"],
+      ],
+    ],
+    [
+      "a\tb\rc\td",
+      [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    ],
+    [
+      '\uFEFFa,b\n"c,1","d ""e""\nf"',
+      [
+        ["a", "b"],
+        ["c,1", 'd "e"\nf'],
+      ],
+    ],
+    [
+      "a,b\n\n , \nc,",
+      [
+        ["a", "b"],
+        ["c", ""],
+      ],
+    ],
+    [
+      'a,b\n5" tube,x',
+      [
+        ["a", "b"],
+        ['5" tube', "x"],
+      ],
+    ],
+    ["", []],
+  ])("is read as spreadsheets write it: %j", (text, expected) => {
+    expect(parseCsv(text)).toEqual(expected);
+  });
+
+  it("is read again as it was written, and holds no formula", () => {
+    const rows = [
+      ["a", 'say "hi"', "x,y"],
+      ["line\nbreak", "-0.0079", "5"],
+    ];
+    expect(parseCsv(csvOf(rows))).toEqual(rows);
+    expect(csvOf([["=1+1", "@a", "+49", "-x", "-1e-7"]])).toBe("'=1+1,'@a,'+49,'-x,-1e-7\r\n");
+  });
+
+  it("is text in UTF-8, or in what older spreadsheets write", async () => {
+    expect(await textOf(new Blob(["Łódź"]))).toBe("Łódź");
+    expect(await textOf(new Blob([new Uint8Array([0x4d, 0xfc, 0x80])]))).toBe("Mü€");
+  });
+});
+
+it.each([
+  ["+1 (500) 555-0000", "15005550000"],
+  ["0044 7700/900123", "447700900123"],
+  ["15005550000", "15005550000"],
+  ["hello", "hello"],
+])("takes %s as the number %s", (typed, number) => {
+  expect(phoneNumberOf(typed)).toBe(number);
+});
+
+it("takes tags apart, each once", () => {
+  expect(tagsOf(" gold; silver,gold ,, ")).toEqual(["gold", "silver"]);
+});
+
+describe("the import of contacts", () => {
+  it.each([
+    [
+      ["Phone Number", "First name", "Surname", "Tags", "City"],
+      ["phoneNumber", "firstName", "lastName", "tags", "attribute"],
+    ],
+    [
+      ["Name", "Mobile", "Mobile 2", "123"],
+      ["firstName", "phoneNumber", "attribute", "skip"],
+    ],
+    [
+      ["Vorname", "Nachname", "Telefon"],
+      ["firstName", "lastName", "phoneNumber"],
+    ],
+  ])("guesses of %j what each column is", (header, expected) => {
+    expect(guessTargets(header)).toEqual(expected);
+  });
+
+  it("makes names of attributes that templates can use", () => {
+    expect(["City of birth", "Größe (cm)", "2nd", "___"].map(attributeName)).toEqual([
+      "City_of_birth",
+      "Gro_e_cm",
+      "nd",
+      "",
+    ]);
+  });
+
+  it("makes contacts of rows, and says in the API's words what is wrong with one", () => {
+    const table = [
+      ["Phone", "Name", "City"],
+      ["+1 500 5550000", "Ada", "London"],
+      ["12", "", ""],
+    ];
+    const [good, bad] = rowsOf(table, ["phoneNumber", "firstName", "attribute"]);
+    expect(good).toEqual({
+      line: 2,
+      contact: { phoneNumber: "15005550000", firstName: "Ada", attributes: { City: "London" } },
+      problem: undefined,
+    });
+    expect(bad).toMatchObject({ line: 3, contact: { phoneNumber: "12" } });
+    expect(bad?.problem).toMatch(/^phoneNumber: must be 7 to 15 digits/);
+  });
+
+  it("sends at most 1,000 rows at once, and never more than the API takes", () => {
+    const row = (size: number) => ({ line: 2, contact: { firstName: "ü".repeat(size) }, problem: undefined });
+    const small = Array.from({ length: 2_500 }, () => row(1));
+    expect([...batchesOf(small)].map((batch) => batch.length)).toEqual([1_000, 1_000, 500]);
+    const large = Array.from({ length: 500 }, () => row(2_000));
+    const sizes = [...batchesOf(large)].map((batch) =>
+      Buffer.byteLength(JSON.stringify({ contacts: batch.map(({ contact }) => contact) })),
+    );
+    expect(sizes).toHaveLength(3);
+    expect(Math.max(...sizes)).toBeLessThan(1_024 * 1_024);
+    expect([...batchesOf([])]).toEqual([]);
+  });
+
+  it("says of each row that became no contact why", () => {
+    const batch = [2, 3, 4].map((line) => ({
+      line,
+      contact: { phoneNumber: `1500555000${line}` },
+      problem: undefined,
+    }));
+    const refused = refusedOf(batch, [
+      { index: 0, status: "created", id: "con_1" },
+      { index: 1, status: "duplicate", phoneNumber: "15005550003" },
+      { index: 2, status: "invalid", details: [{ path: "tags", message: "must not name a tag twice" }] },
+    ]);
+    expect(refused.map(({ line }) => line)).toEqual([3, 4]);
+    expect(refused[1]?.reason).toBe("tags: must not name a tag twice");
+  });
+});
+
+describe("the reckoning of a campaign", () => {
+  const contact = (fields: Partial<Contact>): Contact => ({
+    id: "con_1",
+    phoneNumber: "15005550000",
+    tags: ["customers"],
+    attributes: {},
+    optedOut: false,
+    createdAt: "",
+    updatedAt: "",
+    ...fields,
+  });
+  const prices = new Map([
+    ["1", 0.01],
+    ["1500", 0.02],
+  ]);
+
+  it("sums up each contact's own text at the price of their number, and says who is left out", () => {
+    const contacts = [
+      contact({ firstName: "Ada" }),
+      contact({ firstName: "x".repeat(160), phoneNumber: "12125550000" }),
+      contact({ firstName: "x".repeat(1_600) }),
+      contact({}),
+      contact({ firstName: "Eve", optedOut: true }),
+      contact({ firstName: "Ann", phoneNumber: "447700900123" }),
+      contact({ firstName: "Bob", tags: [] }),
+    ];
+    const plan = {
+      audience: { tags: ["customers"] },
+      language: "English" as const,
+      message: "Hi {{firstName}}",
+    };
+    expect(reckon(plan, contacts, prices)).toEqual({
+      messages: 2,
+      segments: 3,
+      cost: 0.04,
+      optedOut: 1,
+      unrenderable: 2,
+      notPriced: 1,
+    });
+    expect(reckon({ ...plan, audience: { all: true } }, contacts, prices).messages).toBe(3);
+    expect(reckon({ ...plan, audience: { contactIds: ["con_2"] } }, contacts, prices).messages).toBe(0);
+  });
+
+  it("takes the price of all other numbers where there is one", () => {
+    const withRest = new Map([...prices, ["", 0.05]]);
+    const plan = { audience: { all: true as const }, language: "Unicode" as const, message: "x".repeat(71) };
+    expect(reckon(plan, [contact({ phoneNumber: "447700900123" })], withRest)).toMatchObject({
+      segments: 2,
+      cost: 0.1,
+    });
+  });
+});

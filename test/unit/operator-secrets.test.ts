@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import * as z from "zod";
+
+import { WebhookPayload } from "../../shared/contract/webhooks.ts";
+import { MessageRecord, presentMessage } from "../../shared/messages/record.ts";
+import { operations } from "../../shared/routes.ts";
+
+/*
+ * Who carries a message and what that costs is the operator's. All tests hold the answers that they get against the
+ * contract, and take no field that it does not name (`test/support/contract.ts`): so it is enough that it names none of these.
+ */
+
+const ofOperator = /carrier|cost|margin|refusedBy/i;
+
+/** The names of all fields that a schema has, however deep. */
+function fieldsOf(schema: z.ZodType): string[] {
+  const names = new Set<string>();
+  JSON.stringify(z.toJSONSchema(schema, { unrepresentable: "any" }), (_key, value: unknown) => {
+    if (typeof value === "object" && value !== null && "properties" in value) {
+      for (const name of Object.keys(Object(value.properties))) names.add(name);
+    }
+    return value;
+  });
+  return [...names];
+}
+
+it.each(operations())("%s answers with nothing of carriers and costs", (_name, { data }) => {
+  expect(fieldsOf(data).filter((name) => ofOperator.test(name))).toEqual([]);
+});
+
+it("webhooks tell nothing of carriers and costs", () => {
+  const fields = fieldsOf(WebhookPayload);
+  expect(fields).toContain("event");
+  expect(fields.filter((name) => ofOperator.test(name))).toEqual([]);
+});
+
+it("a message that has them is shown without them", () => {
+  const message = MessageRecord.parse({
+    entity: "message",
+    id: "msg_01J00000000000000000000000",
+    organizationId: "org_01J00000000000000000000000",
+    status: "sent",
+    to: "15005550000",
+    message: "hello",
+    senderId: "ACME",
+    language: "English",
+    encoding: "GSM-7",
+    segments: 1,
+    unitPriceMicros: 7_900,
+    totalMicros: 7_900,
+    queuedAt: "2031-03-01T12:00:00.000Z",
+    attempts: 1,
+    openClaims: 1,
+    carrier: "the-carrier",
+    carrierReference: "the-reference",
+    refusedBy: ["the-other"],
+    costMicros: 5_431,
+  });
+  const shown = JSON.stringify(presentMessage(message));
+  expect(shown).toContain(message.id);
+  for (const secret of ["the-carrier", "the-reference", "the-other", "5431", "0.005431"]) {
+    expect(shown).not.toContain(secret);
+  }
+});

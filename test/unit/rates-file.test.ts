@@ -1,0 +1,202 @@
+import { readFile } from "node:fs/promises";
+
+import { expect, it } from "vitest";
+
+import { priceChanges, textOfChanges } from "../../infra/operator/price-changes.ts";
+import { parseRates, type Problem, type Rates } from "../../infra/operator/rates-file.ts";
+
+const ofCard = { required: ["prefix", "country", "price"], hasCosts: true } as const;
+
+function parse(text: string): Rates {
+  return parseRates(Buffer.from(text), ofCard);
+}
+
+/** Problems as one reads them. */
+function texts(problems: readonly Problem[]): string[] {
+  return problems.map(({ line, column, problem }) => `${line} ${column}: ${problem}`);
+}
+
+it("understands rows with all that they may have", () => {
+  const text = [
+    "prefix,country,price,valid_from,cost:aws,cost:kannel",
+    "44,GB,0.046,,0.031,0.0305",
+    "44,GB,0.05,2031-04-01,0.031,",
+    "383,XK,0.1,2031-04-01T09:30:00+02:00,,",
+    "870,,12.5,,,",
+    "1,,0,,,",
+  ].join("\n");
+  expect(parse(text)).toEqual({
+    rows: [
+      { prefix: "44", country: "GB", priceMicros: 46_000, costMicros: { aws: 31_000, kannel: 30_500 } },
+      {
+        prefix: "44",
+        country: "GB",
+        priceMicros: 50_000,
+        validFrom: "2031-04-01T00:00:00.000Z",
+        costMicros: { aws: 31_000 },
+      },
+      {
+        prefix: "383",
+        country: "XK",
+        priceMicros: 100_000,
+        validFrom: "2031-04-01T07:30:00.000Z",
+        costMicros: {},
+      },
+      { prefix: "870", priceMicros: 12_500_000, costMicros: {} },
+      { prefix: "1", priceMicros: 0, costMicros: {} },
+    ],
+    errors: [],
+    warnings: [],
+  });
+});
+
+it.each([
+  ["a mark of the byte order", "\uFEFFprefix,country,price\n44,GB,0.046\n"],
+  ["lines that end as on Windows", "prefix,country,price\r\n44,GB,0.046\r\n"],
+  ["lines that end in both ways", "prefix,country,price\r\n44,GB,0.046\n\r\n"],
+  ["cells in quotes", '"prefix","country","price"\n"44","GB","0.046"\n'],
+  ["columns in another order, with spaces and empty lines", "price, country ,prefix\n\n 0.046,GB , 44\n,,\n"],
+])("takes files with %s", (_what, text) => {
+  expect(parse(text)).toEqual({
+    rows: [{ prefix: "44", country: "GB", priceMicros: 46_000, costMicros: {} }],
+    errors: [],
+    warnings: [],
+  });
+});
+
+const heading = "prefix,country,price,valid_from,cost:aws\n";
+
+it.each([
+  ["", ["1 : the file is empty"]],
+  [heading, ["1 : there is no row behind the heading"]],
+  [
+    "prefix;country;price\n44;GB;0,046",
+    ["1 : there are semicolons between the columns: save it with commas"],
+  ],
+  ["prefix\tcountry\tprice\n44\tGB\t0.046", ["1 : there are tabs between the columns: save it with commas"]],
+  ["prefix,price\n44,1", ["1 country: the column is missing"]],
+  [
+    "prefix,country,price,cost\n44,GB,1,1",
+    ["1 cost: there is no such column, only prefix, country, price, valid_from, cost:CARRIER"],
+  ],
+  ["prefix,country,price,prefix\n", ["1 prefix: the column is there twice"]],
+  [
+    "prefix,country,price,cost:My Carrier\n",
+    ["1 cost:My Carrier: behind cost: must be the name of a carrier"],
+  ],
+  [`${heading}44,GB,1,,\n49,DE,1,`, ["3 : has 4 cells, and the heading 5"]],
+  [
+    `${heading}+44,GB,1,,`,
+    ['2 prefix: "+44" must be 1 to 15 digits, country code first, without a plus sign'],
+  ],
+  [`${heading},GB,1,,`, ["2 prefix: it must be 1 to 15 digits, country code first, without a plus sign"]],
+  [
+    `${heading}044,GB,1,,`,
+    ['2 prefix: "044" must be 1 to 15 digits, country code first, without a plus sign'],
+  ],
+  [
+    `${heading}1234567890123456,GB,1,,`,
+    ['2 prefix: "1234567890123456" must be 1 to 15 digits, country code first, without a plus sign'],
+  ],
+  [
+    `${heading}44,UK,1,,`,
+    ['2 country: "UK" must be an ISO 3166-1 code in capital letters, such as GB, or empty'],
+  ],
+  [`${heading}44,GB,,,`, ["2 price: is missing"]],
+  [`${heading}44,GB,-1,,`, ['2 price: "-1" must not be negative']],
+  [`${heading}44,GB,0.0000001,,`, ['2 price: "0.0000001" has more than 6 decimals']],
+  [`${heading}44,GB,1000.01,,`, ['2 price: "1000.01" is more than 1000 USD']],
+  [
+    `${heading}44,GB,"0,046",,`,
+    ['2 price: "0,046" must be an amount in USD such as 0.0075, with a point and without a sign'],
+  ],
+  [`${heading}44,GB,1,,-1`, ['2 cost:aws: "-1" must not be negative']],
+  [
+    `${heading}44,GB,1,01/04/2031,`,
+    [
+      '2 valid_from: "01/04/2031" must be a date such as 2026-04-01, or a date-time with a time zone, or empty',
+    ],
+  ],
+  [
+    `${heading}44,GB,1,2031-02-29,`,
+    [
+      '2 valid_from: "2031-02-29" must be a date such as 2026-04-01, or a date-time with a time zone, or empty',
+    ],
+  ],
+  [
+    `${heading}44,GB,1,2031-04-01,\n49,DE,1,,\n44,GB,2,2031-04-01T00:00:00Z,`,
+    ['4 prefix: "44" is in line 2 already, for the same time'],
+  ],
+  [
+    `${heading}x,UK,-1,soon,y`,
+    [
+      '2 prefix: "x" must be 1 to 15 digits, country code first, without a plus sign',
+      '2 country: "UK" must be an ISO 3166-1 code in capital letters, such as GB, or empty',
+      '2 valid_from: "soon" must be a date such as 2026-04-01, or a date-time with a time zone, or empty',
+      '2 price: "-1" must not be negative',
+      '2 cost:aws: "y" must be an amount in USD such as 0.0075, with a point and without a sign',
+    ],
+  ],
+  [
+    `${heading}44,GB,1,,\n49,"DE,1,,\n`,
+    ["3 : the quotes are not right: a cell has them at both ends, and twice inside"],
+  ],
+])("says of %j what is wrong, and where", (text, problems) => {
+  expect(texts(parse(text).errors)).toEqual(problems);
+});
+
+it("says of every bad line of a long file what is wrong, with its number", () => {
+  const lines = Array.from(
+    { length: 1_000 },
+    (_, index) => `${1_000 + index},GB,${index % 2 === 0 ? "1" : "x"},,`,
+  );
+  const { rows, errors } = parse(`${heading}${lines.join("\r\n")}`);
+  expect(rows).toHaveLength(500);
+  expect(errors.map(({ line }) => line)).toEqual(Array.from({ length: 500 }, (_, index) => 3 + 2 * index));
+});
+
+it("refuses what is not in UTF-8", () => {
+  expect(texts(parseRates(Buffer.from("\uFEFFprefix", "utf16le"), ofCard).errors)).toEqual([
+    "1 : the file is in UTF-16: save it as CSV UTF-8",
+  ]);
+  const latin = Buffer.from("prefix,country,price\n44,GB,1 \u00A3", "latin1");
+  expect(texts(parseRates(latin, ofCard).errors)).toEqual(["1 : the file is not in UTF-8"]);
+});
+
+it("warns of a price that is less than what the cheapest carrier takes, and of no other", () => {
+  const text =
+    "prefix,country,price,cost:aws,cost:kannel\n44,GB,0.03,0.04,0.031\n49,DE,0.03,0.04,0.03\n33,FR,0.03,,";
+  const { rows, errors, warnings } = parse(text);
+  expect(rows).toHaveLength(3);
+  expect(errors).toEqual([]);
+  expect(texts(warnings)).toEqual(["2 price: 0.03 is less than what the cheapest carrier takes"]);
+});
+
+it("takes no costs where they have no place", () => {
+  const text = Buffer.from("prefix,price,cost:aws\n44,1,1");
+  expect(texts(parseRates(text, { required: ["prefix", "price"], hasCosts: false }).errors)).toEqual([
+    "1 cost:aws: there is no such column, only prefix, country, price, valid_from",
+  ]);
+});
+
+it("understands the example that is beside the README", async () => {
+  const { rows, errors, warnings } = parseRates(await readFile("shared/prices/example.csv"), ofCard);
+  expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+  expect(rows.length).toBeGreaterThan(5);
+  expect(rows.some(({ validFrom }) => validFrom !== undefined)).toBe(true);
+});
+
+it("tells what becomes other, with how it was and will be, and counts what it does not show", () => {
+  const before = parse(`${heading}44,GB,0.046,,0.03\n49,DE,0.089,,\n33,FR,0.076,,`).rows;
+  const many = Array.from({ length: 12 }, (_, index) => `${90 + index},,1,,`).join("\n");
+  const after = parse(`${heading}44,GB,0.05,,0.031\n49,DE,0.089,,\n${many}`).rows;
+  const changes = priceChanges(before, after);
+  expect(changes).toMatchObject({ removed: [{ prefix: "33" }], unchanged: 1 });
+  const lines = textOfChanges(changes).split("\n");
+  expect(lines[0]).toBe("12 added, 1 removed, 1 changed, 1 as before");
+  expect(lines[1]).toBe("  + 90: no country, 1");
+  expect(lines[11]).toBe("  and 2 more");
+  expect(lines[12]).toBe("  - 33: FR, 0.076");
+  expect(lines[13]).toBe("  ~ 44: GB, 0.046, aws 0.03  ->  GB, 0.05, aws 0.031");
+  expect(lines).toHaveLength(14);
+});
