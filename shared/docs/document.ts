@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 
 import { openApiDocument } from "../openapi.ts";
+import { acceptsGzip } from "../platform/http/accepts-gzip.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
-import { acceptsGzip } from "./accepts-gzip.ts";
 
 let made: { readonly document: string; readonly compressed: Uint8Array } | undefined;
 

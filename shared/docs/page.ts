@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-
+import { hashSource } from "../platform/http/content-security.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
@@ -77,19 +76,15 @@ export function docsPage(): RawResponse {
   };
 }
 
-/** Leads whoever opens the gateway's address to the page. */
-export const toDocs: RawResponse = {
+/** Leads whoever opens the gateway's address to the console, or to this page. */
+export const toConsole: RawResponse = {
   headers: { "Content-Type": "text/html; charset=utf-8" },
   body: `<!doctype html>
 <html lang="en">
 <title>SMS gateway</title>
-<meta http-equiv="refresh" content="0; url=docs">
+<meta http-equiv="refresh" content="0; url=console">
+<a href="console">Console</a>
 <a href="docs">API reference</a>
 </html>
 `,
 };
-
-/** What lets an inline script or style run under a policy that forbids all others. */
-function hashSource(text: string): string {
-  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-}

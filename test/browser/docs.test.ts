@@ -1,39 +1,15 @@
-import { access, constants } from "node:fs/promises";
-import path from "node:path";
-
-import { chromium, type Browser, type Page, type Response } from "playwright-core";
+import type { Browser, Page, Response } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 
 import { errorCatalogue } from "../../shared/contract/errors.ts";
 import { EventName } from "../../shared/contract/webhooks.ts";
 import { routes } from "../../shared/routes.ts";
 import { password } from "../support/api.ts";
-
-const browserNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-/** The first browser on the PATH. */
-async function findBrowser(): Promise<string> {
-  for (const folder of (process.env["PATH"] ?? "").split(path.delimiter)) {
-    for (const name of browserNames) {
-      const file = path.join(folder, name);
-      if (
-        await access(file, constants.X_OK).then(
-          () => true,
-          () => false,
-        )
-      )
-        return file;
-    }
-  }
-  throw new Error(`these tests need one of ${browserNames.join(", ")} on the PATH`);
-}
+import { launchBrowser } from "../support/browser.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: await findBrowser(),
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-  });
+  browser = await launchBrowser();
 });
 afterAll(async () => browser.close());
 
@@ -50,8 +26,7 @@ beforeEach(async () => {
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
-  // The gateway's address leads to the page.
-  await page.goto(`${inject("baseUrl")}/`);
+  await page.goto(`${inject("baseUrl")}/docs`);
   await page.getByRole("heading", { name: "SMS gateway" }).waitFor();
 });
 afterEach(async () => page.close());
@@ -91,7 +66,6 @@ it("loads everything from the gateway itself, within its own security policy", a
   await page.waitForLoadState("networkidle");
   expect(new Set(requested.map((url) => new URL(url).origin))).toEqual(new Set([inject("baseUrl")]));
   expect(requested.map((url) => new URL(url).pathname)).toEqual([
-    "/",
     "/docs",
     "/docs/swagger-ui.css",
     "/docs/swagger-ui-bundle.js",

@@ -1,0 +1,65 @@
+// oxlint-disable-next-line import/no-unassigned-import
+import "./without-eval.ts";
+import { computed } from "@preact/signals";
+
+import { createClient, RequestError, type Client } from "../../../shared/client.ts";
+import { renewSession, session } from "./session.ts";
+
+/** The address of the gateway, of which the page is one step below, also behind a path prefix. */
+export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
+
+/** Long enough for the largest import on a slow line; an end, so that no button waits for ever. */
+const timeoutMs = 60_000;
+
+const client = computed(() => {
+  const { token } = session.value ?? {};
+  return createClient({
+    baseUrl,
+    ...(token === undefined ? {} : { credential: token }),
+    fetch: sendRequest,
+  });
+});
+
+/** The typed client of the API, with the token of the session. */
+export function api(): Client {
+  return client.peek();
+}
+
+/** A request that got no answer at all. */
+class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+/**
+ * Sends a request. One whose session is over has done nothing: it waits until the person has logged in again, and is then
+ * sent once more, so that nothing is lost of what was typed.
+ */
+async function sendRequest(url: string, init: RequestInit): Promise<Response> {
+  const response = await reach(url, init);
+  if (!(await isSessionOver(response))) return response;
+  const token = await renewSession();
+  const headers = new Headers(init.headers);
+  headers.set("Authorization", `Bearer ${token}`);
+  return reach(url, { ...init, headers });
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
+  } catch (error) {
+    throw new Unreachable("The gateway could not be reached. Look at your connection, then try again.", {
+      cause: error,
+    });
+  }
+}
+
+/** Whether an answer says that the token counts no more; a wrong password is a 401 too. */
+async function isSessionOver(response: Response): Promise<boolean> {
+  if (response.status !== 401 || session.peek() === undefined) return false;
+  return new RequestError(response, await response.clone().text()).code === "UNAUTHORIZED";
+}
+
+/** What to tell a person of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,125 @@
+import type { FunctionComponent, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import { Waiting } from "./parts/load.tsx";
+import { Announcements, Notice } from "./parts/notice.tsx";
+import { here, match } from "./router.ts";
+import { session } from "./session.ts";
+import { Navigation } from "./views/navigation.tsx";
+import { SessionEnd } from "./views/session-end.tsx";
+
+/** What a view is called with: the parts of its address. */
+export interface ViewProps {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+type View = FunctionComponent<ViewProps>;
+
+/** The views by their addresses, each a file that is loaded when it is first opened. */
+const views: Readonly<Record<string, () => Promise<View>>> = {
+  "": async () => (await import("./views/overview.tsx")).Overview,
+  send: async () => (await import("./views/send.tsx")).Send,
+  messages: async () => (await import("./views/messages.tsx")).Messages,
+  "messages/:id": async () => (await import("./views/message.tsx")).Message,
+  inbound: async () => (await import("./views/inbound.tsx")).Inbound,
+  contacts: async () => (await import("./views/contacts.tsx")).Contacts,
+  "contacts/import": async () => (await import("./views/contacts-import.tsx")).ContactsImport,
+  "contacts/:id": async () => (await import("./views/contact.tsx")).Contact,
+  "opt-outs": async () => (await import("./views/opt-outs.tsx")).OptOuts,
+  templates: async () => (await import("./views/templates.tsx")).Templates,
+  "templates/new": async () => (await import("./views/template.tsx")).NewTemplate,
+  "templates/:id": async () => (await import("./views/template.tsx")).Template,
+  campaigns: async () => (await import("./views/campaigns.tsx")).Campaigns,
+  "campaigns/new": async () => (await import("./views/campaign-new.tsx")).NewCampaign,
+  "campaigns/:id": async () => (await import("./views/campaign.tsx")).Campaign,
+  "api-keys": async () => (await import("./views/api-keys.tsx")).ApiKeys,
+  webhooks: async () => (await import("./views/webhooks.tsx")).Webhooks,
+  "webhooks/:id": async () => (await import("./views/webhook.tsx")).Webhook,
+  wallet: async () => (await import("./views/wallet.tsx")).Wallet,
+  prices: async () => (await import("./views/prices.tsx")).Prices,
+  "sender-ids": async () => (await import("./views/sender-ids.tsx")).SenderIds,
+  kyc: async () => (await import("./views/kyc.tsx")).Kyc,
+  "audit-log": async () => (await import("./views/audit-log.tsx")).AuditLog,
+  security: async () => (await import("./views/security.tsx")).Security,
+};
+
+/** The views of those who are not logged in. */
+const doors: Readonly<Record<string, () => Promise<View>>> = {
+  "sign-up": async () => (await import("./views/sign-up.tsx")).SignUp,
+  "forgot-password": async () => (await import("./views/forgot-password.tsx")).ForgotPassword,
+};
+
+const login = async (): Promise<View> => (await import("./views/login.tsx")).Login;
+
+/** The console: a door for those who are not logged in, and for others the view of the address. */
+export function App(): JSX.Element {
+  const isLoggedIn = session.value !== undefined;
+  const found = find(isLoggedIn ? views : doors);
+  // Somebody who came for a view and is not logged in finds it at the same address once they are.
+  const load = found?.load ?? (isLoggedIn ? undefined : login);
+  if (isLoggedIn && find(doors) !== undefined) location.replace("#/");
+  return (
+    <>
+      {isLoggedIn ? <Navigation /> : null}
+      <main id="main" class={isLoggedIn ? "view" : "door"}>
+        {load === undefined ? (
+          <NotFound />
+        ) : (
+          <LazyView
+            // Another address is another view, whose forms begin anew; a query changes what the same one shows.
+            key={`${String(isLoggedIn)} ${here.value.parts.join("/")}`}
+            load={load}
+            params={found?.params ?? {}}
+            query={here.value.query}
+          />
+        )}
+      </main>
+      <Announcements />
+      {isLoggedIn ? <SessionEnd /> : null}
+    </>
+  );
+}
+
+function find(table: typeof views): { load: () => Promise<View>; params: ViewProps["params"] } | undefined {
+  for (const [pattern, load] of Object.entries(table)) {
+    const params = match(pattern, here.value);
+    if (params !== undefined) return { load, params };
+  }
+  return undefined;
+}
+
+function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> }): JSX.Element {
+  const [state, setState] = useState<{ view?: View; isMissing?: true }>({});
+  useEffect(() => {
+    load().then(
+      (view) => setState({ view }),
+      () => setState({ isMissing: true }),
+    );
+  }, []);
+  if (state.isMissing === true) {
+    return (
+      <Notice tone="bad">
+        <p>
+          This part of the console could not be loaded. The connection may be lost, or the gateway has a newer
+          console by now.
+        </p>
+        <button type="button" onClick={() => location.reload()}>
+          Load the console again
+        </button>
+      </Notice>
+    );
+  }
+  return state.view === undefined ? <Waiting /> : <state.view {...props} />;
+}
+
+function NotFound(): JSX.Element {
+  return (
+    <>
+      <h1>There is nothing at this address</h1>
+      <p>
+        Go to the <a href="#/">overview</a>, or choose a view in the menu.
+      </p>
+    </>
+  );
+}

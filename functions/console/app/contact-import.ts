@@ -1,0 +1,124 @@
+import { CreateContactRequest, type ImportedContact } from "../../../shared/contract/contacts.ts";
+import { phoneNumberOf, tagsOf } from "./typed.ts";
+
+/*
+ * What becomes of a spreadsheet: each of its columns stands for a field of contacts, each of its rows for a contact.
+ */
+
+/** What a column stands for; `attribute` is one of the contact's own, by the column's name. */
+export const targets = ["phoneNumber", "firstName", "lastName", "tags", "attribute", "skip"] as const;
+export type Target = (typeof targets)[number];
+
+/** How columns are called that stand for a field, in letters alone. */
+const usualNames: Readonly<Record<"firstName" | "lastName" | "phoneNumber" | "tags", RegExp>> = {
+  phoneNumber: /^(phone|mobile|cell|tel|msisdn|number|phonenumber|mobilenumber|telefon|handy|telephone|to)/,
+  firstName: /^(first|given|vorname|prenom|name$)/,
+  lastName: /^(last|family|surname|nachname|nom$)/,
+  tags: /^(tag|group|list|label|gruppe)/,
+};
+
+/** What each column probably stands for, by its name; each field once. */
+export function guessTargets(header: readonly string[]): Target[] {
+  const taken = new Set<Target>();
+  return header.map((name) => {
+    const plain = name.toLowerCase().replaceAll(/[^\p{L}]/gu, "");
+    for (const target of ["phoneNumber", "firstName", "lastName", "tags"] as const) {
+      if (taken.has(target) || !usualNames[target].test(plain)) continue;
+      taken.add(target);
+      return target;
+    }
+    return attributeName(name) === "" ? "skip" : "attribute";
+  });
+}
+
+/** A column's name as an attribute's: a letter, then up to 31 letters, digits and underscores. */
+export function attributeName(column: string): string {
+  return column
+    .normalize("NFD")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replace(/^[^A-Za-z]+|_+$/g, "")
+    .slice(0, 32);
+}
+
+/** One row of the file as the API takes it, and what is wrong with it in the API's words. */
+export interface ImportRow {
+  /** The row's place in the file, as a spreadsheet counts. */
+  readonly line: number;
+  readonly contact: Readonly<Record<string, unknown>>;
+  readonly problem: string | undefined;
+}
+
+/** The rows of a file behind its header, with the columns as `columns` say. */
+export function rowsOf(table: readonly (readonly string[])[], columns: readonly Target[]): ImportRow[] {
+  const [header = [], ...body] = table;
+  return body.map((cells, index) => {
+    const contact = contactOf(header, cells, columns);
+    const { error } = CreateContactRequest.safeParse(contact);
+    return { line: index + 2, contact, problem: error && wordsOf(error.issues) };
+  });
+}
+
+function contactOf(
+  header: readonly string[],
+  cells: readonly string[],
+  columns: readonly Target[],
+): Record<string, unknown> {
+  const contact: Record<string, unknown> = { phoneNumber: "" };
+  const attributes: Record<string, string> = {};
+  for (const [index, target] of columns.entries()) {
+    const cell = (cells[index] ?? "").trim();
+    if (cell === "" || target === "skip") continue;
+    if (target === "phoneNumber") contact["phoneNumber"] = phoneNumberOf(cell);
+    else if (target === "tags") contact["tags"] = tagsOf(cell);
+    else if (target === "attribute") attributes[attributeName(header[index] ?? "")] = cell;
+    else contact[target] = cell;
+  }
+  return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
+}
+
+function wordsOf(
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+): string {
+  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}
+
+/** What one request of an import holds: as many rows as it may, and no more than fit into its body. */
+export function* batchesOf(rows: readonly ImportRow[]): Generator<ImportRow[], void> {
+  let batch: ImportRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    // A character takes up to three bytes of UTF-8, and one that JSON escapes up to six.
+    const rowSize = new TextEncoder().encode(JSON.stringify(row.contact)).byteLength + 1;
+    if (batch.length === maxRows || size + rowSize > maxBytes) {
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+    batch.push(row);
+    size += rowSize;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const maxRows = 1_000;
+const maxBytes = 1_000_000;
+
+/** A row that did not become a contact, and why. */
+export interface Refused {
+  readonly line: number;
+  readonly phoneNumber: string;
+  readonly reason: string;
+}
+
+/** Those of a batch that did not become contacts. */
+export function refusedOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): Refused[] {
+  return results.flatMap((result) => {
+    const row = batch[result.index];
+    if (row === undefined || result.status === "created") return [];
+    const reason =
+      result.status === "duplicate"
+        ? "a contact, or an earlier row, has the number"
+        : result.details.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
+  });
+}

@@ -1,0 +1,135 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+
+import { everyRow } from "../../../../shared/client.ts";
+import type { Contact } from "../../../../shared/contract/contacts.ts";
+import { api, messageOf } from "../api.ts";
+import { reckon, type Plan, type Prices } from "../audience.ts";
+import { useLoad } from "./load.tsx";
+import { amountText, countText, Money } from "./money.tsx";
+import { Notice } from "./notice.tsx";
+import { Facts } from "./page.tsx";
+
+/** Contacts that are looked at; beyond that the sums are said to be those of the first ones. */
+const maxLookedAt = 10_000;
+
+/** Reads the prices of segments. */
+async function readPrices(): Promise<Prices> {
+  const prices = new Map<string, number>();
+  const rows = everyRow(async (next) => api().listPrices({ query: { limit: 100, ...next } }));
+  for await (const { prefix, unitPrice } of rows) prices.set(prefix, unitPrice);
+  return prices;
+}
+
+/** The contacts, newest first, and how many there are. `isWanted` ends it when nobody waits for them any more. */
+async function readContacts(
+  onProgress: (read: number, total: number) => void,
+  isWanted: () => boolean,
+): Promise<{ contacts: readonly Contact[]; total: number }> {
+  const contacts: Contact[] = [];
+  let total = 0;
+  let cursor: string | undefined;
+  do {
+    const { rows, meta } = await api().listContacts({ query: { limit: 100, cursor } });
+    contacts.push(...rows);
+    total = meta.total;
+    cursor = meta.nextCursor;
+    onProgress(contacts.length, total);
+  } while (cursor !== undefined && contacts.length < maxLookedAt && isWanted());
+  return { contacts, total };
+}
+
+/** All that a reckoning needs, read once for as long as the view is open. */
+interface AudienceData {
+  readonly contacts: readonly Contact[];
+  readonly total: number;
+  readonly prices: Prices;
+}
+
+/** Reads the contacts and the prices, and says how far it is. */
+export function useAudienceData(): { data: AudienceData | undefined; error: unknown; progress: string } {
+  const progress = useSignal("Reading the contacts…");
+  const isWanted = useMemo(() => ({ value: true }), []);
+  useEffect(
+    () => () => {
+      isWanted.value = false;
+    },
+    [],
+  );
+  const { data, error } = useLoad(async () => {
+    const say = (read: number, total: number): void => {
+      progress.value = `${countText(read)} of ${countText(total, "contact")} read…`;
+    };
+    const [{ contacts, total }, prices] = await Promise.all([
+      readContacts(say, () => isWanted.value),
+      readPrices(),
+    ]);
+    return { contacts, total, prices };
+  }, []);
+  return { data, error, progress: progress.value };
+}
+
+/** How many messages a campaign comes to, what they cost, and who is left out. */
+export function AudienceCost({
+  plan,
+  source: { data, error, progress },
+}: {
+  plan: Plan;
+  source: ReturnType<typeof useAudienceData>;
+}): JSX.Element {
+  const wallet = useLoad(async () => api().getWallet(), []);
+  if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (data === undefined) {
+    return (
+      <p class="loading" role="status">
+        <progress aria-label="Contacts read" /> {progress}
+      </p>
+    );
+  }
+  const { messages, segments, cost, optedOut, unrenderable, notPriced } = reckon(
+    plan,
+    data.contacts,
+    data.prices,
+  );
+  const balance = wallet.data?.balance;
+  return (
+    <div class="audience" aria-live="polite">
+      <p class="figure">
+        {countText(messages, "message")}, <Money amount={cost} />
+      </p>
+      <Facts
+        of={[
+          ["Segments", countText(segments)],
+          ["Opted out", optedOut === 0 ? undefined : `${countText(optedOut)}, left out`],
+          [
+            "No value",
+            unrenderable === 0
+              ? undefined
+              : `${countText(unrenderable)} have none for a placeholder, left out`,
+          ],
+          [
+            "No price",
+            notPriced === 0 ? undefined : `${countText(notPriced)} have a number that is not sold, left out`,
+          ],
+        ]}
+      />
+      {data.total > maxLookedAt ? (
+        <p class="muted">
+          Of the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}.
+        </p>
+      ) : null}
+      {messages === 0 ? (
+        <Notice tone="info">
+          Nobody would get it. <a href="#/contacts/import">Import contacts</a>, or choose others.
+        </Notice>
+      ) : null}
+      {balance !== undefined && balance < cost ? (
+        <Notice tone="bad">
+          The balance of {amountText(balance)} does not cover it. The campaign stops where the money ends, and
+          can go on after a <a href="#/wallet">top-up</a>.
+        </Notice>
+      ) : null}
+    </div>
+  );
+}

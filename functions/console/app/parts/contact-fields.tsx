@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+
+import type { Contact } from "../../../../shared/contract/contacts.ts";
+import { given, phoneNumberOf, tagsOf } from "../typed.ts";
+import { CheckField, FieldProblem, TextArea, TextField, type FormState } from "./form.tsx";
+
+export const emptyContact = {
+  phoneNumber: "",
+  firstName: "",
+  lastName: "",
+  tags: "",
+  attributes: "",
+  optedOut: false,
+};
+
+type ContactValues = typeof emptyContact;
+
+/** What a form of a contact begins with. */
+export function valuesOf(contact: Contact): ContactValues {
+  const { phoneNumber, firstName = "", lastName = "", tags, attributes, optedOut } = contact;
+  const lines = Object.entries(attributes).map(([name, value]) => `${name}: ${value}`);
+  return { phoneNumber, firstName, lastName, tags: tags.join(", "), attributes: lines.join("\n"), optedOut };
+}
+
+interface ContactBody {
+  readonly phoneNumber: string;
+  readonly firstName: string | undefined;
+  readonly lastName: string | undefined;
+  readonly tags: string[];
+  readonly attributes: Record<string, string>;
+  readonly optedOut: boolean;
+}
+
+/** What the API takes for the values of a form. @throws FieldProblem */
+export function contactOf(values: ContactValues): ContactBody {
+  return {
+    phoneNumber: phoneNumberOf(values.phoneNumber),
+    firstName: given(values.firstName),
+    lastName: given(values.lastName),
+    tags: tagsOf(values.tags),
+    attributes: attributesOf(values.attributes),
+    optedOut: values.optedOut,
+  };
+}
+
+function attributesOf(text: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name = "", value = ""] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+      if (name === "")
+        throw new FieldProblem("attributes", `must have a colon between name and value: ${line}`);
+      return [name, value];
+    }),
+  );
+}
+
+/** The fields of a contact. */
+export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
+  return (
+    <>
+      <TextField form={form} name="phoneNumber" label="Number" type="tel" placeholder="+1 500 555 0000" />
+      <TextField form={form} name="firstName" label="First name (optional)" />
+      <TextField form={form} name="lastName" label="Last name (optional)" />
+      <TextField
+        form={form}
+        name="tags"
+        label="Tags (optional)"
+        hint="With commas between them: customers, London."
+      />
+      <TextArea
+        form={form}
+        name="attributes"
+        label="Attributes (optional)"
+        rows={3}
+        hint="Each on a line, such as city: London. A text with {{city}} takes it from here."
+      />
+      <CheckField
+        form={form}
+        name="optedOut"
+        label="Wants no marketing"
+        hint="Campaigns and other marketing leave them out."
+      />
+    </>
+  );
+}

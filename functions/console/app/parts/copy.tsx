@@ -1,0 +1,50 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import { announce } from "./notice.tsx";
+
+/** Copies a text. Where the browser does not let it, the text can still be marked. */
+export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }): JSX.Element {
+  const label = useSignal(what);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      label.value = "Copied";
+      announce("Copied.");
+    } catch {
+      label.value = "Mark it and copy";
+    }
+  };
+  return (
+    <button type="button" class="small" onClick={() => void copy()}>
+      {label}
+    </button>
+  );
+}
+
+/** A secret that the API shows once. */
+export function Secret({ label, secret }: { label: string; secret: string }): JSX.Element {
+  return (
+    <div class="secret">
+      <p>
+        <strong>{label}</strong> It is shown this once: put it where you keep secrets now.
+      </p>
+      <div class="row">
+        <code class="wide">{secret}</code>
+        <CopyButton text={secret} what="Copy secret" />
+      </div>
+    </div>
+  );
+}
+
+/** Code to take along. */
+export function Code({ code, label }: { code: string; label: string }): JSX.Element {
+  return (
+    <div class="code">
+      <pre tabIndex={0} aria-label={label} role="region">
+        {code}
+      </pre>
+      <CopyButton text={code} />
+    </div>
+  );
+}

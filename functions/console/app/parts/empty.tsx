@@ -1,0 +1,11 @@
+import type { ComponentChildren, JSX } from "preact";
+
+/** A list with nothing in it, and what to do next. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <p class="title">{title}</p>
+      {children}
+    </div>
+  );
+}

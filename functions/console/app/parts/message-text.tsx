@@ -1,0 +1,32 @@
+import type { JSX } from "preact";
+
+import { segmentsOf } from "../../../../shared/messages/segments.ts";
+import { countText } from "./money.tsx";
+
+/** What a text takes: its characters, how they are encoded, and the parts that are paid for. */
+export function SegmentCount({
+  text,
+  isUnicode = false,
+}: {
+  text: string;
+  isUnicode?: boolean;
+}): JSX.Element {
+  const { encoding, segments } = segmentsOf(text, { unicode: isUnicode });
+  return (
+    <span class="segments">
+      {countText(Array.from(text).length, "character")}, {encoding},{" "}
+      <strong>{text === "" ? "no segment yet" : countText(segments, "segment")}</strong>
+    </span>
+  );
+}
+
+/** A message as a phone shows it. */
+export function Preview({ sender, text }: { sender: string; text: string }): JSX.Element {
+  return (
+    <figure class="preview">
+      <figcaption>{sender === "" ? "Your sender ID" : sender}</figcaption>
+      {/* The direction is the text's own, whatever the page's is. */}
+      <p dir="auto">{text === "" ? "What you type appears here." : text}</p>
+    </figure>
+  );
+}

@@ -1,0 +1,85 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+/** The frame of a view. Its heading gets the focus, so that those who hear the page hear where they are. */
+export function Page({
+  title,
+  lead,
+  back,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: ComponentChildren;
+  /** The list that the view belongs to, as its address and name. */
+  back?: readonly [href: string, name: string];
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · SMS gateway`;
+  }, [title]);
+  useEffect(() => {
+    // A field that asks for the focus has it already.
+    if (!(document.activeElement instanceof HTMLInputElement))
+      heading.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
+  return (
+    <>
+      {back === undefined ? null : (
+        <p class="back">
+          <a href={back[0]}>← {back[1]}</a>
+        </p>
+      )}
+      <header class="page-header">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead === undefined ? null : <p class="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** A part of a view under a heading of its own. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <section class="panel">
+      <header class="section-header">
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Names and values, one under the other. What has no value is left out. */
+export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {of
+        .filter(([, value]) => value !== undefined && value !== null && value !== "")
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}

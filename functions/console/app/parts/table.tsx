@@ -1,0 +1,78 @@
+import type { ComponentChildren, JSX } from "preact";
+
+import { Loaded, type Pages } from "./load.tsx";
+import { countText } from "./money.tsx";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly show: (row: Row) => ComponentChildren;
+  /** Amounts and counts stand to the right. */
+  readonly isNumber?: true;
+}
+
+interface TableProps<Row> {
+  /** What the table lists, for those who hear the page. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+/** A table; on a narrow screen each of its rows is a card. */
+export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): JSX.Element {
+  return (
+    <table class="table">
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} scope="col" class={isNumber === true ? "number" : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, show, isNumber }) => (
+              <td key={title} data-title={title} class={isNumber === true ? "number" : undefined}>
+                <div>{show(row)}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A list that is read page by page, or what stands in its place while it is empty. */
+export function PagedTable<Row>({
+  pages,
+  empty,
+  ...table
+}: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row>; empty: ComponentChildren }): JSX.Element {
+  return (
+    <Loaded load={pages}>
+      {({ rows, total, nextCursor }) => (
+        <>
+          {rows.length === 0 ? null : <Table {...table} rows={rows} />}
+          {rows.length === 0 && nextCursor === undefined ? empty : null}
+          {nextCursor === undefined ? null : (
+            <div class="row">
+              <button type="button" disabled={pages.isLoading} onClick={() => void pages.more()}>
+                {pages.isLoading ? "Loading…" : "Show more"}
+              </button>
+              <span class="muted">
+                {total > rows.length
+                  ? `${countText(rows.length)} of ${countText(total)}`
+                  : `${countText(rows.length)} so far, more may follow`}
+              </span>
+            </div>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,10 @@
+import type { SenderIdRequest } from "../../../shared/contract/sender-ids.ts";
+import { api } from "./api.ts";
+
+/** The sender IDs that the operator has approved, the default one first. */
+export async function approvedSenderIds(): Promise<readonly SenderIdRequest[]> {
+  const { rows } = await api().listSenderIds({ query: { limit: 100 } });
+  return rows
+    .filter(({ status }) => status === "approved")
+    .toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault));
+}

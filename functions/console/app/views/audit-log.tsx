@@ -1,0 +1,97 @@
+import type { JSX } from "preact";
+
+import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { Code } from "../parts/copy.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { TextField, useForm } from "../parts/form.tsx";
+import { usePages } from "../parts/load.tsx";
+import { Page } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { PagedTable } from "../parts/table.tsx";
+import { isoOf, Time } from "../parts/time.tsx";
+import { linkTo } from "../router.ts";
+import { session } from "../session.ts";
+
+/** Who changed what, and when. */
+export function AuditLog({ query }: ViewProps): JSX.Element {
+  const from = query.get("from") ?? "";
+  const to = query.get("to") ?? "";
+  const entries = usePages(
+    async (page) => api().listAuditLog({ query: { ...page, from: isoOf(from), to: isoOf(to) } }),
+    [from, to],
+  );
+  return (
+    <Page title="Audit log" lead="Who changed what in the organisation. Nothing is ever taken from it.">
+      <div class="panel">
+        <Period key={`${from} ${to}`} from={from} to={to} />
+        <PagedTable
+          caption="Entries of the audit log, newest first"
+          pages={entries}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "Who", show: (entry) => actorText(entry) },
+            { title: "What", show: ({ action }) => <code>{action}</code> },
+            {
+              title: "Outcome",
+              show: ({ outcome, errorCode }) => (
+                <>
+                  <Status of={outcome} /> {errorCode === undefined ? null : <code>{errorCode}</code>}
+                </>
+              ),
+            },
+            { title: "From", show: ({ sourceAddress }) => sourceAddress },
+            { title: "Details", show: (entry) => <Details entry={entry} /> },
+          ]}
+          empty={
+            <Empty title="No entries">
+              <p>None in this time.</p>
+              <a href="#/audit-log">Show all entries</a>
+            </Empty>
+          }
+        />
+      </div>
+    </Page>
+  );
+}
+
+function actorText({ actor }: AuditEntry): string {
+  if (actor.type === "operator") return "operator";
+  const isYou = actor.userId === session.value?.user.id;
+  if (actor.type === "user") return isYou ? "you" : actor.userId;
+  return `API key ${actor.keyId}`;
+}
+
+function Details({ entry }: { entry: AuditEntry }): JSX.Element | null {
+  const { subject, before, after, requestId } = entry;
+  const facts = { subject, before, after, requestId };
+  return (
+    <details>
+      <summary>Show</summary>
+      <Code code={JSON.stringify(facts, null, 2)} label={`Details of ${entry.id}`} />
+    </details>
+  );
+}
+
+function Period(initial: { from: string; to: string }): JSX.Element {
+  const form = useForm({ from: initial.from, to: initial.to }, async (values) => {
+    location.hash = linkTo("audit-log", values);
+  });
+  return (
+    <form
+      class="filters"
+      role="search"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit();
+      }}
+    >
+      <TextField form={form} name="from" label="From" type="datetime-local" />
+      <TextField form={form} name="to" label="To" type="datetime-local" />
+      <button type="submit">Filter</button>
+    </form>
+  );
+}

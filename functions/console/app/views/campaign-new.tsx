@@ -1,0 +1,172 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+
+import type { Contact } from "../../../../shared/contract/contacts.ts";
+import { MessageType } from "../../../../shared/contract/sms.ts";
+import type { Template } from "../../../../shared/contract/templates.ts";
+import { problemOf } from "../../../../shared/templates/render.ts";
+import { api } from "../api.ts";
+import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
+import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { useLoad } from "../parts/load.tsx";
+import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { isoOf } from "../parts/time.tsx";
+import { go } from "../router.ts";
+import { approvedSenderIds } from "../sender-ids.ts";
+import { given } from "../typed.ts";
+
+const kinds = [
+  ["marketing", "Marketing: not sent to those who opted out"],
+  ["transactional", "Transactional: an order, an appointment"],
+  ["otp", "One-time code"],
+] as const;
+
+const initial = {
+  name: "",
+  message: "",
+  senderId: "",
+  messageType: "marketing",
+  scheduledAt: "",
+  isToAll: false,
+  isUnicode: false,
+};
+
+/** A new campaign, with whom it reaches and what that costs as it is written. */
+export function NewCampaign(): JSX.Element {
+  const senderIds = useLoad(approvedSenderIds, []);
+  const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
+  const source = useAudienceData();
+  const tags = useSignal<readonly string[]>([]);
+  const form = useForm(initial, async (values, attemptKey) => {
+    const { id, status } = await api().createCampaign({
+      body: {
+        name: values.name.trim(),
+        message: values.message,
+        audience: values.isToAll ? { all: true } : { tags: [...tags.value] },
+        senderId: given(values.senderId),
+        language: values.isUnicode ? "Unicode" : "English",
+        messageType: MessageType.parse(values.messageType),
+        scheduledAt: isoOf(values.scheduledAt),
+      },
+      idempotencyKey: attemptKey,
+    });
+    announce(
+      status === "scheduled"
+        ? "The campaign is scheduled."
+        : "The campaign is a draft. Launch it when it is right.",
+    );
+    go(`campaigns/${id}`);
+  });
+  const { message, senderId, scheduledAt, isToAll, isUnicode } = form.values.value;
+  const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
+  const problem = problemOf(message);
+  const approved = senderIds.data ?? [];
+  const isReady = isToAll || tags.value.length > 0;
+  return (
+    <Page title="New campaign" back={["#/campaigns", "Campaigns"]}>
+      <div class="columns">
+        <div class="panel">
+          <Form form={form} action={scheduledAt === "" ? "Save as a draft" : "Schedule"}>
+            <TextField form={form} name="name" label="Name" hint="For you alone." />
+            <TemplatePicker templates={templates.data ?? []} onPick={(body) => form.set({ message: body })} />
+            <TextArea
+              form={form}
+              name="message"
+              label="Message"
+              rows={5}
+              hint={
+                <>
+                  <SegmentCount text={message} isUnicode={isUnicode} /> as it stands. {"{{firstName}}"},{" "}
+                  {"{{lastName}}"} and the attributes of contacts are filled in.
+                </>
+              }
+            />
+            <CheckField form={form} name="isToAll" label="To all contacts" apiName="audience" />
+            {isToAll ? null : (
+              <ChoiceField
+                legend="Or to those with one of these tags"
+                options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
+                chosen={tags}
+                {...(allTags.length === 0 ? { hint: "None of your contacts has a tag." } : {})}
+              />
+            )}
+            <TextField
+              form={form}
+              name="senderId"
+              label="From"
+              suggestions={approved.map((each) => each.senderId)}
+              hint="Up to 11 letters and digits. Left empty, it comes from your default sender ID."
+            />
+            <SelectField form={form} name="messageType" label="Kind" options={kinds} />
+            <TextField
+              form={form}
+              name="scheduledAt"
+              label="When (optional)"
+              type="datetime-local"
+              hint="In your time zone, up to 30 days ahead. Empty makes a draft, which you launch yourself."
+            />
+            <CheckField form={form} name="isUnicode" label="Send as Unicode in any case" apiName="language" />
+          </Form>
+        </div>
+        <div>
+          <Section title="Whom it reaches and what it costs">
+            {isReady ? (
+              <AudienceCost
+                source={source}
+                plan={{
+                  message,
+                  language: isUnicode ? "Unicode" : "English",
+                  audience: isToAll ? { all: true } : { tags: [...tags.value] },
+                }}
+              />
+            ) : (
+              <p class="muted">Choose whom it goes to.</p>
+            )}
+          </Section>
+          <Section title="How it looks">
+            <Preview sender={given(senderId) ?? approved[0]?.senderId ?? ""} text={message} />
+            {problem === undefined ? null : <Notice tone="bad">The text {problem}</Notice>}
+          </Section>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function TemplatePicker({
+  templates,
+  onPick,
+}: {
+  templates: readonly Template[];
+  onPick: (body: string) => void;
+}): JSX.Element | null {
+  if (templates.length === 0) return null;
+  return (
+    <label class="field">
+      <span>Begin with a template (optional)</span>
+      <select
+        onChange={(event) => {
+          const picked = templates.find(({ id }) => id === event.currentTarget.value);
+          if (picked !== undefined) onPick(picked.body);
+        }}
+      >
+        <option value="">None</option>
+        {templates.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The tags that contacts have, those of most contacts first. */
+function tagsOf(contacts: readonly Contact[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const tag of contacts.flatMap((contact) => contact.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one);
+}

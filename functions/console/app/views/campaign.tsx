@@ -1,0 +1,175 @@
+import type { JSX } from "preact";
+
+import type { Campaign as CampaignOf } from "../../../../shared/contract/campaigns.ts";
+import { errorCatalogue } from "../../../../shared/contract/errors.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { Loaded, useLoad, usePolling, type Load } from "../parts/load.tsx";
+import { Preview } from "../parts/message-text.tsx";
+import { countText, Money } from "../parts/money.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { TagList } from "./contacts.tsx";
+
+/** One campaign: what it comes to before it is launched, and how far it is after. */
+export function Campaign({ params }: ViewProps): JSX.Element {
+  const id = params["id"] ?? "";
+  const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
+  const campaign = load.data;
+  const isUnderWay =
+    campaign?.status === "sending" ||
+    campaign?.status === "scheduled" ||
+    (campaign?.progress.queued ?? 0) > 0;
+  usePolling(isUnderWay, load.reload);
+  return (
+    <Page
+      title={campaign === undefined ? "Campaign" : campaign.name}
+      back={["#/campaigns", "Campaigns"]}
+      actions={campaign === undefined ? null : <Actions campaign={campaign} load={load} />}
+    >
+      <Loaded load={load}>
+        {(shown) => (
+          <div class="columns">
+            <div>
+              {shown.status === "draft" || shown.status === "scheduled" ? <Before campaign={shown} /> : null}
+              <Section title="State">
+                <Progress campaign={shown} />
+              </Section>
+            </div>
+            <Section title="The message">
+              <Preview sender={shown.senderId} text={shown.message} />
+              <Facts
+                of={[
+                  ["To", <Audience campaign={shown} />],
+                  ["From", shown.senderId],
+                  ["Kind", shown.messageType],
+                  ["Language", shown.language],
+                  ["Created", <Time at={shown.createdAt} />],
+                  [
+                    "Scheduled",
+                    shown.scheduledAt === undefined ? undefined : <Time at={shown.scheduledAt} />,
+                  ],
+                  ["Started", shown.startedAt === undefined ? undefined : <Time at={shown.startedAt} />],
+                  ["Ended", shown.endedAt === undefined ? undefined : <Time at={shown.endedAt} />],
+                  ["Id", <code>{shown.id}</code>],
+                ]}
+              />
+            </Section>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<CampaignOf> }): JSX.Element {
+  const { id, status } = campaign;
+  const isOver = status === "completed" || status === "cancelled";
+  return (
+    <>
+      {status === "draft" || status === "failed" ? (
+        <ConfirmButton
+          look="primary"
+          label={status === "draft" ? "Launch" : "Go on"}
+          question={status === "draft" ? "Launch this campaign?" : "Go on with this campaign?"}
+          consequence="It begins to send at once, and each message is paid for as it is accepted."
+          act={async () => {
+            load.replace(await api().launchCampaign({ params: { id } }));
+            announce("The campaign is launched.");
+          }}
+        />
+      ) : null}
+      {isOver ? null : (
+        <ConfirmButton
+          look="plain"
+          label="Cancel the campaign"
+          question="Cancel this campaign?"
+          consequence="No more messages are accepted. Those that were accepted go their way."
+          act={async () => {
+            load.replace(await api().cancelCampaign({ params: { id } }));
+            announce("The campaign is cancelled.");
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Before({ campaign }: { campaign: CampaignOf }): JSX.Element {
+  const source = useAudienceData();
+  return (
+    <Section title="Whom it reaches and what it costs">
+      <AudienceCost source={source} plan={campaign} />
+    </Section>
+  );
+}
+
+function Audience({ campaign: { audience } }: { campaign: CampaignOf }): JSX.Element {
+  if (audience.tags !== undefined) return <TagList tags={audience.tags} />;
+  return (
+    <>
+      {audience.contactIds === undefined ? "all contacts" : countText(audience.contactIds.length, "contact")}
+    </>
+  );
+}
+
+function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
+  const { status, progress, errorCode, waitsUntil } = campaign;
+  const { accepted, queued, sent, failed, skipped, charged } = progress;
+  return (
+    <>
+      <Status of={status} />
+      {errorCode === undefined ? null : (
+        <Notice tone="bad">
+          <p>
+            <strong>It stopped. {errorCatalogue[errorCode].message}</strong>{" "}
+            {errorCatalogue[errorCode].remedy} Then go on with it.
+          </p>
+        </Notice>
+      )}
+      {waitsUntil === undefined ? null : (
+        <Notice tone="info">
+          The daily spend cap is reached. It goes on by itself at <Time at={waitsUntil} />.
+        </Notice>
+      )}
+      {accepted === 0 ? null : (
+        <div>
+          <progress aria-label="Messages that have come to their end" max={accepted} value={sent + failed} />
+          <p class="muted">
+            {countText(sent + failed)} of {countText(accepted, "message")} came to their end
+            {status === "sending" ? "; more may be accepted" : ""}.
+          </p>
+        </div>
+      )}
+      {accepted === 0 && status === "sending" ? (
+        <progress aria-label="The first messages are being accepted" />
+      ) : null}
+      <Facts
+        of={[
+          ["Accepted", countText(accepted)],
+          ["On their way", countText(queued)],
+          ["Sent", countText(sent)],
+          ["Failed", countText(failed)],
+          ["Opted out", skipped.optedOut === 0 ? undefined : countText(skipped.optedOut)],
+          ["No value", skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable)],
+          ["No contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
+          [
+            "Not sent to",
+            skipped.destinationNotAllowed === undefined
+              ? undefined
+              : countText(skipped.destinationNotAllowed),
+          ],
+          [
+            "No price",
+            skipped.destinationNotPriced === undefined ? undefined : countText(skipped.destinationNotPriced),
+          ],
+          ["Charged", <Money amount={charged} />],
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import type { JSX } from "preact";
+
+import type { Contact as ContactRecord } from "../../../../shared/contract/contacts.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { ContactFields, contactOf, valuesOf } from "../parts/contact-fields.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { Form, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad, type Load } from "../parts/load.tsx";
+import { announce } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { Time } from "../parts/time.tsx";
+import { go, linkTo } from "../router.ts";
+import { nameOf } from "./contacts.tsx";
+
+/** One contact, to look at and to change. */
+export function Contact({ params }: ViewProps): JSX.Element {
+  const id = params["id"] ?? "";
+  const load = useLoad(async () => api().getContact({ params: { id } }), [id]);
+  return (
+    <Page
+      title={load.data === undefined ? "Contact" : nameOf(load.data)}
+      back={["#/contacts", "Contacts"]}
+      actions={
+        <ConfirmButton
+          look="plain"
+          label="Delete"
+          question="Delete this contact?"
+          consequence="Messages that were sent to the number stay in the list of messages."
+          act={async () => {
+            await api().deleteContact({ params: { id } });
+            announce("The contact is deleted.");
+            go("contacts");
+          }}
+        />
+      }
+    >
+      <Loaded load={load}>
+        {(contact) => (
+          <div class="columns">
+            <Section title="Particulars">
+              <Edit contact={contact} load={load} />
+            </Section>
+            <Section title="Beside that">
+              <Facts
+                of={[
+                  [
+                    "Messages",
+                    <a href={linkTo("messages", { to: contact.phoneNumber })}>to {contact.phoneNumber}</a>,
+                  ],
+                  ["Added", <Time at={contact.createdAt} />],
+                  ["Changed", <Time at={contact.updatedAt} />],
+                  ["Id", <code>{contact.id}</code>],
+                ]}
+              />
+            </Section>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRecord> }): JSX.Element {
+  const form = useForm(valuesOf(contact), async (values) => {
+    const { firstName, lastName, ...rest } = contactOf(values);
+    // What was emptied is cleared, where an absent field would stay as it is.
+    const body = { ...rest, firstName: firstName ?? null, lastName: lastName ?? null };
+    load.replace(await api().updateContact({ params: { id: contact.id }, body }));
+    announce("The contact is saved.");
+  });
+  return (
+    <Form form={form} action="Save">
+      <ContactFields form={form} />
+    </Form>
+  );
+}

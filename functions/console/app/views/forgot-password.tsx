@@ -1,0 +1,35 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import { api } from "../api.ts";
+import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Page } from "../parts/page.tsx";
+
+/** Has a link sent that sets a new password. Whether there is such an account, nobody is told. */
+export function ForgotPassword(): JSX.Element {
+  const requestedFor = useSignal<string | undefined>(undefined);
+  const form = useForm({ email: "" }, async ({ email }) => {
+    await api().requestPasswordReset({ body: { email: email.trim() } });
+    requestedFor.value = email.trim();
+  });
+  return (
+    <Page title="Forgot the password" lead="A link in an email lets you set a new one.">
+      {requestedFor.value === undefined ? (
+        <Form form={form} action="Send me the link">
+          <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
+        </Form>
+      ) : (
+        <Notice tone="good">
+          <p>
+            If there is an account of <strong dir="auto">{requestedFor.value}</strong>, an email with the link
+            is on its way.
+          </p>
+        </Notice>
+      )}
+      <p>
+        <a href="#/">Log in</a>
+      </p>
+    </Page>
+  );
+}

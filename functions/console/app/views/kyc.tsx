@@ -1,0 +1,130 @@
+import type { JSX } from "preact";
+
+import { Country } from "../../../../shared/contract/countries.ts";
+import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
+import { api } from "../api.ts";
+import { Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad, type Load } from "../parts/load.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { given } from "../typed.ts";
+
+/** Who the organisation is, for the operator to know. */
+export function Kyc(): JSX.Element {
+  const load = useLoad(async () => api().getKyc(), []);
+  return (
+    <Page title="KYC" lead="Who you are. Some gateways let nobody send before the operator knows that.">
+      <Loaded load={load}>
+        {(submission) => (
+          <>
+            {submission === null ? null : <Submission submission={submission} />}
+            {submission?.status === "approved" ? null : (
+              <Section title={submission === null ? "Your particulars" : "Submit others in their place"}>
+                <Particulars submission={submission} load={load} />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Submission({ submission }: { submission: KycSubmission }): JSX.Element {
+  const { status, rejectionReason, submittedAt, decidedAt } = submission;
+  return (
+    <Section title="What you have submitted">
+      <Status of={status} />
+      {status === "pending" ? <p>The operator of the gateway looks at it.</p> : null}
+      {rejectionReason === undefined ? null : (
+        <Notice tone="bad">
+          <span dir="auto">{rejectionReason}</span>
+        </Notice>
+      )}
+      <Facts
+        of={[
+          ["Business", submission.businessName],
+          ["Registration number", submission.registrationNumber],
+          ["Country", submission.country === undefined ? undefined : countryName(submission.country)],
+          ["Address", submission.address],
+          ["Contact", submission.contactName],
+          ["Website", submission.website],
+          ["Submitted", <Time at={submittedAt} />],
+          ["Decided", decidedAt === undefined ? undefined : <Time at={decidedAt} />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
+
+function countryName(code: string): string {
+  return countryNames.of(code) ?? code;
+}
+
+const countries: readonly (readonly [string, string])[] = [
+  ["", "Not said"],
+  ...Country.options
+    .map((code) => [code, countryName(code)] as const)
+    .toSorted(([, one], [, other]) => one.localeCompare(other)),
+];
+
+function Particulars({
+  submission,
+  load,
+}: {
+  submission: KycSubmission | null;
+  load: Load<KycSubmission | null>;
+}): JSX.Element {
+  const initial = {
+    businessName: submission?.businessName ?? "",
+    registrationNumber: submission?.registrationNumber ?? "",
+    country: submission?.country ?? "",
+    address: submission?.address ?? "",
+    contactName: submission?.contactName ?? "",
+    website: submission?.website ?? "",
+  };
+  const form = useForm(initial, async (values) => {
+    const submitted = await api().submitKyc({
+      body: {
+        businessName: values.businessName.trim(),
+        registrationNumber: given(values.registrationNumber),
+        country: Country.optional().parse(given(values.country)),
+        address: given(values.address),
+        contactName: given(values.contactName),
+        website: given(values.website),
+      },
+    });
+    load.replace(submitted);
+    announce("Submitted. The operator looks at it.");
+  });
+  return (
+    <Form form={form} action="Submit" isNarrow>
+      <TextField form={form} name="businessName" label="Name of the business" autocomplete="organization" />
+      <TextField
+        form={form}
+        name="registrationNumber"
+        label="Registration number (optional)"
+        hint="In the register of companies."
+      />
+      <SelectField form={form} name="country" label="Country (optional)" options={countries} />
+      <TextArea form={form} name="address" label="Address (optional)" rows={3} />
+      <TextField
+        form={form}
+        name="contactName"
+        label="Whom the operator can ask (optional)"
+        autocomplete="name"
+      />
+      <TextField
+        form={form}
+        name="website"
+        label="Website (optional)"
+        type="url"
+        placeholder="https://shop.example"
+      />
+    </Form>
+  );
+}

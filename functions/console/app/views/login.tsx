@@ -1,0 +1,33 @@
+import type { JSX } from "preact";
+
+import { Form, TextField } from "../parts/form.tsx";
+import { LoginFields, useLoginForm } from "../parts/login-fields.tsx";
+import { Page } from "../parts/page.tsx";
+
+export function Login(): JSX.Element {
+  const login = useLoginForm("");
+  return (
+    <Page title="Log in" lead="To the console of the SMS gateway.">
+      <Form form={login.form} action="Log in">
+        <TextField
+          form={login.form}
+          name="email"
+          label="Email"
+          type="email"
+          autocomplete="username"
+          hasFocus
+        />
+        <LoginFields {...login} />
+      </Form>
+      <p>
+        <a href="#/forgot-password">Forgot the password?</a>
+      </p>
+      <p>
+        No account yet? <a href="#/sign-up">Sign up</a>
+      </p>
+      <p class="muted">
+        <a href="docs">API reference</a>
+      </p>
+    </Page>
+  );
+}

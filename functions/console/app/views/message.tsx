@@ -1,0 +1,162 @@
+import type { ComponentChildren, JSX } from "preact";
+
+import type { DeliveryErrorCode, Message as MessageOf } from "../../../../shared/contract/sms.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
+import { Preview } from "../parts/message-text.tsx";
+import { amountText, Money } from "../parts/money.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { Time } from "../parts/time.tsx";
+import { MessageState } from "./messages.tsx";
+
+/** Why a message failed, for people; the contract has the same in its own words. */
+const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
+  MESSAGE_INVALID_DESTINATION: "The number cannot be a phone.",
+  MESSAGE_UNROUTABLE: "No carrier takes messages for this number.",
+  MESSAGE_PROVIDER_ERROR: "The carrier refused the message, or could not be reached in any attempt.",
+  MESSAGE_OUTCOME_UNKNOWN: "Whether the carrier took the message is not known, so it is not sent again.",
+  MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of its sender ID was withdrawn before it was sent.",
+  MESSAGE_RECIPIENT_OPTED_OUT: "The contact opted out of marketing before it was sent.",
+  ORGANIZATION_SUSPENDED: "The operator had suspended the organisation when it was to be sent.",
+};
+
+/** One message: its way from being accepted to its end, and its money. */
+export function Message({ params }: ViewProps): JSX.Element {
+  const id = params["id"] ?? "";
+  const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
+  const message = load.data;
+  const isUnderWay = message?.status === "queued" || message?.delivery?.status === "pending";
+  usePolling(isUnderWay, load.reload, message?.status === "queued" ? 2_000 : 10_000);
+  return (
+    <Page
+      title={message === undefined ? "Message" : `Message to ${message.to}`}
+      back={["#/messages", "Messages"]}
+      actions={
+        message !== undefined && isWaiting(message) ? (
+          <ConfirmButton
+            look="plain"
+            label="Cancel the message"
+            question="Cancel this message?"
+            consequence={`It is not sent, and ${amountText(message.pricing.total)} return to the wallet.`}
+            act={async () => {
+              load.replace(await api().cancelSms({ params: { id } }));
+              announce("The message is cancelled.");
+            }}
+          />
+        ) : null
+      }
+    >
+      <Loaded load={load}>{(shown) => <Details message={shown} />}</Loaded>
+    </Page>
+  );
+}
+
+function isWaiting({ status, scheduledAt }: MessageOf): boolean {
+  return status === "queued" && Date.parse(scheduledAt ?? "") > Date.now();
+}
+
+function Details({ message }: { message: MessageOf }): JSX.Element {
+  const { pricing, errorCode, campaignId, messageType } = message;
+  return (
+    <div class="columns">
+      <div>
+        <Section title="What became of it">
+          <MessageState message={message} />
+          {errorCode === undefined ? null : (
+            <Notice tone="bad">
+              <p>
+                <strong>{reasons[errorCode]}</strong> <code>{errorCode}</code>
+              </p>
+            </Notice>
+          )}
+          <ol class="timeline">
+            {steps(message).map(({ name, at, note }) => (
+              <li key={name}>
+                <strong>{name}</strong> {at === undefined ? null : <Time at={at} />}
+                {note === undefined ? null : <div class="muted">{note}</div>}
+              </li>
+            ))}
+          </ol>
+        </Section>
+        <Section title="Money">
+          <Facts
+            of={[
+              ["Price", <Money amount={pricing.total} />],
+              ["Segments", `${pricing.segments} × ${amountText(pricing.unitPrice)}`],
+              ["Returned", isReturned(message) ? <Money amount={pricing.total} /> : undefined],
+            ]}
+          />
+          <p>
+            <a href="#/wallet">The ledger has each movement</a>
+          </p>
+        </Section>
+      </div>
+      <Section title="The message">
+        <Preview sender={message.senderId} text={message.message} />
+        <Facts
+          of={[
+            ["To", message.to],
+            ["From", message.senderId],
+            ["Kind", messageType],
+            ["Encoding", message.encoding],
+            [
+              "Campaign",
+              campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,
+            ],
+            ["Id", <code>{message.id}</code>],
+          ]}
+        />
+      </Section>
+    </div>
+  );
+}
+
+function isReturned({ status }: MessageOf): boolean {
+  return status === "failed" || status === "cancelled";
+}
+
+interface Step {
+  readonly name: string;
+  readonly at?: string | undefined;
+  readonly note?: ComponentChildren;
+}
+
+function steps(message: MessageOf): Step[] {
+  const { status, pricing, queuedAt, scheduledAt, sentAt, failedAt, cancelledAt, delivery } = message;
+  const price = amountText(pricing.total);
+  const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} taken from the wallet` }];
+  if (scheduledAt !== undefined)
+    made.push({ name: isWaiting(message) ? "To be sent" : "Due", at: scheduledAt });
+  if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Handed to the carrier" });
+  if (delivery !== undefined) made.push(deliveryStep(delivery));
+  if (failedAt !== undefined)
+    made.push({ name: "Failed", at: failedAt, note: `${price} go back to the wallet` });
+  if (cancelledAt !== undefined) {
+    made.push({ name: "Cancelled", at: cancelledAt, note: `${price} went back to the wallet` });
+  }
+  if (status === "queued" && !isWaiting(message)) made.push({ name: "On its way to the carrier…" });
+  return made;
+}
+
+/** Why a phone did not get a message, for people. */
+const deliveryReasons: Readonly<Record<DeliveryErrorCode, string>> = {
+  DELIVERY_EXPIRED: "It could not be reached for as long as the carrier tries.",
+  DELIVERY_INVALID_DESTINATION: "Nobody has the number.",
+  DELIVERY_REJECTED: "A carrier on the way, or its filter, refused the message.",
+  DELIVERY_UNREACHABLE: "The phone is off, out of reach or barred.",
+  DELIVERY_FAILED: "No reason was given.",
+};
+
+function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {
+  if (status === "delivered") return { name: "Delivered", at, note: "The phone got it" };
+  if (status === "pending") return { name: "Waiting for the receipt of the phone…" };
+  if (status === "unknown") return { name: "No receipt", at, note: "Whether the phone got it is not known" };
+  return {
+    name: "Not delivered",
+    at,
+    note: errorCode === undefined ? undefined : deliveryReasons[errorCode],
+  };
+}

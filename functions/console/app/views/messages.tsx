@@ -1,0 +1,115 @@
+import type { JSX } from "preact";
+
+import { MessageStatus, type Message } from "../../../../shared/contract/sms.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { SelectField, TextField, useForm } from "../parts/form.tsx";
+import { usePages } from "../parts/load.tsx";
+import { Money } from "../parts/money.tsx";
+import { Page } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { PagedTable } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { go } from "../router.ts";
+import { given, phoneNumberOf } from "../typed.ts";
+
+const states = [["", "Any state"], ...MessageStatus.options.map((each) => [each, each] as const)] as const;
+
+/**
+ * The state of a message in the words of the API, but that one which waits for its time is called so, and that what a
+ * receipt says of one that was sent stands in the place of that.
+ */
+export function MessageState({ message }: { message: Message }): JSX.Element {
+  const isScheduled = message.status === "queued" && Date.parse(message.scheduledAt ?? "") > Date.now();
+  const { status } = message.delivery ?? {};
+  const isTold = status === "delivered" || status === "undelivered";
+  return <Status of={isScheduled ? "scheduled" : isTold ? status : message.status} />;
+}
+
+/** The messages, newest first, of a number and in a state where the address says so. */
+export function Messages({ query }: ViewProps): JSX.Element {
+  const to = query.get("to") ?? "";
+  const status = MessageStatus.optional()
+    .catch(undefined)
+    .parse(query.get("status") ?? undefined);
+  const pages = usePages(
+    async (page) => api().listSms({ query: { ...page, status, to: given(to) } }),
+    [to, status],
+  );
+  const isFiltered = to !== "" || status !== undefined;
+  return (
+    <Page
+      title="Messages"
+      actions={
+        <a class="button primary" href="#/send">
+          Send a message
+        </a>
+      }
+    >
+      <div class="panel">
+        <Filters key={`${to} ${status}`} to={to} status={status ?? ""} />
+        <PagedTable
+          caption="Messages, newest first"
+          pages={pages}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "To", show: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a> },
+            { title: "State", show: (message) => <MessageState message={message} /> },
+            {
+              title: "Message",
+              show: ({ message }) => (
+                <span class="clamp" dir="auto">
+                  {message}
+                </span>
+              ),
+            },
+            { title: "From", show: ({ senderId }) => senderId },
+            { title: "Accepted", show: ({ queuedAt }) => <Time at={queuedAt} /> },
+            { title: "Price", isNumber: true, show: ({ pricing }) => <Money amount={pricing.total} /> },
+          ]}
+          empty={
+            isFiltered ? (
+              <Empty title="No message is like that">
+                <a href="#/messages">Show all messages</a>
+              </Empty>
+            ) : (
+              <Empty title="No messages yet">
+                <p>Each message that you send appears here, with what became of it.</p>
+                <a class="button" href="#/send">
+                  Send the first one
+                </a>
+              </Empty>
+            )
+          }
+        />
+      </div>
+    </Page>
+  );
+}
+
+function Filters(initial: { to: string; status: string }): JSX.Element {
+  const form = useForm({ to: initial.to, status: initial.status }, async ({ to, status }) => {
+    go(filtered(phoneNumberOf(to), status));
+  });
+  return (
+    <form
+      class="filters"
+      role="search"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit();
+      }}
+    >
+      <TextField form={form} name="to" label="Number" type="tel" placeholder="+1 500 555 0000" />
+      <SelectField form={form} name="status" label="State" options={states} />
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+function filtered(to: string, status: string): string {
+  const search = new URLSearchParams({ ...(to === "" ? {} : { to }), ...(status === "" ? {} : { status }) });
+  return search.size === 0 ? "messages" : `messages?${search.toString()}`;
+}

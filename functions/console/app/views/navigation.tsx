@@ -1,0 +1,124 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import { api, baseUrl } from "../api.ts";
+import { here } from "../router.ts";
+import { forgetSession, session } from "../session.ts";
+
+const groups: readonly (readonly [
+  title: string,
+  links: readonly (readonly [path: string, name: string])[],
+])[] = [
+  [
+    "Messages",
+    [
+      ["", "Overview"],
+      ["send", "Send"],
+      ["messages", "Messages"],
+      ["inbound", "Replies"],
+      ["contacts", "Contacts"],
+      ["templates", "Templates"],
+      ["campaigns", "Campaigns"],
+    ],
+  ],
+  [
+    "Developers",
+    [
+      ["api-keys", "API keys"],
+      ["webhooks", "Webhooks"],
+    ],
+  ],
+  [
+    "Organisation",
+    [
+      ["wallet", "Wallet"],
+      ["sender-ids", "Sender IDs"],
+      ["kyc", "KYC"],
+      ["audit-log", "Audit log"],
+      ["security", "Security"],
+    ],
+  ],
+];
+
+/** The way to all views, who is logged in, and the way out. */
+export function Navigation(): JSX.Element {
+  const isOpen = useSignal(false);
+  const [first = ""] = here.value.parts;
+  // On a narrow screen the menu lies over the view that was chosen in it.
+  useEffect(() => {
+    isOpen.value = false;
+  }, [here.value]);
+  const { user, organization } = session.value ?? {};
+  return (
+    <header class="navigation">
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <div class="brand">
+        <a href="#/">SMS gateway</a>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={isOpen.value}
+          aria-controls="menu"
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          ☰ Menu
+        </button>
+      </div>
+      <div id="menu" class={isOpen.value ? "open" : undefined}>
+        <nav aria-label="Views">
+          {groups.map(([title, links]) => (
+            <section key={title}>
+              <h2>{title}</h2>
+              <ul>
+                {links.map(([path, name]) => (
+                  <li key={path}>
+                    <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
+                      {name}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </nav>
+        <div class="account">
+          <a href={`${baseUrl}/docs`} target="_blank" rel="noopener">
+            API reference ↗
+          </a>
+          <p class="who" dir="auto">
+            <strong>{organization?.name}</strong>
+            <span>{user?.email}</span>
+          </p>
+          <button type="button" class="small" onClick={() => void logout()}>
+            Log out
+          </button>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+/** Ends the session at the gateway where it can be reached, and here in any case. */
+export async function logout(): Promise<void> {
+  // A session that is over, or a gateway that is not there, keeps nobody from leaving.
+  await Promise.race([
+    api()
+      .logout()
+      .catch(() => undefined),
+    new Promise((resolve) => {
+      setTimeout(resolve, 3_000);
+    }),
+  ]);
+  forgetSession();
+}
+
+/** The part behind the `#` is the view's address, so that the link may not lead there. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}

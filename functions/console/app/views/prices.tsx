@@ -1,0 +1,67 @@
+import type { JSX } from "preact";
+
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { TextField, useForm } from "../parts/form.tsx";
+import { usePages } from "../parts/load.tsx";
+import { Money } from "../parts/money.tsx";
+import { Page } from "../parts/page.tsx";
+import { PagedTable } from "../parts/table.tsx";
+import { linkTo } from "../router.ts";
+import { phoneNumberOf } from "../typed.ts";
+
+const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
+
+/** What a segment costs, by where it goes. */
+export function Prices({ query }: ViewProps): JSX.Element {
+  const prefix = query.get("prefix") ?? "";
+  const prices = usePages(
+    async (page) => api().listPrices({ query: { ...page, ...(prefix === "" ? {} : { prefix }) } }),
+    [prefix],
+  );
+  const form = useForm({ prefix }, async (values) => {
+    location.hash = linkTo("prices", { prefix: phoneNumberOf(values.prefix) });
+  });
+  return (
+    <Page
+      title="Prices"
+      lead="Of one segment, by what numbers begin with. The longest that fits counts."
+      back={["#/wallet", "Wallet"]}
+    >
+      <div class="panel">
+        <form
+          class="filters"
+          role="search"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            void form.submit();
+          }}
+        >
+          <TextField form={form} name="prefix" label="Number, or its beginning" type="tel" />
+          <button type="submit">Filter</button>
+        </form>
+        <PagedTable
+          caption="Prices of a segment"
+          pages={prices}
+          keyOf={(price) => price.prefix}
+          columns={[
+            { title: "Numbers", show: (price) => (price.prefix === "" ? "all others" : `+${price.prefix}…`) },
+            {
+              title: "Country",
+              show: ({ country }) => (country === undefined ? "" : (countryNames.of(country) ?? country)),
+            },
+            { title: "Price", isNumber: true, show: ({ unitPrice }) => <Money amount={unitPrice} /> },
+          ]}
+          empty={
+            <Empty title="There is no price for such numbers">
+              <p>Nothing is sent to them. Ask the operator of the gateway for a price.</p>
+              <a href="#/prices">Show all prices</a>
+            </Empty>
+          }
+        />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,100 @@
+import type { JSX } from "preact";
+
+import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
+import { api } from "../api.ts";
+import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad } from "../parts/load.tsx";
+import { announce } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { SecondFactor } from "../parts/second-factor.tsx";
+import { Time } from "../parts/time.tsx";
+import { forgetSession, session } from "../session.ts";
+
+/** The person's own way in. */
+export function Security(): JSX.Element {
+  const { user, organization, endsAtMs = 0 } = session.value ?? {};
+  const account = useLoad(async () => api().getMe(), []);
+  return (
+    <Page title="Security">
+      <Section title="You">
+        <Facts
+          of={[
+            ["Email", user?.email],
+            ["Organisation", organization?.name],
+            ["User id", <code>{user?.id}</code>],
+            ["Organisation id", <code>{organization?.id}</code>],
+          ]}
+        />
+      </Section>
+      <VerifyEmail />
+      <ChangePassword />
+      <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
+      <Section title="Sessions">
+        <p>
+          This session ends at <Time at={new Date(endsAtMs).toISOString()} />. It is this tab's alone, and
+          forgotten when the tab is closed.
+        </p>
+        <div class="row">
+          <ConfirmButton
+            label="Log out everywhere"
+            question="End all sessions?"
+            consequence="On all devices and in all tabs, this one too. API keys work on."
+            act={async () => {
+              await api().logoutEverywhere();
+              forgetSession();
+            }}
+          />
+        </div>
+      </Section>
+    </Page>
+  );
+}
+
+/** Where the gateway sends emails; where it sends none, or the email is verified, its answer says so. */
+function VerifyEmail(): JSX.Element {
+  return (
+    <Section title="Email">
+      <p>Some gateways let nobody send before their email is verified. The link in the email does that.</p>
+      <div class="row">
+        <ActionButton
+          label="Send me the link again"
+          act={async () => {
+            await api().requestEmailVerification();
+            announce("The link is on its way.");
+          }}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function ChangePassword(): JSX.Element {
+  const form = useForm({ currentPassword: "", newPassword: "" }, async (body) => {
+    await api().changePassword({ body });
+    form.reset();
+    announce("The password is changed. All other sessions have ended.");
+  });
+  return (
+    <Section title="Password">
+      <p>To change it ends all other sessions of yours.</p>
+      <Form form={form} action="Change the password" isNarrow>
+        <TextField
+          form={form}
+          name="currentPassword"
+          label="The present password"
+          type="password"
+          autocomplete="current-password"
+        />
+        <TextField
+          form={form}
+          name="newPassword"
+          label="The new password"
+          type="password"
+          autocomplete="new-password"
+          hint={`At least ${minPasswordCharacters} characters.`}
+        />
+      </Form>
+    </Section>
+  );
+}

@@ -1,0 +1,58 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import { Dialog } from "../parts/dialog.tsx";
+import { Form } from "../parts/form.tsx";
+import { LoginFields, useLoginForm } from "../parts/login-fields.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { session, sessionState } from "../session.ts";
+import { logout } from "./navigation.tsx";
+
+/** Warns before the session ends, and lets the person go on where they are, with all that they have typed. */
+export function SessionEnd(): JSX.Element | null {
+  const isAsking = useSignal(false);
+  const { value: state } = sessionState;
+  if (state === "active") return null;
+  if (state === "over" || isAsking.value) {
+    return <LoginAgain isOver={state === "over"} onClose={() => (isAsking.value = false)} />;
+  }
+  return (
+    <div class="session-warning">
+      <Notice tone="bad">
+        <p>Your session ends in less than two minutes. What you have typed stays if you go on.</p>
+        <button type="button" class="primary" onClick={() => (isAsking.value = true)}>
+          Stay logged in
+        </button>
+      </Notice>
+    </div>
+  );
+}
+
+function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void }): JSX.Element {
+  const email = session.value?.user.email ?? "";
+  const login = useLoginForm(email);
+  // The dialog goes when there is a new session.
+  useEffect(() => onClose, []);
+  return (
+    <Dialog title={isOver ? "Your session has ended" : "Stay logged in"} {...(isOver ? {} : { onClose })}>
+      <p>
+        Give the password of <strong dir="auto">{email}</strong> to go on where you are. Nothing that you have
+        typed is lost.
+      </p>
+      <Form
+        form={login.form}
+        action="Go on"
+        extra={
+          <button type="button" onClick={() => void logout()}>
+            Log out
+          </button>
+        }
+      >
+        {/* For the browser's store of passwords. */}
+        <input type="text" autocomplete="username" value={email} readOnly hidden />
+        <LoginFields {...login} hasFocus />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+
+import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
+import { api } from "../api.ts";
+import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Page } from "../parts/page.tsx";
+import { startSession } from "../session.ts";
+import { given } from "../typed.ts";
+
+export function SignUp(): JSX.Element {
+  const form = useForm({ email: "", password: "", organizationName: "" }, async (values) => {
+    const { email, password, organizationName } = values;
+    const body = { email: email.trim(), password, organizationName: given(organizationName) };
+    startSession(await api().register({ body }));
+  });
+  return (
+    <Page title="Sign up" lead="An account with a wallet of its own. You pay for what you send, in advance.">
+      <Form form={form} action="Sign up">
+        <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
+        <TextField
+          form={form}
+          name="password"
+          label="Password"
+          type="password"
+          autocomplete="new-password"
+          hint={`At least ${minPasswordCharacters} characters. A sentence is easy to keep and hard to guess.`}
+        />
+        <TextField
+          form={form}
+          name="organizationName"
+          label="Organisation (optional)"
+          autocomplete="organization"
+          hint="Your email stands for it when there is none."
+        />
+      </Form>
+      <p>
+        You have an account? <a href="#/">Log in</a>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,170 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import { MessageType, type AcceptedMessage } from "../../../../shared/contract/sms.ts";
+import type { Template as TemplateRecord } from "../../../../shared/contract/templates.ts";
+import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/templates/render.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad, type Load } from "../parts/load.tsx";
+import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { go } from "../router.ts";
+import { given, phoneNumberOf } from "../typed.ts";
+
+/** A new template. */
+export function NewTemplate(): JSX.Element {
+  const form = useForm({ name: "", body: "" }, async (values) => {
+    const { id } = await api().createTemplate({ body: values });
+    announce("The template is added.");
+    go(`templates/${id}`);
+  });
+  return (
+    <Page title="New template" back={["#/templates", "Templates"]}>
+      <div class="columns">
+        <div class="panel">
+          <Form form={form} action="Add">
+            <TextField form={form} name="name" label="Name" />
+            <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
+          </Form>
+        </div>
+        <Section title="How it looks">
+          <TemplatePreview body={form.values.value.body} />
+        </Section>
+      </div>
+    </Page>
+  );
+}
+
+/** One template: its text, how it looks with values in it, and the way to send it. */
+export function Template({ params }: ViewProps): JSX.Element {
+  const id = params["id"] ?? "";
+  const load = useLoad(async () => api().getTemplate({ params: { id } }), [id]);
+  return (
+    <Page
+      title={load.data === undefined ? "Template" : `Template ${load.data.name}`}
+      back={["#/templates", "Templates"]}
+      actions={
+        <ConfirmButton
+          look="plain"
+          label="Delete"
+          question="Delete this template?"
+          consequence="Campaigns that were made with it keep the text that they took."
+          act={async () => {
+            await api().deleteTemplate({ params: { id } });
+            announce("The template is deleted.");
+            go("templates");
+          }}
+        />
+      }
+    >
+      <Loaded load={load}>
+        {(template) => (
+          <>
+            <Edit template={template} load={load} />
+            <Section title="Send it">
+              <Send key={template.placeholders.join(" ")} template={template} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function bodyHint(body: string): JSX.Element {
+  return (
+    <>
+      <SegmentCount text={body} /> as it stands. {"{{name}}"} is a place for a value.
+    </>
+  );
+}
+
+function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }): JSX.Element {
+  const form = useForm({ name: template.name, body: template.body }, async (values) => {
+    load.replace(await api().updateTemplate({ params: { id: template.id }, body: values }));
+    announce("The template is saved.");
+  });
+  return (
+    <div class="columns">
+      <Section title="Text">
+        <Form form={form} action="Save">
+          <TextField form={form} name="name" label="Name" />
+          <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
+        </Form>
+      </Section>
+      <Section title="How it looks">
+        <TemplatePreview body={form.values.value.body} />
+      </Section>
+    </div>
+  );
+}
+
+/** A text with its placeholders named, or with values in their place; what is wrong with it, as it is typed. */
+function TemplatePreview({ body }: { body: string }): JSX.Element {
+  const problem = problemOf(body);
+  const sample = Object.fromEntries(placeholdersOf(body).map((name) => [name, `‹${name}›`]));
+  return (
+    <>
+      <Preview sender="" text={textOf(body, sample)} />
+      {problem === undefined ? null : <Notice tone="bad">The text {problem}</Notice>}
+    </>
+  );
+}
+
+function textOf(body: string, values: Readonly<Record<string, string>>): string {
+  const rendered = renderTemplate(body, values);
+  return "text" in rendered ? rendered.text : body;
+}
+
+function Send({ template }: { template: TemplateRecord }): JSX.Element {
+  const { placeholders } = template;
+  const sent = useSignal<AcceptedMessage | undefined>(undefined);
+  // A placeholder may have the name of a field of its own.
+  const initial: Record<string, string> = { to: "", senderId: "", messageType: "" };
+  for (const name of placeholders) initial[`values.${name}`] = "";
+  const valuesIn = (all: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(placeholders.map((name) => [name, all[`values.${name}`] ?? ""]));
+  const form = useForm(initial, async (all, attemptKey) => {
+    sent.value = await api().sendTemplate({
+      params: { id: template.id },
+      body: {
+        to: phoneNumberOf(all["to"] ?? ""),
+        senderId: given(all["senderId"] ?? ""),
+        messageType: MessageType.optional().parse(given(all["messageType"] ?? "")),
+        values: valuesIn(all),
+      },
+      idempotencyKey: attemptKey,
+    });
+    announce("The message was accepted.");
+  });
+  const text = textOf(template.body, valuesIn(form.values.value));
+  return (
+    <div class="columns">
+      <Form form={form} action="Send">
+        <TextField form={form} name="to" label="To" type="tel" placeholder="+1 500 555 0000" />
+        <TextField
+          form={form}
+          name="senderId"
+          label="From"
+          hint="Left empty, it comes from your default sender ID."
+        />
+        {placeholders.map((name) => (
+          <TextField key={name} form={form} name={`values.${name}`} label={`{{${name}}}`} />
+        ))}
+      </Form>
+      <div>
+        <Preview sender={form.values.value["senderId"] ?? ""} text={text} />
+        <SegmentCount text={text} />
+        {sent.value === undefined ? null : (
+          <Notice tone="good">
+            Accepted: <a href={`#/messages/${sent.value.id}`}>message to {sent.value.to}</a>
+          </Notice>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,216 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import { everyRow, RequestError } from "../../../../shared/client.ts";
+import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
+import { api } from "../api.ts";
+import { csvOf } from "../csv.ts";
+import { useAction } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { FieldProblem, Form, TextField, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
+import { amountText, countText, Money } from "../parts/money.tsx";
+import { announce, Notice, Problem } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { PagedTable } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { saveFile } from "../save-file.ts";
+
+const words: Readonly<Record<Transaction["type"], string>> = {
+  top_up: "Top-up",
+  message: "Message",
+  refund: "Refund",
+  adjustment: "By the operator",
+  void: "Not accepted, returned",
+};
+
+/** The balance, what came in and went out, and the limits that the organisation sets itself. */
+export function Wallet(): JSX.Element {
+  const wallet = useLoad(async () => api().getWallet(), []);
+  const ledger = usePages(async (query) => api().listTransactions({ query }), []);
+  const changed = async (balance: WalletOf): Promise<void> => {
+    wallet.replace(balance);
+    await ledger.reload();
+  };
+  return (
+    <Page
+      title="Wallet"
+      lead={
+        <>
+          Messages are paid for in advance. What fails is returned. <a href="#/prices">Prices</a>
+        </>
+      }
+    >
+      <div class="columns">
+        <div>
+          <Section title="Balance">
+            <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
+          </Section>
+          <Section title="Limits">
+            <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
+          </Section>
+        </div>
+        <Section title="Top up">
+          <TopUp onDone={changed} />
+        </Section>
+      </div>
+      <Section title="Ledger" actions={<Export />}>
+        <PagedTable
+          caption="Movements of money, newest first"
+          pages={ledger}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "What", show: (entry) => <What entry={entry} /> },
+            { title: "Amount", isNumber: true, show: ({ amount }) => <Money amount={amount} signed /> },
+            {
+              title: "Balance after",
+              isNumber: true,
+              show: ({ balanceAfter }) => <Money amount={balanceAfter} />,
+            },
+          ]}
+          empty={
+            <Empty title="No movement yet">
+              <p>Top up, and the first entry is here.</p>
+            </Empty>
+          }
+        />
+      </Section>
+    </Page>
+  );
+}
+
+function What({ entry }: { entry: Transaction }): JSX.Element {
+  const { type, messageId, reason } = entry;
+  return (
+    <span>
+      {messageId === undefined ? words[type] : <a href={`#/messages/${messageId}`}>{words[type]}</a>}
+      {reason === undefined ? null : (
+        <span class="muted" dir="auto">
+          {" "}
+          {reason}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
+  const { balance, spentToday, dailySpendCap, closedAt, updatedAt } = wallet;
+  return (
+    <>
+      <p class="figure">
+        <Money amount={balance} />
+      </p>
+      {closedAt === undefined ? null : (
+        <Notice tone="bad">
+          The operator has closed the wallet on <Time at={closedAt} />: sends and top-ups are refused, refunds
+          still arrive.
+        </Notice>
+      )}
+      <Facts
+        of={[
+          [
+            "Spent today",
+            `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
+          ],
+          ["Last movement", <Time at={updatedAt} />],
+        ]}
+      />
+    </>
+  );
+}
+
+function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX.Element {
+  const form = useForm({ amount: "10" }, async ({ amount }, attemptKey) => {
+    const wallet = await api().topUpWallet({
+      body: { amount: amountOf("amount", amount) },
+      idempotencyKey: attemptKey,
+    });
+    announce(`The balance is ${amountText(wallet.balance)} now.`);
+    await onDone(wallet);
+  });
+  const error = form.error.value;
+  // Where the stage has no top-ups, its answer says who takes the money.
+  if (error instanceof RequestError && error.code === "TOP_UP_DISABLED") return <Problem error={error} />;
+  return (
+    <Form form={form} action="Top up">
+      <TextField
+        form={form}
+        name="amount"
+        label="Amount in USD"
+        inputMode="decimal"
+        hint="With at most 2 decimals."
+      />
+    </Form>
+  );
+}
+
+function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): JSX.Element {
+  const initial = {
+    dailySpendCap: String(wallet.dailySpendCap ?? ""),
+    lowBalanceThreshold: String(wallet.lowBalanceThreshold ?? ""),
+  };
+  const form = useForm(initial, async ({ dailySpendCap, lowBalanceThreshold }) => {
+    const body = {
+      dailySpendCap: amountOrNull("dailySpendCap", dailySpendCap),
+      lowBalanceThreshold: amountOrNull("lowBalanceThreshold", lowBalanceThreshold),
+    };
+    load.replace(await api().updateWallet({ body }));
+    announce("The limits are saved.");
+  });
+  return (
+    <Form form={form} action="Save">
+      <TextField
+        form={form}
+        name="dailySpendCap"
+        label="Most that may be spent in a day, in USD"
+        inputMode="decimal"
+        hint="A day is one in UTC. Empty leaves it to the operator."
+      />
+      <TextField
+        form={form}
+        name="lowBalanceThreshold"
+        label="Low balance, in USD"
+        inputMode="decimal"
+        hint="Below it the webhook event balance.low is sent, and the overview says so. Empty is never."
+      />
+    </Form>
+  );
+}
+
+/** An amount as people type it, with a comma or a point. */
+function amountOf(field: string, text: string): number {
+  const amount = Number(text.trim().replace(",", ".") || "NaN");
+  if (Number.isNaN(amount)) throw new FieldProblem(field, "must be a number such as 25 or 25.50");
+  return amount;
+}
+
+function amountOrNull(field: string, text: string): number | null {
+  return text.trim() === "" ? null : amountOf(field, text);
+}
+
+/** Writes the whole ledger into a file. */
+function Export(): JSX.Element {
+  const count = useSignal(0);
+  const { run, isBusy, error } = useAction(async () => {
+    count.value = 0;
+    const lines = [["createdAt", "id", "type", "amount", "balanceAfter", "currency", "messageId", "reason"]];
+    const entries = everyRow(async (next) => api().listTransactions({ query: { limit: 100, ...next } }));
+    for await (const each of entries) {
+      const { createdAt, id, type, amount, balanceAfter, currency, messageId = "", reason = "" } = each;
+      lines.push([createdAt, id, type, String(amount), String(balanceAfter), currency, messageId, reason]);
+      count.value += 1;
+    }
+    saveFile("ledger.csv", csvOf(lines));
+    announce(`${countText(count.value, "entry", "entries")} saved as ledger.csv.`);
+  });
+  return (
+    <div class="row">
+      {error === undefined ? null : <Problem error={error} />}
+      <button type="button" class="small" disabled={isBusy} onClick={run}>
+        {isBusy ? `${countText(count.value, "entry", "entries")} read…` : "Export as CSV"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,226 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import {
+  DeliveryState,
+  EventName,
+  type Webhook as WebhookOf,
+  type WebhookDelivery,
+} from "../../../../shared/contract/webhooks.ts";
+import { api } from "../api.ts";
+import type { ViewProps } from "../app.tsx";
+import { Code, Secret } from "../parts/copy.tsx";
+import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { ChoiceField, Form, TextField, useForm } from "../parts/form.tsx";
+import { Loaded, useLoad, usePages, usePolling, type Load } from "../parts/load.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Facts, Page, Section } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { PagedTable } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { go, linkTo } from "../router.ts";
+import { disabledReasons, eventOptions } from "./webhooks.tsx";
+
+/** One webhook: what it gets, what was delivered to it, and what can be sent again. */
+export function Webhook({ params, query }: ViewProps): JSX.Element {
+  const id = params["id"] ?? "";
+  const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
+  const state = DeliveryState.optional()
+    .catch(undefined)
+    .parse(query.get("state") ?? undefined);
+  const deliveries = usePages(
+    async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
+    [id, state],
+  );
+  // Whoever asked for a call wants to see what came of it.
+  usePolling(deliveries.data?.rows.some(isUnderWay) === true, deliveries.reload);
+  const secret = useSignal<string | undefined>(undefined);
+  return (
+    <Page
+      title="Webhook"
+      lead={<span class="break">{webhook.data?.url}</span>}
+      back={["#/webhooks", "Webhooks"]}
+      actions={
+        <ActionButton
+          label="Send a test call"
+          isPrimary
+          act={async () => {
+            await api().testWebhook({ params: { id } });
+            announce("The test call is on its way.");
+            await deliveries.reload();
+          }}
+        />
+      }
+    >
+      {secret.value === undefined ? null : (
+        <Secret label="Calls are signed with this secret now." secret={secret.value} />
+      )}
+      <Loaded load={webhook}>
+        {(shown) => (
+          <div class="columns">
+            <Section title="What it gets">
+              <Settings webhook={shown} load={webhook} />
+            </Section>
+            <Section title="State">
+              <State webhook={shown} load={webhook} onSecret={(made) => (secret.value = made)} />
+            </Section>
+          </div>
+        )}
+      </Loaded>
+      <Section title="Deliveries" actions={<StateFilter id={id} chosen={state ?? ""} />}>
+        <PagedTable
+          caption="Deliveries, newest first"
+          pages={deliveries}
+          keyOf={({ id: deliveryId }) => deliveryId}
+          columns={[
+            { title: "Event", show: ({ payload }) => payload.event },
+            { title: "State", show: (delivery) => <Status of={delivery.state} /> },
+            { title: "Answer", show: (delivery) => <Answer delivery={delivery} /> },
+            { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "Body", show: (delivery) => <Body delivery={delivery} /> },
+            {
+              title: "Actions",
+              show: (delivery) => (
+                <ActionButton
+                  label="Send again"
+                  act={async () => {
+                    await api().retryWebhookDelivery({ params: { id, deliveryId: delivery.id } });
+                    announce("It is sent again.");
+                    await deliveries.reload();
+                  }}
+                />
+              ),
+            },
+          ]}
+          empty={
+            <Empty title={state === undefined ? "Nothing was delivered yet" : `Nothing is ${state}`}>
+              <p>Send a test call, and see here what your server answered.</p>
+            </Empty>
+          }
+        />
+      </Section>
+    </Page>
+  );
+}
+
+/** Whether a delivery may come to its end soon, and not in hours. */
+function isUnderWay({ state, attempts }: WebhookDelivery): boolean {
+  return state === "pending" && attempts < 2;
+}
+
+function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+  const { lastStatus, lastError, attempts, nextAttemptAt } = delivery;
+  return (
+    <span>
+      {lastStatus === undefined ? null : <strong>{lastStatus} </strong>}
+      {lastError === undefined ? null : `${lastError} `}
+      <span class="muted">
+        {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
+        {nextAttemptAt === undefined || attempts === 0 ? null : (
+          <>
+            , the next <Time at={nextAttemptAt} />
+          </>
+        )}
+      </span>
+    </span>
+  );
+}
+
+function Body({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+  return (
+    <details>
+      <summary>Show</summary>
+      <Code code={JSON.stringify(delivery.payload, null, 2)} label={`Body of ${delivery.eventId}`} />
+    </details>
+  );
+}
+
+function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Element {
+  return (
+    <label class="row">
+      Show{" "}
+      <select
+        value={chosen}
+        onChange={(event) => {
+          location.hash = linkTo(`webhooks/${id}`, { state: event.currentTarget.value });
+        }}
+      >
+        <option value="">all</option>
+        {DeliveryState.options.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }): JSX.Element {
+  const events = useSignal<readonly string[]>(webhook.events);
+  const form = useForm({ url: webhook.url }, async ({ url }) => {
+    const body = { url: url.trim(), events: events.value.map((each) => EventName.parse(each)) };
+    load.replace(await api().updateWebhook({ params: { id: webhook.id }, body }));
+    announce("The webhook is saved.");
+  });
+  return (
+    <Form form={form} action="Save">
+      <TextField form={form} name="url" label="Address of your endpoint" type="url" />
+      <ChoiceField legend="Events" options={eventOptions} chosen={events} />
+    </Form>
+  );
+}
+
+function State({
+  webhook,
+  load,
+  onSecret,
+}: {
+  webhook: WebhookOf;
+  load: Load<WebhookOf>;
+  onSecret: (secret: string) => void;
+}): JSX.Element {
+  const { id, status, disabledReason, disabledAt, createdAt } = webhook;
+  const params = { id };
+  const isEnabled = status === "enabled";
+  return (
+    <>
+      <Facts
+        of={[
+          ["State", <Status of={status} />],
+          ["Disabled", disabledAt === undefined ? undefined : <Time at={disabledAt} />],
+          ["Created", <Time at={createdAt} />],
+          ["Id", <code>{id}</code>],
+        ]}
+      />
+      {disabledReason === undefined ? null : (
+        <Notice tone={disabledReason === "by_customer" ? "info" : "bad"}>
+          {disabledReasons[disabledReason]}
+        </Notice>
+      )}
+      <div class="row">
+        <ActionButton
+          label={isEnabled ? "Disable" : "Enable again"}
+          act={async () => load.replace(await api().updateWebhook({ params, body: { enabled: !isEnabled } }))}
+        />
+        <ConfirmButton
+          label="New secret"
+          question="Give the webhook a new secret?"
+          consequence="Calls are signed with it at once. Your server refuses them until it knows the new secret."
+          act={async () => onSecret((await api().rotateWebhookSecret({ params })).secret)}
+        />
+        <ConfirmButton
+          label="Delete"
+          question="Delete this webhook?"
+          consequence="It is called no more, and its list of deliveries is gone."
+          act={async () => {
+            await api().deleteWebhook({ params });
+            announce("The webhook is deleted.");
+            go("webhooks");
+          }}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { Customer } from "../support/api.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { ConsoleVisitor, looks, type Look } from "../support/console.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * How each view looks: in light and dark, on a phone and on a desk. What axe finds wrong fails the test, and so does a page
+ * that is wider than its screen. The screenshots are for people.
+ */
+
+/** A name that tries to be more than a name, goes the other way, and does not end. */
+const hostileName = `<img src=x onerror="document.title='broken'"> \u202Eשלום مرحبا ${"x".repeat(26)}`;
+
+interface View {
+  readonly name: string;
+  readonly address: string;
+  readonly heading: RegExp | string;
+}
+
+let browser: Browser;
+let customer: Customer;
+let newcomer: Customer;
+let views: readonly View[];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  newcomer = await Customer.register();
+  customer = await Customer.register({ balance: 20 });
+  const { client } = customer;
+  await client.updateWallet({ body: { lowBalanceThreshold: 25, dailySpendCap: 50 } });
+  const failing = await customer.send({ to: "15005550001", message: hostileName });
+  const sent = await customer.send({ message: "Your code is 123456" });
+  for (const to of ["15005550002", "447700900123", "4915112345678"]) await customer.send({ to });
+  await customer.send({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
+  const webhook = await client.createWebhook({ body: { url: "http://127.0.0.1:9/sms-events" } });
+  await client.testWebhook({ params: { id: webhook.id } });
+  await client.createApiKey({ body: { name: hostileName } });
+  const contact = await client.createContact({
+    body: {
+      phoneNumber: "15005550010",
+      firstName: hostileName,
+      tags: ["customers"],
+      attributes: { city: "x".repeat(200) },
+    },
+  });
+  await client.createContact({
+    body: { phoneNumber: "15005550011", firstName: "Grace", tags: ["customers", "London"] },
+  });
+  await client.createOptOut({ body: { phoneNumber: "15005550012" } });
+  const template = await client.createTemplate({
+    body: { name: hostileName, body: "Hello {{firstName}}, your code is {{code}}." },
+  });
+  const draft = await client.createCampaign({
+    body: {
+      name: hostileName,
+      message: "Hello {{firstName}}, the sale begins tomorrow.",
+      audience: { tags: ["customers"] },
+      senderId: "ADASHOP",
+    },
+  });
+  const launched = await client.createCampaign({
+    body: { name: "Autumn sale", message: "Hello", audience: { all: true }, senderId: "ADASHOP" },
+  });
+  await client.launchCampaign({ params: { id: launched.id } });
+  await client.createSenderId({ body: { senderId: "ADASHOP", useCase: hostileName } });
+  await client.submitKyc({ body: { businessName: hostileName, country: "GB", address: "x".repeat(500) } });
+  await vi.waitFor(async () => {
+    const { status } = await customer.message(failing.id);
+    const { status: ofCampaign } = await client.getCampaign({ params: { id: launched.id } });
+    if (status !== "failed" || ofCampaign !== "completed") throw new Error(`${status}, ${ofCampaign}`);
+  }, patience);
+  views = [
+    { name: "overview", address: "", heading: "Overview" },
+    { name: "send", address: "send", heading: "Send a message" },
+    { name: "messages", address: "messages", heading: "Messages" },
+    { name: "message-sent", address: `messages/${sent.id}`, heading: "Message to 15005550000" },
+    { name: "message-failed", address: `messages/${failing.id}`, heading: "Message to 15005550001" },
+    { name: "contacts", address: "contacts", heading: "Contacts" },
+    { name: "contact", address: `contacts/${contact.id}`, heading: /onerror/ },
+    { name: "contacts-import", address: "contacts/import", heading: "Import contacts" },
+    { name: "inbound", address: "inbound", heading: "Replies" },
+    { name: "opt-outs", address: "opt-outs", heading: "Opt-outs" },
+    { name: "templates", address: "templates", heading: "Templates" },
+    { name: "template-new", address: "templates/new", heading: "New template" },
+    { name: "template", address: `templates/${template.id}`, heading: /onerror/ },
+    { name: "campaigns", address: "campaigns", heading: "Campaigns" },
+    { name: "campaign-new", address: "campaigns/new", heading: "New campaign" },
+    { name: "campaign-draft", address: `campaigns/${draft.id}`, heading: /onerror/ },
+    { name: "campaign-completed", address: `campaigns/${launched.id}`, heading: "Autumn sale" },
+    { name: "api-keys", address: "api-keys", heading: "API keys" },
+    { name: "webhooks", address: "webhooks", heading: "Webhooks" },
+    { name: "webhook", address: `webhooks/${webhook.id}`, heading: "Webhook" },
+    { name: "wallet", address: "wallet", heading: "Wallet" },
+    { name: "prices", address: "prices", heading: "Prices" },
+    { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
+    { name: "kyc", address: "kyc", heading: "KYC" },
+    { name: "audit-log", address: "audit-log", heading: "Audit log" },
+    { name: "security", address: "security", heading: "Security" },
+    { name: "not-found", address: "nowhere", heading: "There is nothing at this address" },
+  ];
+});
+afterAll(async () => browser.close());
+
+/** What is wrong with the view that is open, each with the name of the view. */
+async function faults(visitor: ConsoleVisitor, name: string, look: Look): Promise<string[]> {
+  await visitor.screenshot(name, look);
+  const overflowPx = await visitor.overflowPx();
+  const found = [...(await visitor.violations()), ...(overflowPx > 0 ? [`${overflowPx} px too wide`] : [])];
+  return found.map((each) => `${name}: ${each}`);
+}
+
+it.each(looks)("all views look well, $colorScheme and $width px wide", { timeout: 400_000 }, async (look) => {
+  const found: string[] = [];
+  const visitor = await ConsoleVisitor.arrive(browser, look);
+  found.push(...(await faults(visitor, "login", look)));
+  await visitor.page.getByRole("link", { name: "Sign up" }).click();
+  await visitor.heading("Sign up");
+  found.push(...(await faults(visitor, "sign-up", look)));
+  await visitor.page.getByRole("link", { name: "Log in" }).click();
+  await visitor.page.getByRole("link", { name: "Forgot the password?" }).click();
+  await visitor.heading("Forgot the password");
+  found.push(...(await faults(visitor, "forgot-password", look)));
+  await visitor.page.getByRole("link", { name: "Log in" }).click();
+  await visitor.heading("Log in");
+  await visitor.login(customer.email);
+  for (const { name, address, heading } of views) {
+    await visitor.open(address, heading);
+    found.push(...(await faults(visitor, name, look)));
+  }
+  await visitor.leave();
+  expect(found).toEqual([]);
+});
+
+it.each(looks)(
+  "empty lists say what to do next, $colorScheme and $width px wide",
+  { timeout: 400_000 },
+  async (look) => {
+    const found: string[] = [];
+    const visitor = await ConsoleVisitor.arriveAs(browser, newcomer, look);
+    const empty = new Set([
+      "messages",
+      "inbound",
+      "contacts",
+      "opt-outs",
+      "templates",
+      "campaigns",
+      "api-keys",
+      "webhooks",
+      "wallet",
+      "sender-ids",
+    ]);
+    for (const { name, address, heading } of views.filter((view) => empty.has(view.name))) {
+      await visitor.open(address, heading);
+      await visitor.page.locator(".empty").waitFor();
+      found.push(...(await faults(visitor, `${name}-empty`, look)));
+    }
+    await visitor.leave();
+    expect(found).toEqual([]);
+  },
+);

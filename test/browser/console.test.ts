@@ -1,0 +1,539 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import type { Browser, Download, Route } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { snippetsFor } from "../../functions/console/app/snippets.ts";
+import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
+import { Customer, errorOf, password } from "../support/api.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { ConsoleVisitor } from "../support/console.ts";
+import { patience } from "../support/patience.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => browser.close());
+
+/** Who is at the console; when they leave, nothing may have gone wrong in the page. */
+let visitor: ConsoleVisitor;
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await visitor.page.screenshot({ path: ".build/screens/failed.png" });
+  await visitor.leave();
+});
+
+it("a newcomer comes to the gateway's address, signs up, tops up, sends, and sees the message arrive", async () => {
+  visitor = await ConsoleVisitor.arrive(browser);
+  const { page } = visitor;
+  await page.goto(`${inject("baseUrl")}/`);
+  await page.getByRole("link", { name: "Sign up" }).click();
+  await visitor.heading("Sign up");
+  await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
+  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("Organisation").fill("Ada's shop");
+  await page.getByRole("button", { name: "Sign up" }).click();
+  await visitor.heading("Overview");
+  await page.getByRole("link", { name: "Top up" }).click();
+  await visitor.heading("Wallet");
+  await page.getByLabel("Amount in USD").fill("5,50");
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByText("The balance is US$5.50 now.").waitFor();
+
+  await page.getByRole("link", { name: "Send", exact: true }).click();
+  await visitor.heading("Send a message");
+  await page.getByLabel("To", { exact: true }).fill("+1 (500) 555-0000");
+  await page.getByLabel("From").fill("ADASHOP");
+  await page.getByLabel("Message").fill("Your code is 123456");
+  await page.getByText("US$0.0079 (1 × US$0.0079)").waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("✓ sent").waitFor();
+
+  await page.getByRole("link", { name: "Messages", exact: true }).click();
+  await visitor.heading("Messages");
+  await page.getByRole("link", { name: "15005550000" }).click();
+  await visitor.heading("Message to 15005550000");
+  await page.getByText("Handed to the carrier").waitFor();
+  expect(new Set(visitor.requested.map((url) => new URL(url).origin))).toEqual(new Set([inject("baseUrl")]));
+});
+
+it("shows the first view with at most 120 kB of compressed files", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await page.reload();
+  await visitor.heading("Overview");
+  await visitor.settle();
+  const sizes = z
+    .array(z.tuple([z.string(), z.number()]))
+    .parse(
+      await page.evaluate(
+        "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]" +
+          ".map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])",
+      ),
+    )
+    .filter(([file]) => file.startsWith("/console"));
+  expect(sizes.map(([file]) => path.extname(file))).toEqual(expect.arrayContaining(["", ".css", ".js"]));
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  process.stdout.write(`The first view of the console takes ${total} bytes in ${sizes.length} files.\n`);
+  expect(total).toBeGreaterThan(20_000);
+  expect(total).toBeLessThanOrEqual(120_000);
+});
+
+it("leads a person to what is wrong with a field in the API's words, and loses nothing that they typed", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("send", "Send a message");
+  const message = page.getByLabel("Message");
+  await page.getByLabel("To", { exact: true }).fill("hello");
+  await page.getByLabel("From").fill("ACME");
+  await message.fill("é".repeat(10_000));
+  await page.getByText("10,000 characters, GSM-7, 66 segments").waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("must be at most 1600 characters long").waitFor();
+  await page.getByText("must be 7 to 15 digits in international form").waitFor();
+  const to = page.getByLabel("To", { exact: true });
+  await vi.waitFor(
+    async () => expect(await page.evaluate("document.activeElement.name")).toBe("to"),
+    patience,
+  );
+  expect(await to.getAttribute("aria-invalid")).toBe("true");
+  expect(await message.inputValue()).toHaveLength(10_000);
+});
+
+it("keeps what was typed while the network is down, and sends once although an answer is lost", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page, context } = visitor;
+  await visitor.open("send", "Send a message");
+  const send = page.getByRole("button", { name: "Send", exact: true });
+  await page.getByLabel("To", { exact: true }).fill("15005550000");
+  await page.getByLabel("From").fill("ACME");
+  await page.getByLabel("Message").fill("hello");
+  await page.getByText("US$0.0079 (").waitFor();
+  await context.setOffline(true);
+  await send.click();
+  await page.getByText("The gateway could not be reached.").waitFor();
+  await context.setOffline(false);
+
+  // This request is done, and its answer never comes back.
+  const loseAnswer = async (route: Route): Promise<void> => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route("**/v1/sms/send", loseAnswer, { times: 1 });
+  await send.click();
+  await vi.waitFor(async () => expect((await customer.client.listSms()).meta.total).toBe(1), patience);
+  await page.getByText("The gateway could not be reached.").waitFor();
+  expect(await page.getByLabel("Message").inputValue()).toBe("hello");
+  await send.click();
+  await page.getByText("Accepted just now").waitFor();
+  expect((await customer.client.listSms()).meta.total).toBe(1);
+});
+
+it("warns before the session ends, and goes on after it with what was typed", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arrive(browser);
+  const { page } = visitor;
+  await page.clock.install();
+  await page.reload();
+  await visitor.heading("Log in");
+  await visitor.login(customer.email);
+  await visitor.open("send", "Send a message");
+  await page.getByLabel("To", { exact: true }).fill("15005550000");
+  await page.getByLabel("From").fill("ACME");
+  await page.getByLabel("Message").fill("typed before");
+  const warning = page.getByText("Your session ends in less than two minutes.");
+  await page.clock.fastForward("57:00");
+  expect(await warning.count()).toBe(0);
+  await page.clock.fastForward("01:30");
+  await warning.waitFor();
+  await page.getByRole("button", { name: "Stay logged in" }).click();
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByLabel("Password").fill(`not ${password}`);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("The email or the password is wrong.").waitFor();
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await warning.count()).toBe(0);
+
+  // The new session is ended elsewhere: the send that finds out waits for the person, and is then done.
+  await customer.client.logoutEverywhere();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("Accepted just now").waitFor();
+});
+
+it("clears everything when the person logs out, and has ended the session at the gateway", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  const Stored = z.object({ token: z.string() });
+  const { token } = Stored.parse(JSON.parse(z.string().parse(await page.evaluate("sessionStorage.session"))));
+  await visitor.open("wallet", "Wallet");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await visitor.heading("Log in");
+  expect(await page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]")).toEqual([
+    0,
+    0,
+    "",
+  ]);
+  expect(errorOf(await customer.call("/v1/auth/me", { credential: token }))).toMatchObject({ status: 401 });
+  await page.goBack();
+  await visitor.heading("Log in");
+});
+
+it("imports 10,000 contacts from a spreadsheet, and says what became of each row that was none", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("contacts/import", "Import contacts");
+  const good = Array.from(
+    { length: 10_000 },
+    (_, index) => `"+1 500 ${1_000_000 + index}";Grace;"gold; ${index % 3}";Łódź`,
+  );
+  const bad = ["12;Too short;;", `+1 500 1000000;Again;;`, `not a number;<img src=x onerror=alert(1)>;;`];
+  const csv = ["Phone number;First name;Groups;City of birth", ...good, ...bad].join("\r\n");
+  await page.getByLabel("CSV file").setInputFiles({
+    name: "contacts.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(`\uFEFF${csv}`),
+  });
+  await page.getByText("10,003 rows, of which 10,001 can be imported.").waitFor();
+  await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
+  await page.getByLabel("Tags for all of them").fill("newsletter");
+  await page.getByRole("button", { name: "Import 10,001 contacts" }).click();
+  await page.getByText("10,000 contacts imported.", { exact: true }).first().waitFor({ timeout: 100_000 });
+  await page.getByText("a contact, or an earlier row, has the number").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  const { rows, meta } = await customer.client.listContacts({ query: { limit: 1 } });
+  expect(meta.total).toBe(10_000);
+  expect(rows[0]).toMatchObject({ firstName: "Grace", attributes: { City_of_birth: "Łódź" } });
+  expect(rows[0]?.tags).toEqual(expect.arrayContaining(["gold", "newsletter"]));
+});
+
+/** What stands in a file that the page lets the browser save. */
+async function savedText(download: Download): Promise<string> {
+  return readFile(await download.path(), "utf8");
+}
+
+it("exports the whole ledger", async () => {
+  const customer = await Customer.register({ balance: 5 });
+  const { id } = await customer.send();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("wallet", "Wallet");
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export as CSV" }).click();
+  const lines = (await savedText(await saved)).trim().split("\r\n");
+  expect(lines).toHaveLength(3);
+  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},`);
+  expect(lines[2]).toContain("top_up,5,5,USD,,");
+});
+
+it("makes an API key whose code sends as it stands", { timeout: 200_000 }, async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("api-keys", "API keys");
+  await page.getByLabel("Name").fill("server");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  const secret = await page.locator(".secret code").innerText();
+  await page.getByRole("button", { name: "Copy secret" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+  expect(await visitor.violations()).toEqual([]);
+
+  const folder = await mkdtemp(path.join(tmpdir(), "snippets-"));
+  const commands: Readonly<Record<string, readonly [string, ...string[]]>> = {
+    curl: ["bash"],
+    TypeScript: [process.execPath],
+    Python: ["python3"],
+    PHP: ["php"],
+    Go: ["go", "run"],
+  };
+  const ran: string[] = [];
+  for (const { language, file } of snippetsFor(inject("baseUrl"), secret)) {
+    await page.getByRole("tab", { name: language }).click();
+    const code = await page.getByRole("tabpanel").locator("pre").innerText();
+    await writeFile(path.join(folder, file), code);
+    const [command = "", ...options] = commands[language] ?? [];
+    const { stdout } = await promisify(execFile)(command, [...options, path.join(folder, file)]).catch(
+      (error: NodeJS.ErrnoException) => {
+        // A machine without this language tries out the others.
+        if (error.code === "ENOENT") return { stdout: undefined };
+        throw error;
+      },
+    );
+    if (stdout === undefined) continue;
+    expect(stdout, language).toContain("queued");
+    ran.push(language);
+  }
+  await rm(folder, { recursive: true });
+  process.stdout.write(`Tried out: ${ran.join(", ")}.\n`);
+  expect(ran).toContain("TypeScript");
+  expect((await customer.client.listSms()).meta.total).toBe(ran.length);
+
+  await page.getByRole("button", { name: "Disable", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+  await page.getByText("– disabled").waitFor();
+  expect(errorOf(await customer.call("/v1/sms", { credential: secret }))).toMatchObject({ status: 401 });
+});
+
+it("finds out why a webhook fails, sends again, and changes it", async () => {
+  let isMended = false;
+  const receiver = await startWebhookReceiver(() => (isMended ? 204 : 500));
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("webhooks", "Webhooks");
+  await page.getByLabel("Address of your endpoint").fill("ftp://127.0.0.1");
+  await page.getByRole("button", { name: "Add the webhook" }).click();
+  await page.locator(".problem").first().waitFor();
+  await page.getByLabel("Address of your endpoint").fill(receiver.url);
+  await page.getByRole("button", { name: "Add the webhook" }).click();
+  expect(await page.locator(".secret code").innerText()).toMatch(/^whsec_/);
+  await page.getByRole("link", { name: "Try it out" }).click();
+  await visitor.heading("Webhook");
+  await page.getByRole("button", { name: "Send a test call" }).click();
+  await page.getByText("500").first().waitFor();
+  isMended = true;
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByText("✓ succeeded").waitFor();
+  await page.getByText("Show", { exact: true }).click();
+  await page.getByText('"event": "ping"').waitFor();
+  await page.getByRole("button", { name: "Disable", exact: true }).click();
+  await page.getByText("You disabled it.").waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No webhooks yet").waitFor();
+  await receiver.stop();
+});
+
+it("writes a campaign, shows whom it reaches and what it costs, launches it and sees it completed", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.importContacts({
+    body: {
+      contacts: [
+        { phoneNumber: "15005550010", firstName: "Grace", tags: ["customers"] },
+        { phoneNumber: "447700900123", firstName: "Ada", tags: ["customers"] },
+        { phoneNumber: "15005550011", tags: ["customers"] },
+        { phoneNumber: "15005550012", firstName: "Edsger", tags: ["customers"], optedOut: true },
+        { phoneNumber: "15005550013", firstName: "Alan", tags: ["others"] },
+      ],
+    },
+  });
+  await customer.client.createTemplate({
+    body: { name: "sale", body: "Hello {{firstName}}, the sale begins." },
+  });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("campaigns/new", "New campaign");
+  await page.getByLabel("Name").fill("Autumn sale");
+  await page.getByLabel("Begin with a template").selectOption("sale");
+  await page.getByLabel("From").fill("ADASHOP");
+  await page.getByLabel("customers (4)").check();
+  await page.getByText("2 messages, US$0.0539").waitFor();
+  await page.getByText("1, left out").waitFor();
+  await page.getByText("1 have none for a placeholder, left out").waitFor();
+  await page.getByRole("button", { name: "Save as a draft" }).click();
+  await visitor.heading("Autumn sale");
+  await page.getByText("2 messages, US$0.0539").waitFor();
+  await page.getByRole("button", { name: "Launch" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Launch" }).click();
+  await page.getByText("✓ completed").waitFor();
+  // What the page foretold is what the gateway did.
+  const [campaign] = (await customer.client.listCampaigns()).rows;
+  expect(campaign?.progress).toMatchObject({
+    accepted: 2,
+    charged: 0.0539,
+    skipped: { optedOut: 1, unrenderable: 1 },
+  });
+});
+
+it("writes a template with its preview, and sends it with values", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("templates/new", "New template");
+  await page.getByLabel("Name").fill("code");
+  await page.getByLabel("Text").fill("Your code is {{code");
+  await page.getByText("has a placeholder that is not closed").waitFor();
+  await page.getByLabel("Text").fill("Your code is {{code}}");
+  await page.getByText("Your code is ‹code›").waitFor();
+  await page.getByRole("button", { name: "Add" }).click();
+  await visitor.heading("Template code");
+  await page.getByLabel("To", { exact: true }).fill("15005550000");
+  await page.getByLabel("From").fill("ACME");
+  await page.getByLabel("{{code}}").fill("123456");
+  await page.getByText("Your code is 123456").waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("link", { name: "message to 15005550000" }).waitFor();
+  expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
+});
+
+it("finds messages by number and state, and cancels one that waits for its time", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.send({ to: "15005550007" });
+  await customer.send({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("messages", "Messages");
+  await page.getByLabel("Number").fill("+1 500 555 0007");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("link", { name: "15005550000" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  await page.getByLabel("Number").fill("");
+  await page.getByLabel("State").selectOption("queued");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("link", { name: "15005550000" }).click();
+  await visitor.heading("Message to 15005550000");
+  await page.getByRole("button", { name: "Cancel the message" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel the message" }).click();
+  await page.getByText("– cancelled").waitFor();
+  expect(await customer.balance()).toBe(0.9921);
+});
+
+it("adds, changes and deletes a contact, and notes and lifts an opt-out", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("contacts", "Contacts");
+  await page.getByRole("button", { name: "Add a contact" }).first().click();
+  await page.getByLabel("Number").fill("+1 500 555 0010");
+  await page.getByLabel("Tags").fill("customers, London");
+  await page.getByLabel("Attributes").fill("city: London");
+  await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
+  await page.getByRole("link", { name: "15005550010" }).click();
+  await visitor.heading("15005550010");
+  await page.getByLabel("First name").fill("Grace");
+  await page.getByRole("button", { name: "Save" }).click();
+  await visitor.heading("Grace");
+  const [contact] = (await customer.client.listContacts()).rows;
+  expect(contact).toMatchObject({
+    firstName: "Grace",
+    tags: ["customers", "London"],
+    attributes: { city: "London" },
+  });
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No contacts yet").waitFor();
+  await page.getByRole("link", { name: "Opt-outs" }).click();
+  await visitor.heading("Opt-outs");
+  await page.getByLabel("Number").fill("+1 500 555 0012");
+  await page.getByRole("button", { name: "Note it" }).click();
+  await page.getByText("You noted it").waitFor();
+  await page.getByRole("button", { name: "Lift" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Lift" }).click();
+  await page.getByText("Nobody has opted out").waitFor();
+});
+
+it("requests a sender ID, submits KYC, sets a limit, and finds all of it in the audit log", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("sender-ids", "Sender IDs");
+  await page.getByLabel("Sender ID", { exact: true }).fill("ADASHOP");
+  await page.getByRole("button", { name: "Request" }).click();
+  await page.getByText("◷ pending").waitFor();
+  await visitor.open("kyc", "KYC");
+  await page.getByLabel("Name of the business").fill("Ada's shop Ltd");
+  await page.getByLabel("Country").selectOption("United Kingdom");
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("The operator of the gateway looks at it.").waitFor();
+  await visitor.open("wallet", "Wallet");
+  await page.getByLabel("Most that may be spent in a day").fill("much");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be a number such as 25").waitFor();
+  await page.getByLabel("Most that may be spent in a day").fill("25");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The limits are saved.").waitFor();
+  expect((await customer.client.getWallet()).dailySpendCap).toBe(25);
+  await visitor.open("audit-log", "Audit log");
+  for (const action of ["POST /v1/sender-ids", "POST /v1/kyc", "PATCH /v1/wallet"]) {
+    await page.getByText(action).waitFor();
+  }
+});
+
+it("changes the password, sets up a second factor, and logs in with both", async () => {
+  const customer = await Customer.register();
+  const newPassword = `${password} staple`;
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("security", "Security");
+  await page.getByLabel("The present password").fill(password);
+  await page.getByLabel("The new password").fill(newPassword);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByText("The password is changed.").waitFor();
+  await page.getByLabel("Your password, once more").fill(newPassword);
+  await page.getByRole("button", { name: "Set one up" }).click();
+  const secret = await page.locator(".secret code").innerText();
+  await page
+    .getByLabel("The six digits that the app shows now")
+    .fill(totpCode(secret, totpStepAt(new Date())));
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("Keep these recovery codes.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  const [recoveryCode = ""] = (await page.getByLabel("Recovery codes").innerText()).trim().split("\n");
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await visitor.heading("Log in");
+  await page.getByLabel("Email").fill(customer.email);
+  await page.getByLabel("Password").fill(newPassword);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByLabel("Code").fill(recoveryCode);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await visitor.heading("Overview");
+});
+
+it("has a link sent to those who have forgotten their password", async () => {
+  visitor = await ConsoleVisitor.arrive(browser);
+  const { page } = visitor;
+  await page.getByRole("link", { name: "Forgot the password?" }).click();
+  await visitor.heading("Forgot the password");
+  await page.getByLabel("Email").fill("nobody");
+  await page.getByRole("button", { name: "Send me the link" }).click();
+  await page.getByText("must be an email address").waitFor();
+  await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
+  await page.getByRole("button", { name: "Send me the link" }).click();
+  await page.getByText("an email with the link is on its way").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+});
+
+it("can be used with the keyboard alone", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arrive(browser);
+  const { page } = visitor;
+  const focused = async (): Promise<unknown> => page.evaluate("document.activeElement.textContent");
+  await page.keyboard.type(customer.email);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(password);
+  await page.keyboard.press("Enter");
+  await visitor.heading("Overview");
+  await visitor.settle();
+  // A view begins with its heading; the way past the menu is the first thing of the page.
+  expect(await focused()).toBe("Overview");
+  await page.locator(".skip").focus();
+  await page.keyboard.press("Tab");
+  expect(await focused()).toBe("SMS gateway");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("Overview");
+  await visitor.open("api-keys", "API keys");
+  await page.getByRole("button", { name: "Disable all keys" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await focused()).toBe("Disable all keys");
+});

@@ -1,0 +1,140 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { inject } from "vitest";
+import * as z from "zod";
+
+import { password } from "./api.ts";
+
+/** Where the screenshots of the console go, for people to look at. */
+const screensFolder = path.join(".build", "screens");
+
+export interface Look {
+  readonly colorScheme: "dark" | "light";
+  readonly width: number;
+}
+
+/** How the console must look well. */
+export const looks: readonly Look[] = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [360, 1280].map((width) => ({ colorScheme, width })),
+);
+
+/** A browser with the console open in it, and all that went wrong there. */
+export class ConsoleVisitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors and warnings of the page, breaches of its security policy among them. */
+  readonly complaints: string[] = [];
+  /** What the page asked for. */
+  readonly requested: string[] = [];
+
+  private constructor(context: BrowserContext, page: Page) {
+    this.context = context;
+    this.page = page;
+    page.on("request", (request) => this.requested.push(request.url()));
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() !== "error" && message.type() !== "warning") return;
+      // The browser says of each answer that is no success that it is none; those the console shows itself.
+      if (!message.text().startsWith("Failed to load resource")) this.complaints.push(message.text());
+    });
+  }
+
+  /** Opens the console for somebody whom nobody knows there. */
+  static async arrive(browser: Browser, look: Partial<Look> = {}): Promise<ConsoleVisitor> {
+    const { colorScheme = "light", width = 1280 } = look;
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: 900 },
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
+      reducedMotion: "reduce",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await context.addInitScript({ content: axe.source });
+    const visitor = new ConsoleVisitor(context, await context.newPage());
+    await visitor.page.goto(`${inject("baseUrl")}/console`);
+    await visitor.heading("Log in");
+    return visitor;
+  }
+
+  /** Opens the console for a customer who is there already. */
+  static async arriveAs(
+    browser: Browser,
+    { email }: { email: string },
+    look: Partial<Look> = {},
+  ): Promise<ConsoleVisitor> {
+    const visitor = await ConsoleVisitor.arrive(browser, look);
+    await visitor.login(email);
+    return visitor;
+  }
+
+  async login(email: string): Promise<void> {
+    await this.page.getByLabel("Email").fill(email);
+    await this.page.getByLabel("Password").fill(password);
+    await this.page.getByRole("button", { name: "Log in" }).click();
+    await this.heading("Overview");
+  }
+
+  /** Waits for a view by its heading. */
+  async heading(name: RegExp | string): Promise<void> {
+    await this.page.getByRole("heading", { level: 1, name, exact: typeof name === "string" }).waitFor();
+  }
+
+  /** Opens a view by its address, and waits until it has read what it shows. */
+  async open(address: string, heading: RegExp | string): Promise<void> {
+    await this.page.goto(`${inject("baseUrl")}/console#/${address}`);
+    await this.heading(heading);
+    await this.settle();
+  }
+
+  /** Waits until nothing is being read any more. */
+  async settle(): Promise<void> {
+    await this.page.locator(".loading").first().waitFor({ state: "detached" });
+  }
+
+  /** What axe finds wrong with the page as it is, each with the places. */
+  async violations(): Promise<string[]> {
+    const found: unknown = await this.page.evaluate("axe.run()");
+    const { violations } = z
+      .object({
+        violations: z.array(
+          z.object({
+            id: z.string(),
+            nodes: z.array(z.object({ html: z.string(), failureSummary: z.string() })),
+          }),
+        ),
+      })
+      .parse(found);
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+    );
+  }
+
+  /** Whether the page is wider than the screen, which nobody should have to scroll. */
+  async overflowPx(): Promise<number> {
+    return z
+      .number()
+      .parse(
+        await this.page.evaluate(
+          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        ),
+      );
+  }
+
+  async screenshot(name: string, { colorScheme, width }: Look): Promise<void> {
+    await mkdir(screensFolder, { recursive: true });
+    await this.page.screenshot({
+      path: path.join(screensFolder, `${name}-${width}-${colorScheme}.png`),
+      fullPage: true,
+    });
+  }
+
+  /** @throws Error when something went wrong in the page, a breach of its security policy for instance */
+  async leave(): Promise<void> {
+    await this.context.close();
+    if (this.complaints.length > 0) throw new Error(`the page complained: ${this.complaints.join("; ")}`);
+  }
+}
