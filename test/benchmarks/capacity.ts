@@ -3,8 +3,9 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { openWallet } from "../support/wallets.ts";
 import { customerDeeds, type Deed } from "./deeds.ts";
+import type { Figure, Suite } from "./figures.ts";
 import { clockOf, print, startBenchmarkGateway, type Clock } from "./gateway.ts";
-import { Meter, noUsage, shareOf, sumOf, type Reading, type Usage } from "./meter.ts";
+import { Meter, noUsage, shareOf, shortName, sumOf, type Reading, type Usage } from "./meter.ts";
 import { prices } from "./prices.ts";
 
 // `npm run bench -- capacity`: what each deed of a customer, and each wallet that nothing happens to, uses of AWS.
@@ -84,6 +85,47 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
   await gateway.stop();
   return true;
 }
+
+/** The deeds of a message's life are enough where there is little time. */
+const quickDeeds = new Set(["send", "send, with a webhook"]);
+
+/** What the project has set itself: units, and dollars a million. */
+const budgets: Readonly<Record<string, number>> = {
+  "accept: write units": 5,
+  "accept: read units": 1,
+  "send: write units": 7,
+  "send: $ a million": 9,
+  "send, with a webhook: write units": 10,
+  "send, with a webhook: $ a million": 14,
+};
+
+/** The deeds in figures of the common table. */
+export const capacitySuite: Suite = async ({ isQuick }, note) => {
+  const meter = new Meter();
+  const gateway = await startBenchmarkGateway(meter);
+  await meter.watch(gateway);
+  const figures: Figure[] = [];
+  const add = (deed: string, what: string, value: number, unit: string): void => {
+    const atMost = budgets[`${deed}: ${what}`];
+    const figure = { suite: "capacity", what: `${deed}: ${what}`, value, unit };
+    figures.push(atMost === undefined ? figure : { ...figure, atMost });
+  };
+  const addUnits = (deed: string, { writeUnits, readUnits }: Usage): void => {
+    add(deed, "write units", writeUnits, "units");
+    add(deed, "read units", readUnits, "units");
+  };
+  for (const deed of await customerDeeds(gateway, meter, clockOf(gateway))) {
+    if (isQuick && !quickDeeds.has(deed.name)) continue;
+    note(`capacity: ${deed.name}`);
+    const { total, byFunction, dollarsPerMillion } = await measureDeed(meter, deed);
+    const accept = byFunction["SendSms"];
+    if (deed.name === "send" && accept !== undefined) addUnits("accept", accept);
+    addUnits(deed.name, total);
+    add(deed.name, "$ a million", dollarsPerMillion, "$");
+  }
+  await gateway.stop();
+  return figures;
+};
 
 async function measureDeed(meter: Meter, deed: Deed): Promise<Figures> {
   const { name, prepare, act, besides, repeats = defaultRepeats, messages = 1 } = deed;
@@ -174,11 +216,6 @@ function dollarsOf(usage: Usage, logBytes: number): number {
     usage.lambdaCalls * prices.lambdaCall +
     (logBytes / 1e9) * prices.logGigabyte
   );
-}
-
-/** The name that a function has in the tables of routes and workers: `ApiSendSmsFunction1A2B3C4D` is `SendSms`. */
-function shortName(functionName: string): string {
-  return functionName.replace(/^Api(?=[A-Z])/, "").replace(/Function[0-9A-F]{8}$/, "");
 }
 
 function printTables(figures: readonly Figures[], background: readonly Background[]): void {

@@ -5,6 +5,7 @@ import { createClient } from "../../shared/client.ts";
 import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { onePrice } from "../support/prices.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 
 // `npm run bench -- dashboard`: how long GET /v1/dashboard/stats takes for a customer with 1,000 messages and for one
@@ -40,7 +41,7 @@ export async function benchmarkDashboard(): Promise<boolean> {
         newMessage(
           organization.id,
           { to: "15005550000", message: "hello", senderId: "ACME", language: "English" },
-          at,
+          { queuedAt: at, prices: onePrice },
         ),
       );
       await acceptTogether(block, () => []);

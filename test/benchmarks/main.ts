@@ -2,21 +2,56 @@ import { Command } from "commander";
 
 import { benchmarkBusyWallet } from "./busy-wallet.ts";
 import { benchmarkCampaign } from "./campaign.ts";
-import { benchmarkCapacity } from "./capacity.ts";
+import { benchmarkCapacity, capacitySuite } from "./capacity.ts";
+import { coldStartSuite } from "./cold-start.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
+import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
+import { print } from "./gateway.ts";
+import { benchmarkIsolation } from "./isolation.ts";
+import { peersSuite } from "./peers.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 
-// `npm run bench -- <suite>`: measures a gateway of its own. It ends with 1 when what a suite asserts does not hold.
+// `npm run bench`: all that there are figures of, in one table. `npm run bench -- <suite>`: one suite. It ends with 1 when
+// what a suite asserts does not hold; a budget that is missed is said in the table.
 
 const program = new Command("npm run bench --")
   .description("Measures the gateway on this machine, on a gateway of its own with its data in memory.")
   .helpCommand(false);
 
+interface FigureOptions {
+  readonly json?: true;
+  readonly quick?: true;
+}
+
+const suites: readonly { readonly name: string; readonly description: string; readonly suite: Suite }[] = [
+  {
+    name: "cold-start",
+    description: "how large each bundle is, and how long it takes to load, beside its floor",
+    suite: coldStartSuite,
+  },
+  { name: "peers", description: "Kannel beside this gateway, where it is installed", suite: peersSuite },
+];
+
+program
+  .option("--json", "print the figures as one JSON array")
+  .option("--quick", "measure less of it, in under a minute")
+  .action(async (options: FigureOptions) => {
+    await report([capacitySuite, ...suites.map(({ suite }) => suite)], options);
+  });
+
+for (const { name, description, suite } of suites) {
+  withFigureOptions(program.command(name).description(description)).action(
+    async (_: object, command: Command) => report([suite], command.optsWithGlobals()),
+  );
+}
+
 program
   .command("capacity")
   .description("what each deed uses of AWS, and what that costs")
   .option("--json", "print the figures as one JSON object")
-  .action(async ({ json }: { json?: true }) => end(await benchmarkCapacity({ isJson: json === true })));
+  .action(async (_: object, command: Command) =>
+    end(await benchmarkCapacity({ isJson: command.optsWithGlobals()["json"] === true })),
+  );
 
 program
   .command("webhooks")
@@ -41,7 +76,31 @@ program
   .description("how long the dashboard takes for a customer with few messages and for one with many")
   .action(async () => end(await benchmarkDashboard()));
 
+program
+  .command("isolation")
+  .description("what a customer notices of fifty clients of another organisation that call without a pause")
+  .action(async () => end(await benchmarkIsolation()));
+
 await program.parseAsync();
+
+function withFigureOptions(command: Command): Command {
+  return command
+    .option("--json", "print the figures as one JSON array")
+    .option("--quick", "measure less of it");
+}
+
+/** Runs suites one after another, and prints what they have measured. */
+async function report(
+  chosen: readonly Suite[],
+  { json: isJson = false, quick: isQuick = false }: { readonly json?: boolean; readonly quick?: boolean },
+): Promise<never> {
+  const figures: Figure[] = [];
+  for (const suite of chosen) {
+    figures.push(...(await suite({ isQuick }, (text) => void process.stderr.write(`${text}\n`))));
+  }
+  print(isJson ? JSON.stringify(figures, undefined, 2) : tableOfFigures(figures));
+  return end(true);
+}
 
 function end(holds: boolean): never {
   process.exit(holds ? 0 : 1);

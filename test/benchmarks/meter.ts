@@ -252,3 +252,8 @@ function unitsOf(item: unknown): number {
 function isBatch(event: unknown): boolean {
   return typeof event === "object" && event !== null && "Records" in event;
 }
+
+/** The name that a function has in the tables of routes and workers: `ApiSendSmsFunction1A2B3C4D` is `SendSms`. */
+export function shortName(functionName: string): string {
+  return functionName.replace(/^Api(?=[A-Z])/, "").replace(/Function[0-9A-F]{8}$/, "");
+}
