@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-import { localCredentials } from "./infra/local/connections.ts";
-import { environmentNames } from "./shared/platform/config.ts";
+import { localSettings } from "./test/support/local-settings.ts";
 
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
 const sharedGateway = {
@@ -26,25 +25,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A test that asserts nothing proves nothing.
     expect: { requireAssertions: true },
-    // Domain code runs inside a test with the settings of the local stage, and never reaches a real account.
-    env: {
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
-      [environmentNames.stage]: "local",
-      [environmentNames.webhookKeySecretId]: "webhook-key",
-      [environmentNames.topUpEnabled]: "true",
-      [environmentNames.webhookTargets]: "any",
-      [environmentNames.carrier]: "sandbox",
-      [environmentNames.behindFirewall]: "false",
-      [environmentNames.policies.senderIds]: "any",
-      [environmentNames.policies.kyc]: "none",
-      [environmentNames.policies.verifiedEmail]: "none",
-      [environmentNames.policies.countries]: "any",
-      [environmentNames.policies.passwords]: "any",
-      [environmentNames.policies.redactOneTimeCodes]: "false",
-      [environmentNames.policies.apiKeysManageKeys]: "true",
-    },
+    env: { ...localSettings },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [
       { test: { name: "unit", include: ["test/{conventions,unit}/**/*.test.ts"] } },
@@ -54,12 +35,21 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,chaos,conventions,deploy,model,sam,unit}/**"],
+          exclude: ["test/{browser,carriers,chaos,conventions,deploy,model,sam,unit}/**"],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
+      // It needs Kannel, which it installs where it can.
+      {
+        test: {
+          name: "carriers",
+          include: ["test/carriers/**/*.test.ts"],
+          globalSetup: ["test/carriers/install-kannel.ts"],
+          testTimeout: 300_000,
+        },
+      },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },
       // Deployed to an emulator of AWS, with all tests of the endpoints. It needs Python, and takes minutes too.

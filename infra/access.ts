@@ -24,8 +24,14 @@ export interface Access {
   readonly sessionKey?: readonly SessionKeyAction[];
   /** Whether it may read the key that the secrets of webhooks are sealed with. */
   readonly webhookKey?: true;
-  /** Whether it may hand messages to the stage's carrier. */
+  /** Whether it may read what the calls of carriers are verified with. */
+  readonly callbackSecrets?: true;
+  /** Whether it may read the key that the secrets of second factors are sealed with. */
+  readonly secondFactorKey?: true;
+  /** Whether it may hand messages to carriers, and read what they know us by. */
   readonly carrier?: true;
+  /** Whether it may send emails from the stage's address. */
+  readonly email?: true;
 }
 
 /*
@@ -40,7 +46,14 @@ export const changesWallet = {
 
 /** To hold those who send against the policies of the stage, and what they send too. */
 export const checksSender = { ORG: ["GetItem"], SENDER: ["GetItem"] } as const satisfies TableAccess;
-const checksMessages = { ...checksSender, CONTACTS: ["GetItem"] } as const satisfies TableAccess;
+const checksMessages = {
+  ...checksSender,
+  CONTACTS: ["GetItem"],
+  OPT_OUTS: ["GetItem"],
+} as const satisfies TableAccess;
+
+/** To know what messages cost. */
+export const readsPrices = { PRICES: ["GetItem", "Query"] } as const satisfies TableAccess;
 
 /** To tell customers that their balance is low, or that they have spent what they may in a day. */
 export const tellsOfWallet = {
@@ -52,6 +65,7 @@ export const tellsOfWallet = {
 const acceptsMessages = grant(changesWallet, tellsOfWallet, {
   table: {
     ...checksMessages,
+    ...readsPrices,
     MESSAGES: ["PutItem", "DeleteItem"],
     STATS: ["UpdateItem"],
     LIMIT: ["UpdateItem"],
@@ -70,7 +84,13 @@ export const movesWebhookSecrets = {
 
 /** To know who calls, and that they still may; and to note that a key was used. */
 const authenticates: Access = {
-  table: { KEY: ["GetItem"], KEY_USES: ["UpdateItem"], ORG: ["GetItem"], USER: ["GetItem"] },
+  table: {
+    KEY: ["GetItem"],
+    KEY_USES: ["UpdateItem"],
+    LIMIT: ["UpdateItem"],
+    ORG: ["GetItem"],
+    USER: ["GetItem"],
+  },
   sessionKey: ["GetPublicKey"],
 };
 
@@ -79,8 +99,33 @@ const remembersAnswers: Access = {
   table: { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] },
 };
 
+/** To ask somebody for their password or a code, so often as a log-in may. */
+const checksCredentials = {
+  CREDENTIALS: ["GetItem"],
+  LIMIT: ["UpdateItem"],
+  KNOWN_NETWORK: ["GetItem"],
+} as const satisfies TableAccess;
+
 /** To write into the audit log. Nobody may change or take away what is in it. */
 const isAudited = { table: { AUDIT: ["PutItem"] } } as const satisfies Access;
+
+const addsContacts: Access = {
+  table: { OPT_OUTS: ["GetItem"] },
+  transactions: [{ CONTACTS: ["PutItem"], OPT_OUTS: ["UpdateItem"], ORG: ["UpdateItem"] }],
+};
+
+/** To set and lift opt-outs, and to note that on the contacts that have the numbers. */
+export const changesOptOuts = {
+  table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] },
+  transactions: [{ CONTACTS: ["UpdateItem"], OPT_OUTS: ["UpdateItem", "DeleteItem"] }],
+} as const satisfies Access;
+
+/** To take what carriers report. */
+const takesReports: Access = {
+  table: { CARRIERS: ["Query"] },
+  queues: ["carrierReports"],
+  callbackSecrets: true,
+};
 
 /** What the function of each operation may touch, beside what follows from the columns of its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
@@ -90,37 +135,108 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     transactions: [
       {
         USER: ["PutItem"],
+        CREDENTIALS: ["PutItem"],
+        MEMBERS: ["PutItem"],
         EMAIL: ["PutItem"],
         ORG: ["PutItem"],
         WALLET: ["PutItem"],
         WALLETS: ["PutItem"],
         AUDIT: ["PutItem"],
+        DUE: ["PutItem"],
       },
     ],
+    queues: ["emails"],
     sessionKey: ["Sign"],
   },
   login: {
     table: {
       ...isAudited.table,
+      ...checksCredentials,
       USER: ["GetItem"],
+      CREDENTIALS: ["GetItem", "UpdateItem"],
       EMAIL: ["GetItem"],
       ORG: ["GetItem"],
-      LIMIT: ["UpdateItem"],
       KNOWN_NETWORK: ["GetItem", "PutItem"],
     },
+    // To move the hash of a password that release 0.2 wrote.
+    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["PutItem"] }],
     sessionKey: ["Sign"],
+    secondFactorKey: true,
   },
   logout: { table: { USER: ["UpdateItem"] } },
   logoutEverywhere: { table: { USER: ["UpdateItem"] } },
+  requestEmailVerification: { table: { USER: ["GetItem"], LIMIT: ["UpdateItem"] }, queues: ["emails"] },
+  verifyEmail: {
+    table: { USER: ["GetItem"], EMAIL_TOKEN: ["GetItem"] },
+    transactions: [
+      { EMAIL_TOKEN: ["DeleteItem"], USER: ["UpdateItem"], ORG: ["UpdateItem"], AUDIT: ["PutItem"] },
+    ],
+  },
+  acceptInvitation: {
+    table: { EMAIL_TOKEN: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"] },
+    transactions: [
+      {
+        EMAIL: ["PutItem"],
+        EMAIL_TOKEN: ["DeleteItem"],
+        INVITATION: ["DeleteItem"],
+        MEMBERS: ["PutItem", "DeleteItem"],
+        USER: ["PutItem"],
+        CREDENTIALS: ["PutItem"],
+        ORG: ["UpdateItem"],
+        AUDIT: ["PutItem"],
+      },
+    ],
+  },
+  startTotp: {
+    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "PutItem"] },
+    secondFactorKey: true,
+  },
+  confirmTotp: {
+    table: checksCredentials,
+    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["UpdateItem"] }],
+    secondFactorKey: true,
+  },
+  deleteTotp: {
+    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "UpdateItem"] },
+    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["DeleteItem"] }],
+    secondFactorKey: true,
+  },
+  requestPasswordReset: { table: { LIMIT: ["UpdateItem"] }, queues: ["emails"] },
+  resetPassword: {
+    table: { USER: ["GetItem"], EMAIL_TOKEN: ["GetItem"], ORG: ["GetItem", "Query"] },
+    transactions: [
+      {
+        EMAIL_TOKEN: ["DeleteItem"],
+        CREDENTIALS: ["PutItem"],
+        USER: ["UpdateItem"],
+        ORG: ["UpdateItem"],
+        AUDIT: ["PutItem"],
+        DUE: ["PutItem"],
+      },
+      { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
+    ],
+    queues: ["emails"],
+  },
+  changePassword: {
+    table: {
+      USER: ["GetItem"],
+      CREDENTIALS: ["GetItem"],
+      LIMIT: ["UpdateItem"],
+      KNOWN_NETWORK: ["GetItem"],
+    },
+    transactions: [{ CREDENTIALS: ["PutItem"], USER: ["UpdateItem"], DUE: ["PutItem"] }],
+    queues: ["emails"],
+  },
+  getAccountPage: {},
   getMe: { table: { USER: ["GetItem"] } },
   listApiKeys: { table: { ORG: ["Query"], KEY_USES: ["Query"] } },
   createApiKey: {
     table: { ORG: ["GetItem"] },
-    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"] }],
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"], USER: ["UpdateItem"] }],
   },
   rotateApiKey: {
     table: { ORG: ["GetItem"] },
-    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem", "UpdateItem"] }],
+    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem", "UpdateItem"], USER: ["UpdateItem"] }],
   },
   disableApiKey: {
     table: { ORG: ["GetItem", "Query"], KEY_USES: ["GetItem"] },
@@ -134,14 +250,47 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     table: { ORG: ["GetItem", "Query"] },
     transactions: [{ ORG: ["UpdateItem"], KEY: ["UpdateItem"] }],
   },
+  listMembers: { table: { MEMBERS: ["Query"], USER: ["GetItem"], INVITATION: ["GetItem"] } },
+  inviteMember: {
+    table: {
+      MEMBERS: ["GetItem", "Query"],
+      USER: ["GetItem"],
+      INVITATION: ["GetItem"],
+      LIMIT: ["UpdateItem"],
+    },
+    transactions: [{ MEMBERS: ["PutItem"], INVITATION: ["PutItem"], ORG: ["UpdateItem"], DUE: ["PutItem"] }],
+    queues: ["emails"],
+  },
+  updateMember: {
+    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"] },
+    transactions: [
+      { USER: ["UpdateItem"], MEMBERS: ["PutItem"], ORG: ["UpdateItem"], INVITATION: ["UpdateItem"] },
+    ],
+  },
+  deleteMember: {
+    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem", "Query"] },
+    transactions: [
+      {
+        USER: ["UpdateItem", "DeleteItem"],
+        EMAIL: ["DeleteItem"],
+        CREDENTIALS: ["DeleteItem"],
+        EMAIL_TOKEN: ["DeleteItem"],
+        MEMBERS: ["DeleteItem"],
+        INVITATION: ["DeleteItem"],
+        ORG: ["UpdateItem"],
+      },
+      { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
+    ],
+  },
   sendSms: acceptsMessages,
-  estimateSms: { table: { WALLET: ["GetItem"] } },
+  estimateSms: { table: { ...readsPrices, WALLET: ["GetItem"] } },
   listSms: { table: { MESSAGES: ["Query"], WALLET: ["GetItem"] } },
   getSms: { table: { MESSAGES: ["GetItem"] } },
   cancelSms: grant(changesWallet, {
     table: { MESSAGES: ["GetItem"], STATS: ["UpdateItem"] },
     transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], MESSAGES: ["UpdateItem"] }],
   }),
+  listPrices: { table: readsPrices },
   listCampaigns: { table: { CAMPAIGNS: ["Query"], ORG: ["GetItem"], STATS: ["Query"] } },
   createCampaign: {
     table: { ...checksSender, TEMPLATES: ["GetItem"] },
@@ -208,17 +357,24 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   setDefaultSenderId: { table: { ORG: ["GetItem", "Query"] }, transactions: [{ ORG: ["UpdateItem"] }] },
   listContacts: { table: { CONTACTS: ["Query"], ORG: ["GetItem"] } },
-  createContact: { transactions: [{ CONTACTS: ["PutItem"], ORG: ["UpdateItem"] }] },
-  importContacts: { transactions: [{ CONTACTS: ["PutItem"], ORG: ["UpdateItem"] }] },
+  createContact: addsContacts,
+  importContacts: addsContacts,
   getContact: { table: { CONTACTS: ["GetItem"] } },
   updateContact: {
-    table: { CONTACTS: ["GetItem"] },
-    transactions: [{ CONTACTS: ["PutItem", "UpdateItem", "DeleteItem"] }],
+    table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] },
+    transactions: [
+      { CONTACTS: ["PutItem", "UpdateItem", "DeleteItem"], OPT_OUTS: ["UpdateItem", "DeleteItem"] },
+    ],
   },
   deleteContact: {
     table: { CONTACTS: ["GetItem"] },
-    transactions: [{ CONTACTS: ["DeleteItem"], ORG: ["UpdateItem"] }],
+    transactions: [{ CONTACTS: ["DeleteItem"], OPT_OUTS: ["UpdateItem"], ORG: ["UpdateItem"] }],
   },
+  listOptOuts: { table: { OPT_OUTS: ["Query"] } },
+  createOptOut: changesOptOuts,
+  getOptOut: { table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] } },
+  deleteOptOut: changesOptOuts,
+  listInbound: { table: { INBOUND: ["Query"] } },
   listTemplates: { table: { TEMPLATES: ["Query"], ORG: ["GetItem"] } },
   createTemplate: { transactions: [{ TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] }] },
   getTemplate: { table: { TEMPLATES: ["GetItem"] } },
@@ -226,6 +382,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   deleteTemplate: { transactions: [{ TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] }] },
   sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
   listAuditLog: { table: { AUDIT: ["Query"] } },
+  getCarrierReport: takesReports,
+  postCarrierReport: takesReports,
+  getConsole: {},
+  getConsoleFile: {},
   getRoot: {},
   getOpenApi: {},
   getDocs: {},
@@ -256,7 +416,10 @@ export function grant(...grants: readonly Access[]): Access {
     sessionKey: [...new Set(grants.flatMap(({ sessionKey = [] }) => sessionKey))],
     ...(grants.some(({ agenda }) => agenda) ? { agenda: true } : {}),
     ...(grants.some(({ webhookKey }) => webhookKey) ? { webhookKey: true } : {}),
+    ...(grants.some(({ callbackSecrets }) => callbackSecrets) ? { callbackSecrets: true } : {}),
+    ...(grants.some(({ secondFactorKey }) => secondFactorKey) ? { secondFactorKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
+    ...(grants.some(({ email }) => email) ? { email: true } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { glob, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -76,12 +77,73 @@ export async function bundleFunctions(): Promise<void> {
     banner: { js: requireBanner },
   });
   for (const file of DocsFile.options) {
-    const content = await readFile(path.join(swaggerUiFolder, file));
-    await writeFile(
-      path.join(bundleFolder("docs/get-docs-file"), `${file}.gz`),
-      gzipSync(content, { level: 9 }),
-    );
+    await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
   }
+  await bundleConsole();
+}
+
+/** Bundles the console, a file for each view, and puts it beside the functions that serve it. */
+async function bundleConsole(): Promise<void> {
+  const appFolder = path.join(projectRoot, "functions/console/app");
+  const { outputFiles } = await build({
+    absWorkingDir: projectRoot,
+    entryPoints: ["main.tsx", "main.css"].map((name) => path.join(appFolder, name)),
+    outdir: partsFolder,
+    entryNames: "[name]-[hash]",
+    write: false,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    platform: "browser",
+    target: "es2022",
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const files = contentAddressed(outputFiles.map((file) => [path.basename(file.path), file.text]));
+  for (const { name, content } of files) await putBeside("console/get-console-file", name, content);
+  const page = await readFile(path.join(appFolder, "index.html"), "utf8");
+  const named = page.replaceAll(/\{\{main\.(css|js)\}\}/g, (_, ending: string) => {
+    const main = files.find(({ name }) => name.startsWith("main-") && name.endsWith(`.${ending}`));
+    if (main === undefined) throw new Error(`the console has no main.${ending}`);
+    return main.name;
+  });
+  await putBeside("console/get-console", "index.html", named);
+}
+
+/**
+ * Gives files of one build names that say what is in them all. The hashes that esbuild puts into names come from the
+ * folders of packages too, and would be others in another checkout.
+ */
+function contentAddressed(
+  files: readonly (readonly [name: string, text: string])[],
+): { name: string; content: string }[] {
+  const hashed = /\b([\w-]+)-[0-9A-Z]{8}\.(css|js)\b/g;
+  const byContent = files
+    .map(([name, text]) => ({
+      name,
+      text,
+      content: `${name.replace(hashed, "$1.$2")} ${text.replaceAll(hashed, "")}`,
+    }))
+    .toSorted((one, other) => (one.content < other.content ? -1 : 1));
+  const digest = createHash("sha256")
+    .update(byContent.map(({ content }) => content).join("\n"))
+    .digest("hex")
+    .slice(0, 12);
+  const names = new Map(
+    byContent.map(({ name }, index) => [name, name.replace(hashed, `$1-${digest}${index}.$2`)]),
+  );
+  return byContent.map(({ name, text }) => ({
+    name: names.get(name) ?? name,
+    content: text.replaceAll(hashed, (found) => names.get(found) ?? found),
+  }));
+}
+
+/** Puts a file beside the bundle of a function, compressed. */
+async function putBeside(functionName: string, file: string, content: string | Uint8Array): Promise<void> {
+  await writeFile(path.join(bundleFolder(functionName), `${file}.gz`), gzipSync(content, { level: 9 }));
 }
 
 /** Brings rows of the route table into a handler, and leaves all else to be imported, unless nothing of it is used. */

@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy, Stack, Validations, type App } from "aws-cdk-lib";
+import { CfnOutput, NestedStack, RemovalPolicy, Stack, Validations, type App } from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
@@ -29,7 +29,12 @@ export class GatewayStack extends Stack {
       terminationProtection: keepData,
       tags: { ...tags, stage: stage.name },
     });
-    const alarms = new Alarms(this, "Alarms", stage);
+    // CloudFormation takes 500 resources in a stack. What only watches the others is in one of its own, which is deployed,
+    // taken back and deleted with this one.
+    const monitoring = new NestedStack(this, "Monitoring", {
+      description: "Alarms, the dashboard and what lets new code in gradually",
+    });
+    const alarms = new Alarms(this, "Alarms", { stage, monitoring });
     // Its id is another than that of the secret which older releases signed with: CloudFormation changes no type.
     const sessionKey = new Key(this, "SessionSigningKey", {
       description: "Signs the session tokens of customers",
@@ -41,32 +46,38 @@ export class GatewayStack extends Stack {
     });
     const table = gatewayTable(this, stage);
     const webhookKey = this.#webhookKey(stage);
+    const secondFactorKey = this.#secondFactorKey(stage);
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
-    const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
+    const deployments = gradualDeployment
+      ? new GradualDeployments(monitoring, "Deployments", alarms)
+      : undefined;
     const backend = {
       stage,
       table,
       sessionKey,
       webhookKey,
+      secondFactorKey,
       queues,
       originKey: firewall?.originKey,
       deployments,
     };
     const api = new GatewayApi(this, "Api", backend);
-    addWorkers(this, backend, alarms);
-    addStageAlarms({ stage, api, table, alarms });
-    addDashboard(this, { stage, api, table, queues, alarms });
-    addBudget(this, stage);
     const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
+    addWorkers(this, { ...backend, apiUrl: edge.url }, alarms);
+    addStageAlarms({ stage, api, table, alarms });
+    const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
+    addBudget(this, stage);
     new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
+    new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }
     new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
+    new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
   }
 
   /** The key of the secrets of webhooks, which belongs to the table: whatever is restored or adopted needs it. */
@@ -86,6 +97,24 @@ export class GatewayStack extends Stack {
         "says what to do when it is known to others.",
     });
     return webhookKey;
+  }
+
+  /** The key of the secrets of second factors. It belongs to the table too. */
+  #secondFactorKey({ adoptSecondFactorKey, keepData }: Stage): Backend["secondFactorKey"] {
+    if (adoptSecondFactorKey !== undefined) {
+      return Secret.fromSecretCompleteArn(this, "AdoptedSecondFactorKey", adoptSecondFactorKey);
+    }
+    const secondFactorKey = new Secret(this, "SecondFactorKey", {
+      description: "Seals the secrets of second factors in the table",
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    Validations.of(secondFactorKey).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason:
+        "With a new key no code of an app could be checked, and each user would need a recovery code to get in.",
+    });
+    return secondFactorKey;
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {

@@ -1,10 +1,12 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../shared/platform/jobs/shards.ts";
 import {
+  changesOptOuts,
   changesWallet,
   checksSender,
   grant,
   movesWebhookSecrets,
+  readsPrices,
   tellsOfWallet,
   type Access,
 } from "./access.ts";
@@ -58,8 +60,14 @@ export const workers = {
         // What may have changed since the message was accepted: whose its sender ID is, and who has opted out.
         CONTACTS: ["GetItem"],
         MESSAGES: ["GetItem", "UpdateItem"],
+        OPT_OUTS: ["GetItem"],
+        ...readsPrices,
         ORG: ["GetItem"],
         SANDBOX: ["UpdateItem"],
+        // Which carriers there are, whether they work, and when they take the next message.
+        CARRIERS: ["Query"],
+        BREAKERS: ["Query", "UpdateItem"],
+        PACE: ["UpdateItem"],
         SENDER: ["GetItem"],
         SENDING: ["GetItem"],
         STATS: ["UpdateItem"],
@@ -88,6 +96,7 @@ export const workers = {
     access: grant(changesWallet, tellsOfWallet, {
       table: {
         ...checksSender,
+        ...readsPrices,
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         CONTACTS: ["GetItem", "Query"],
         MESSAGES: ["DeleteItem", "Query"],
@@ -123,6 +132,48 @@ export const workers = {
       },
     },
   },
+  sendEmail: {
+    timeoutSeconds: 20,
+    access: {
+      table: {
+        USER: ["GetItem"],
+        EMAIL: ["GetItem"],
+        INVITATION: ["GetItem"],
+        ORG: ["GetItem"],
+        EMAIL_TOKEN: ["PutItem"],
+        SENT_EMAIL: ["UpdateItem"],
+      },
+      email: true,
+    },
+    queues: {
+      emails: {
+        maxConcurrency: 2,
+        maxAgeMinutes: 20,
+        alarm: "Emails were not sent: customers wait for links to verify theirs, or to get in again.",
+      },
+    },
+  },
+  recordReport: {
+    timeoutSeconds: 20,
+    access: grant(changesOptOuts, {
+      table: {
+        INBOUND: ["GetItem"],
+        MESSAGES: ["UpdateItem"],
+        NUMBERS: ["GetItem"],
+        STATS: ["UpdateItem"],
+      },
+      transactions: [{ INBOUND: ["PutItem"] }],
+      queues: ["webhookDeliveries"],
+    }),
+    queues: {
+      carrierReports: {
+        maxConcurrency: 20,
+        maxAgeMinutes: 20,
+        alarm:
+          "Receipts or replies of carriers were not recorded: customers see messages pending, and a STOP may not be heeded.",
+      },
+    },
+  },
   dispatchWebhook: {
     timeoutSeconds: 30,
     queuesForItself: true,
@@ -134,7 +185,7 @@ export const workers = {
         OPENCALLS: ["GetItem", "UpdateItem"],
         DUE: ["PutItem"],
       },
-      queues: ["webhookDeliveries", "webhookRetries"],
+      queues: ["emails", "webhookDeliveries", "webhookRetries"],
     }),
     queues: {
       webhookDeliveries: {
@@ -156,7 +207,14 @@ export const workers = {
     timeoutSeconds: 50,
     access: {
       table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-      queues: ["transactionalSends", "marketingSends", "webhookDeliveries", "webhookRetries", "refunds"],
+      queues: [
+        "transactionalSends",
+        "marketingSends",
+        "webhookDeliveries",
+        "webhookRetries",
+        "refunds",
+        "emails",
+      ],
     },
     schedule: {
       everyMinutes: 1,
@@ -190,7 +248,7 @@ export const workers = {
     timeoutSeconds: 300,
     access: {
       agenda: true,
-      table: { MESSAGES: ["Query"], STATS: ["UpdateItem"] },
+      table: { MARGINS: ["PutItem"], MESSAGES: ["Query"], STATS: ["UpdateItem"] },
     },
     schedule: {
       everyMinutes: 60,

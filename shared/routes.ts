@@ -3,11 +3,17 @@ import * as z from "zod";
 import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";
 import { routes as campaigns } from "./routes/campaigns.ts";
+import { routes as carriers } from "./routes/carriers.ts";
+import { routes as console } from "./routes/console.ts";
 import { routes as contacts } from "./routes/contacts.ts";
 import { routes as dashboard } from "./routes/dashboard.ts";
 import { routes as docs } from "./routes/docs.ts";
 import { routes as health } from "./routes/health.ts";
+import { routes as inbound } from "./routes/inbound.ts";
 import { routes as kyc } from "./routes/kyc.ts";
+import { routes as members } from "./routes/members.ts";
+import { routes as optOuts } from "./routes/opt-outs.ts";
+import { routes as prices } from "./routes/prices.ts";
 import { pathPattern, type Route } from "./routes/route.ts";
 import { routes as senderIds } from "./routes/sender-ids.ts";
 import { routes as sms } from "./routes/sms.ts";
@@ -24,7 +30,9 @@ import { routes as webhooks } from "./routes/webhooks.ts";
 export const routes = {
   ...health,
   ...auth,
+  ...members,
   ...sms,
+  ...prices,
   ...campaigns,
   ...dashboard,
   ...wallet,
@@ -32,8 +40,12 @@ export const routes = {
   ...kyc,
   ...senderIds,
   ...contacts,
+  ...optOuts,
+  ...inbound,
   ...templates,
   ...auditLog,
+  ...carriers,
+  ...console,
   ...docs,
 } as const satisfies Record<string, Route>;
 

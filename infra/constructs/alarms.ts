@@ -1,4 +1,4 @@
-import { Duration, Validations } from "aws-cdk-lib";
+import { Duration, Validations, type NestedStack } from "aws-cdk-lib";
 import {
   Alarm,
   ComparisonOperator,
@@ -51,15 +51,23 @@ export interface AlarmProps {
   readonly isSilent?: true;
 }
 
+export interface AlarmsProps {
+  readonly stage: Stage;
+  /** The stack that the alarms are in. The topic is not: with another one each address would have to confirm again. */
+  readonly monitoring: NestedStack;
+}
+
 /**
  * The topic that a stage's alarms go to, with those who read it. All alarms are made by its `add`: each is named after
  * its stage and its entry in the runbook, says what to do, and says when it is over.
  */
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
+  readonly #monitoring: NestedStack;
 
-  constructor(scope: Construct, id: string, { alarmEmails }: Stage) {
+  constructor(scope: Construct, id: string, { stage: { alarmEmails }, monitoring }: AlarmsProps) {
     super(scope, id, { enforceSSL: true });
+    this.#monitoring = monitoring;
     // A policy of its own takes the place of the one that lets the account's alarms publish: without this they are mute.
     this.addToResourcePolicy(
       new PolicyStatement({
@@ -80,7 +88,8 @@ export class Alarms extends Topic {
 
   /**
    * Adds an alarm. Its name is its own, for the mail that it sends has it as the subject. An alarm goes with its stack,
-   * so that none is left behind with the name, and a name that changes is another resource.
+   * so that none is left behind with the name, and a name that changes is another resource. One that moves to another
+   * stack has to get another name: it is made there before it goes here, and no two have the same.
    * @throws Error when its text is too long for CloudWatch
    */
   add(props: AlarmProps): Alarm {
@@ -89,8 +98,8 @@ export class Alarms extends Topic {
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)
       throw new Error(`the text of the alarm ${id} is too long`);
-    const alarm = new Alarm(this, id, {
-      alarmName: `${this.stack.stackName}-${id}`,
+    const alarm = new Alarm(this.#monitoring, id, {
+      alarmName: `${this.stack.stackName}/${id}`,
       alarmDescription,
       metric: props.metric,
       threshold: props.threshold,

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import {
   AlarmStatusWidget,
   Dashboard,
@@ -26,7 +26,7 @@ const width = 8;
 export function addDashboard(
   scope: Construct,
   { stage, api, table, queues, alarms }: Watched & { readonly queues: Readonly<Record<QueueName, JobQueue>> },
-): void {
+): Dashboard {
   const counted = (...names: MetricName[]): IMetric[] => names.map((name) => countedMetric(stage, name));
   const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
     new GraphWidget({ title, left, right, width, period: alarmPeriod, leftYAxis: { min: 0 } });
@@ -74,7 +74,10 @@ export function addDashboard(
       "Parked jobs",
       ofQueues(({ parkedJobs }) => parkedJobs),
     ),
-    graph("Jobs that failed and come again", counted("FailedJobs", "CarrierNotReached")),
+    graph(
+      "Jobs that failed and come again",
+      counted("FailedJobs", "CarrierNotReached", "CarrierBreakersOpened", "CarrierBreakersClosed"),
+    ),
   );
   dashboard.addWidgets(
     graph(
@@ -92,5 +95,5 @@ export function addDashboard(
       ...counted("FailedLogins", "UnreadableRecords"),
     ]),
   );
-  new CfnOutput(scope, "DashboardName", { value: dashboard.dashboardName });
+  return dashboard;
 }

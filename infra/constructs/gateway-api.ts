@@ -91,8 +91,8 @@ export class GatewayApi extends HttpApi {
     const originCheck =
       originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
     const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
-    const limitOf = (name: string, { auth }: Route): ThrottleSettings | undefined =>
-      limits[name] ?? (auth === "none" ? throttle.anonymous : undefined);
+    const limitOf = (name: string, { auth, tag }: Route): ThrottleSettings | undefined =>
+      limits[name] ?? (auth === "none" ? throttle[tag === "carriers" ? "carriers" : "anonymous"] : undefined);
     const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
         name,

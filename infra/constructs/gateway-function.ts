@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { CfnOutput, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, CfnOutput, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Key } from "aws-cdk-lib/aws-kms";
 import {
@@ -25,7 +25,7 @@ import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
 import type { GradualDeployments } from "./gradual-deployments.ts";
 import type { JobQueue } from "./job-queue.ts";
-import { logGroupNames } from "./names.ts";
+import { callbackSecretPrefix, carrierSecretPrefix, logGroupNames } from "./names.ts";
 import { outputNames } from "./stack-outputs.ts";
 
 /** What the functions share. */
@@ -37,6 +37,10 @@ export interface Backend {
   readonly sessionKey: Key;
   /** What the secrets of webhooks are sealed with. */
   readonly webhookKey: Pick<ISecret, "secretArn">;
+  /** Where customers find the API, for functions that come after it. */
+  readonly apiUrl?: string;
+  /** What the secrets of second factors are sealed with. */
+  readonly secondFactorKey: Pick<ISecret, "secretArn">;
   /** What CloudFront shows to the API, where a stage has a firewall. */
   readonly originKey: Secret | undefined;
   /** Where the stage wants new code to come in gradually. */
@@ -133,7 +137,8 @@ export class GatewayFunction extends Construct {
     this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
   }
 
-  #allowAccess({ stage, table, queues, sessionKey, webhookKey }: Backend, access: Access): void {
+  #allowAccess(backend: Backend, access: Access): void {
+    const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
     this.#allowTable(table, access);
     // The index has keys and no data, so that all of it may be read.
     if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
@@ -141,16 +146,56 @@ export class GatewayFunction extends Construct {
     const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);
     if (keyActions.length > 0) this.allow(keyActions, sessionKey.keyArn);
     if (access.webhookKey === true) this.allow(["secretsmanager:GetSecretValue"], webhookKey.secretArn);
-    if (access.carrier !== true || stage.carrier !== "aws") return;
+    if (access.email === true && stage.email !== undefined) this.#allowEmails(stage.email);
+    if (access.callbackSecrets === true) this.#allowSecrets(stage, callbackSecretPrefix);
+    if (access.secondFactorKey === true) {
+      this.allow(["secretsmanager:GetSecretValue"], secondFactorKey.secretArn);
+    }
+    if (access.carrier === true) this.#allowCarriers(stage);
+  }
+
+  /** Carriers come and go without a deployment, and so does what they know us by, and what messages come from. */
+  #allowCarriers(stage: Stage): void {
+    const { region = "<AWS::Region>", account = "<AWS::AccountId>" } = stage;
+    const stack = Stack.of(this);
+    this.#allowSecrets(stage, carrierSecretPrefix);
     for (const origin of ["phone-number", "pool", "sender-id"]) {
       const resource = { service: "sms-voice", resource: origin, resourceName: "*" };
-      this.allow(["sms-voice:SendTextMessage"], Stack.of(this).formatArn(resource));
-      const { region = "<AWS::Region>", account = "<AWS::AccountId>" } = stage;
+      this.allow(["sms-voice:SendTextMessage"], stack.formatArn(resource));
       Validations.of(this).acknowledge({
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sms-voice:${region}:${account}:${origin}/*]`,
         reason: "Customers bring sender IDs of their own, which come and go without a deployment.",
       });
     }
+  }
+
+  /** Lets the function send emails, from this one address of an identity that may have others. */
+  #allowEmails({ from, identity = domainOf(from) }: NonNullable<Stage["email"]>): void {
+    const resource = { service: "ses", resource: "identity", resourceName: identity };
+    this.allow(["ses:SendEmail"], Stack.of(this).formatArn(resource), {
+      StringEquals: { "ses:FromAddress": from },
+    });
+  }
+
+  /** Lets the function read the secrets of carriers that are kept under one prefix; an operator makes them. */
+  #allowSecrets(
+    { region = "<AWS::Region>", account = "<AWS::AccountId>" }: Pick<Stage, "account" | "region">,
+    prefixOf: (stackName: string) => string,
+  ): void {
+    const stack = Stack.of(this);
+    const resourceName = `${prefixOf(stack.stackName)}*`;
+    const arn = stack.formatArn({
+      service: "secretsmanager",
+      resource: "secret",
+      resourceName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    this.allow(["secretsmanager:GetSecretValue"], arn);
+    Validations.of(this).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:${region}:${account}:secret:${resourceName}]`,
+      reason:
+        "An operator adds carriers, with a secret each, without a deployment; nothing else is kept under these names.",
+    });
   }
 
   /** Lets DynamoDB, and nobody else, use the table's key for the function: whoever touches an item needs that. */
@@ -196,6 +241,10 @@ export class GatewayFunction extends Construct {
   }
 }
 
+function domainOf(address: string): string {
+  return address.slice(address.indexOf("@") + 1);
+}
+
 function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
   return { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) };
 }
@@ -227,6 +276,8 @@ function limitVariables({
   sendsPerSecond,
   oneTimeCodesPerNumber,
   registrationsPerAddress,
+  requestsPerSecond,
+  unknownCredentialsPerAddress,
   webhooksBeforePayment,
 }: Stage["limits"]): Record<string, string> {
   const limits = {
@@ -234,29 +285,51 @@ function limitVariables({
     [environmentNames.sendsPerSecond]: sendsPerSecond,
     [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumber,
     [environmentNames.registrationsPerAddress]: registrationsPerAddress,
+    [environmentNames.requestsPerSecond]: requestsPerSecond,
+    [environmentNames.unknownCredentialsPerAddress]: unknownCredentialsPerAddress,
     [environmentNames.webhooksBeforePayment]: webhooksBeforePayment,
   };
   return Object.fromEntries(
-    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, String(limit)]])),
+    Object.entries(limits).flatMap(([name, limit]) =>
+      limit === undefined || limit === "none" ? [] : [[name, String(limit)]],
+    ),
   );
 }
 
+/** What a function needs to owe emails, and one to send them. */
+function emailVariables({ stage, apiUrl }: Backend, access: Access): Record<string, string> {
+  if (stage.email === undefined) return {};
+  const { from, name } = stage.email;
+  if (access.email !== true) return { [environmentNames.emailFrom]: from };
+  if (apiUrl === undefined) throw new Error("nobody has said where the links in emails lead");
+  return {
+    [environmentNames.emailFrom]: from,
+    [environmentNames.emailName]: name,
+    [environmentNames.apiUrl]: apiUrl,
+  };
+}
+
 function environment(backend: Backend, access: Access): Record<string, string> {
-  const { stage, table, queues, sessionKey, webhookKey } = backend;
+  const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
   return {
     [environmentNames.stage]: stage.name,
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
+    [environmentNames.prices]: stage.prices,
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),
+    ...emailVariables(backend, access),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
     ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
     ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
+    ...(access.secondFactorKey === true
+      ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
+      : {}),
     ...Object.fromEntries(
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),

@@ -11,6 +11,7 @@ import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 import type { Stage } from "../stages/stage.ts";
 import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
 import { alarmPeriod, type Alarms } from "./alarms.ts";
+import { CarrierEvents } from "./carrier-events.ts";
 import { tailOf } from "./commands.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { JobQueue } from "./job-queue.ts";
@@ -36,19 +37,24 @@ export function addQueues(
       stageName: stage.name,
     });
   };
-  const queues = queueNames.map((name) => [name, queueOf(name)] as const);
-  requireTls(
+  const named = queueNames.map((name) => [name, queueOf(name)] as const);
+  const policy = requireTls(
     scope,
-    queues.flatMap(([, { queue, deadLetters }]) => [queue, deadLetters]),
+    named.flatMap(([, { queue, deadLetters }]) => [queue, deadLetters]),
   );
   // Each name has its queue, which the compiler cannot follow through the entries.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(queues) as Record<QueueName, JobQueue>;
+  const queues = Object.fromEntries(named) as Record<QueueName, JobQueue>;
+  if (stage.carrier === "aws") {
+    new CarrierEvents(scope, "CarrierEvents", { reports: queues.carrierReports, policy });
+  }
+  return queues;
 }
 
 /** Refuses whatever comes to the queues without TLS. */
-function requireTls(scope: Construct, queues: Queue[]): void {
-  new QueuePolicy(scope, "QueuesPolicy", { queues }).document.addStatements(
+function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
+  const policy = new QueuePolicy(scope, "QueuesPolicy", { queues });
+  policy.document.addStatements(
     new PolicyStatement({
       effect: Effect.DENY,
       principals: [new StarPrincipal()],
@@ -58,6 +64,7 @@ function requireTls(scope: Construct, queues: Queue[]): void {
       conditions: { Bool: { "aws:SecureTransport": "false" } },
     }),
   );
+  return policy;
 }
 
 /** Adds a function for each row of the table of workers, and lets its queues or its schedule call it. */

@@ -2,7 +2,7 @@ import { Duration, Validations } from "aws-cdk-lib";
 import { MathExpression, Metric, Stats, type Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { Function, IFunction, IVersion } from "aws-cdk-lib/aws-lambda";
+import { CfnAlias, type Alias, type Function, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 
 import { faultsMetric, metricsNamespace } from "../../shared/platform/metrics.ts";
@@ -24,13 +24,16 @@ const toleratedPercent = 5;
  */
 export class GradualDeployments extends Construct {
   readonly #application: LambdaApplication;
+  readonly #applicationName: string;
   readonly #role: Role;
   readonly #alarms: Alarms;
 
   constructor(scope: Construct, id: string, alarms: Alarms) {
     super(scope, id);
     this.#alarms = alarms;
-    this.#application = new LambdaApplication(this, "Application");
+    this.#applicationName = alarms.stack.stackName;
+    const applicationName = this.#applicationName;
+    this.#application = new LambdaApplication(this, "Application", { applicationName });
     this.#role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
     Validations.of(this.#role).acknowledge({
       id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]",
@@ -47,7 +50,9 @@ export class GradualDeployments extends Construct {
     const scope = new Construct(this, pascalCase(name));
     // The version before goes once the new one has all calls: to go back further is to deploy the code of then.
     const alias = lambda.addAlias(aliasName);
-    new LambdaDeploymentGroup(scope, "Group", {
+    const deploymentGroupName = kebabCase(name);
+    const group = new LambdaDeploymentGroup(scope, "Group", {
+      deploymentGroupName,
       application: this.#application,
       role: this.#role,
       alias,
@@ -55,10 +60,26 @@ export class GradualDeployments extends Construct {
       alarms: addAlarms(this.#alarms, alias.version, name),
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
+    letMove(alias, { applicationName: this.#applicationName, deploymentGroupName });
+    // The group and its alarms have to be there before the alias moves to the version that they watch.
+    alias.node.addDependency(group);
     // It is one, but for a property that it has as undefined and not as absent.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return alias as IFunction;
   }
+}
+
+/**
+ * Lets a deployment group move an alias. It is in another stack than the alias, and the CDK would refer to it in the update
+ * policy as if it were in the same: it has a name of its own for this.
+ */
+function letMove(
+  alias: Alias,
+  group: { readonly applicationName: string; readonly deploymentGroupName: string },
+): void {
+  const resource = alias.node.defaultChild;
+  if (!(resource instanceof CfnAlias)) throw new Error("the alias of a function is no CfnAlias");
+  resource.cfnOptions.updatePolicy = { codeDeployLambdaAliasUpdate: group };
 }
 
 /**

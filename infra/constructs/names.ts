@@ -11,6 +11,16 @@ export function logGroupNames(stackName: string): Readonly<Record<"access" | "ap
   };
 }
 
+/** What the secrets of a stage's carriers are called: this, and the carrier's name behind it. */
+export function carrierSecretPrefix(stackName: string): string {
+  return `${stackName}/carriers/`;
+}
+
+/** The same of what a carrier's calls back are verified with, where that is more than their token. */
+export function callbackSecretPrefix(stackName: string): string {
+  return `${stackName}/callbacks/`;
+}
+
 /** The name of a row as the id of a construct: `sendSms` is `SendSms`. */
 export function pascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);

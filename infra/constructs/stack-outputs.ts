@@ -14,8 +14,12 @@ export const outputNames = {
   tableName: "TableName",
   /** The secret that a restored or adopted table needs. */
   webhookKeyArn: "WebhookKeyArn",
+  secondFactorKeyArn: "SecondFactorKeyArn",
   /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
   messageRetentionDays: "MessageRetentionDays",
+  /** Only where AWS is the carrier: what its messages are sent with to hear of them, and where its numbers publish. */
+  configurationSetName: "ConfigurationSetName",
+  carrierTopicArn: "CarrierTopicArn",
   /** Of the API's functions, of the workers, and of the requests as API Gateway saw them. */
   logGroups: { api: "ApiLogGroup", workers: "WorkerLogGroup", access: "AccessLogGroup" },
   queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,

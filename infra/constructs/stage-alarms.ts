@@ -306,6 +306,17 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     threshold: 1,
     stretches: 2,
   });
+  alarms.add({
+    kind: "carrier-broken",
+    means:
+      "A carrier does not answer, and is not asked for now: messages go to the next one of their route, or wait for it.",
+    firstStep: "See which one it is, and whether its routes have another.",
+    command: `npm run operator -- carriers list --stage ${stage.name}`,
+    metric: countedMetric(stage, "CarrierBreakersOpened"),
+    threshold: 1,
+    // One that closes at once was a moment's matter.
+    stretches: 2,
+  });
   if (stage.carrier !== "aws" || stage.monthlyCarrierSpendUsd === undefined) return;
   alarms.add({
     kind: "carrier-spend",

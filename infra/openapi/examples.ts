@@ -7,10 +7,11 @@ import { promisify } from "node:util";
 import * as z from "zod";
 
 import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
+import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { startReceiver, waitFor, type WebhookCall } from "../demo/webhook-receiver.ts";
-import { startLocalGateway } from "../local/gateway.ts";
+import { startLocalGateway, type LocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";
 
@@ -20,10 +21,23 @@ export interface Examples {
   readonly webhooks: Readonly<Record<string, unknown>>;
 }
 
+/** What the links in emails say that they are for, by the operation that takes their tokens. */
+const purposes: Readonly<Record<string, string>> = {
+  verifyEmail: "verify",
+  resetPassword: "reset",
+  acceptInvitation: "invitation",
+};
+
+/** Stands in the example of a request for the token of such a link. */
+const exampleTokenPattern = /\busr_[0-9A-HJKMNP-TV-Z]{26}\.[\w-]{43}/g;
+
 /** What one operation needs, such as money or an id, another brings; after so many rounds all has come. */
 const maxRounds = 4;
 
 const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
+/** Sent by the examples as codes of a second factor: one of an app, and a recovery code. */
+const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE" };
 
 /** Sent by the examples as the address of a webhook; no such host can exist (RFC 2606). */
 const exampleWebhookUrl = "https://shop.example/sms-events";
@@ -46,8 +60,12 @@ export async function recordExamples(): Promise<Examples> {
   });
   const receiver = await startReceiver();
   try {
-    const recorder = new Recorder(gateway.url, receiver.url, async () => approvePending(dataFolder));
-    await recorder.play((route) => !isEnding(route) && !endsSessions(route));
+    const approve = async (): Promise<void> => approvePending(dataFolder);
+    const recorder = new Recorder(gateway, receiver.url, approve);
+    await recorder.play((route) => !isEnding(route) && !endsSessions(route) && !changesMembers(route));
+    // The id of a user is the owner's before, who cannot step back.
+    await recorder.renew("inviteMember", { email: "katherine@example.com" });
+    await recorder.play(changesMembers);
     const sent = await receiver.next();
     await recorder.callOperation("sendSms", { to: "15005550002" });
     let failed = await receiver.next();
@@ -69,7 +87,7 @@ export async function recordExamples(): Promise<Examples> {
     ]);
     return {
       operations: steady(recorder.examples, receiver.url),
-      webhooks: steady(Object.fromEntries(webhooks), receiver.url),
+      webhooks: { ...writtenEvents(), ...steady(Object.fromEntries(webhooks), receiver.url) },
     };
   } catch (error) {
     // What stands behind a 500 is in the gateway's log only.
@@ -81,6 +99,16 @@ export async function recordExamples(): Promise<Examples> {
   }
 }
 
+/** The examples of events as they are: those that it takes a carrier for, which reports receipts and replies, stay so. */
+function writtenEvents(): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(openApiDocument().webhooks).map(([name, { post }]) => [
+      name,
+      post.requestBody.content["application/json"].example,
+    ]),
+  );
+}
+
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
@@ -88,9 +116,14 @@ function isEnding(route: Route): boolean {
   return route.method === "DELETE" || /\/(cancel|revoke-all)$/.test(route.path);
 }
 
-/** Whether an operation ends the session that all others are called with. */
-function endsSessions({ auth, path: template }: Route): boolean {
-  return auth === "session" && template.includes("/logout");
+/** Whether an operation ends the session that all others are called with, or the password that it began with. */
+function endsSessions({ method, path: template }: Route): boolean {
+  return method === "POST" && /\/(logout|logout-everywhere|password|password-reset)$/.test(template);
+}
+
+/** Whether an operation changes what somebody is in the organisation. */
+function changesMembers({ method, path: template }: Route): boolean {
+  return method === "PATCH" && template.startsWith("/v1/members");
 }
 
 const Pending = z.object({ organizationId: z.string(), id: z.string() });
@@ -118,16 +151,17 @@ interface PlayedOperation extends DocumentedOperation {
 
 class Recorder {
   readonly examples: Record<string, unknown> = {};
-  readonly #baseUrl: string;
+  readonly #gateway: LocalGateway;
   readonly #webhookUrl: string;
   readonly #approvePending: () => Promise<void>;
   readonly #operations: ReadonlyMap<string, PlayedOperation>;
   /** The first id of each prefix that came in an answer. */
   readonly #ids = new Map<string, string>();
   #token = "";
+  #secondFactor: { readonly secret?: string; readonly recoveryCode?: string } = {};
 
-  constructor(baseUrl: string, webhookUrl: string, approve: () => Promise<void>) {
-    this.#baseUrl = baseUrl;
+  constructor(gateway: LocalGateway, webhookUrl: string, approve: () => Promise<void>) {
+    this.#gateway = gateway;
     this.#webhookUrl = webhookUrl;
     this.#approvePending = approve;
     this.#operations = new Map(
@@ -181,7 +215,8 @@ class Recorder {
   /** Makes something once more; from then on its id is the one that is filled in. */
   async renew(operation: string, changes: object = {}): Promise<void> {
     const { text } = await this.callOperation(operation, changes);
-    for (const [id, prefix = ""] of text.matchAll(idPattern)) this.#ids.set(prefix, id);
+    // Its own is the first of those in it.
+    for (const [id, prefix = ""] of [...text.matchAll(idPattern)].toReversed()) this.#ids.set(prefix, id);
   }
 
   /** Lets the balance fall below its threshold, and a message meet the day's cap. @returns what the webhook is told */
@@ -216,31 +251,52 @@ class Recorder {
     const example = requestBody?.content["application/json"]?.example;
     const body = requestBody === undefined ? undefined : JSON.stringify({ ...toObject(example), ...changes });
     const filledPath = played.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-      const pattern = parameters.find((each) => each.name === name)?.schema.pattern ?? "";
-      return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? "none-yet";
+      const { pattern = "", examples = [] } = parameters.find((each) => each.name === name)?.schema ?? {};
+      const [sample = "none-yet"] = z.array(z.string()).parse(examples);
+      return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? sample;
     });
-    const response = await fetch(this.#baseUrl + filledPath, {
+    const response = await fetch(this.#gateway.url + filledPath, {
       method,
       headers: {
         ...(security.length === 0 ? {} : { Authorization: `Bearer ${this.#token}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
-      ...(body === undefined ? {} : { body: this.#fillIn(body) }),
+      ...(body === undefined ? {} : { body: this.#fillIn(operation, body) }),
     });
     const text = await response.text();
     if (response.ok) this.#remember(text);
     return { ok: response.ok, text };
   }
 
-  /** A body whose ids are there, and whose webhooks arrive. */
-  #fillIn(body: string): string {
-    return body
-      .replaceAll(exampleWebhookUrl, this.#webhookUrl)
-      .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id);
+  /** A body whose ids are there, whose codes are good, whose webhooks arrive, and whose token has come by email. */
+  #fillIn(operation: string, body: string): string {
+    const { secret, recoveryCode = exampleCodes.recovery } = this.#secondFactor;
+    const code = secret === undefined ? exampleCodes.app : totpCode(secret, totpStepAt(new Date()));
+    return (
+      body
+        .replaceAll(exampleWebhookUrl, this.#webhookUrl)
+        .replaceAll(`"code":"${exampleCodes.app}"`, `"code":"${code}"`)
+        .replaceAll(exampleCodes.recovery, recoveryCode)
+        .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id)
+        // Whoever is invited has an id of their own, which is in the token.
+        .replaceAll(exampleTokenPattern, (token) => this.#tokenFor(operation) ?? token)
+    );
+  }
+
+  /** The token in the newest link that leads to an operation. */
+  #tokenFor(operation: string): string | undefined {
+    const purpose = purposes[operation];
+    return this.#gateway.emails
+      .map(({ text }) => /\/account#(?<purpose>\w+)=(?<token>\S+)/.exec(text)?.groups)
+      .find((link) => link?.["purpose"] === purpose)?.["token"];
   }
 
   #remember(text: string): void {
     this.#token = /"token":"([^"]+)"/.exec(text)?.[1] ?? this.#token;
+    const secret = /"secret":"([A-Z2-7]{32})"/.exec(text)?.[1];
+    if (secret !== undefined) this.#secondFactor = { secret };
+    const recoveryCode = /"recoveryCodes":\["([^"]+)"/.exec(text)?.[1];
+    if (recoveryCode !== undefined) this.#secondFactor = { recoveryCode };
     for (const [id = "", prefix = ""] of text.matchAll(idPattern)) {
       if (!this.#ids.has(prefix)) this.#ids.set(prefix, id);
     }
@@ -272,6 +328,8 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIs…"')
     .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
+    .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
     .replaceAll(/"requestId":"[^"]+"/g, '"requestId":"JKJaXmPLvHcESHA="')
     .replaceAll(
       /\bwhsec_[^"]+/g,

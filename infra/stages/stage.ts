@@ -50,6 +50,20 @@ const Policies = z.strictObject({
   apiKeysManageKeys: z.boolean().default(false),
 });
 
+/** Whom emails come from. */
+const SentEmails = z.strictObject({
+  from: Email,
+  name: z
+    .string()
+    .regex(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")
+    .default("SMS gateway"),
+  /** The identity of SES that the address belongs to: its domain, where nothing is said. */
+  identity: z
+    .string()
+    .regex(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")
+    .optional(),
+});
+
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
 export const StageSettings = z.strictObject({
   account: z
@@ -61,6 +75,7 @@ export const StageSettings = z.strictObject({
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
     .optional(),
   carrier: z.enum(["aws", "sandbox"]),
+  prices: z.enum(["imported", "sample"]).default("imported"),
   keepData: z.boolean(),
   policies: Policies,
   topUpEnabled: z.boolean().default(false),
@@ -75,6 +90,8 @@ export const StageSettings = z.strictObject({
   throttle: Throttle.extend({
     /** Of each route that asks for no credential: with a limit of its own it uses up nobody else's. */
     anonymous: Throttle.default({ rateLimit: 50, burstLimit: 100 }),
+    /** Of each route that carriers report to: a receipt for each message that is sent, and what has waited all at once. */
+    carriers: Throttle.default({ rateLimit: 500, burstLimit: 1_000 }),
     operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
   }).prefault({ rateLimit: 1_000, burstLimit: 1_000 }),
   limits: z
@@ -89,8 +106,12 @@ export const StageSettings = z.strictObject({
       webhooksBeforePayment: z.int().min(0).max(100).optional(),
       /** In an hour; of IPv6 all of a /64 count as one address. */
       registrationsPerAddress: z.int().min(1).max(500).optional(),
+      /** Of an organisation, over all operations. */
+      requestsPerSecond: z.int().min(1).max(10_000).or(z.literal("none")).default(100),
+      /** In five minutes; of IPv6 all of a /64 count as one address. */
+      unknownCredentialsPerAddress: z.int().min(1).max(500).or(z.literal("none")).default(100),
     })
-    .default({}),
+    .prefault({}),
   domain: z
     .strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),
@@ -105,6 +126,7 @@ export const StageSettings = z.strictObject({
   firewall: z
     .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
     .optional(),
+  email: SentEmails.optional(),
   /** AWS takes so many for the warnings of a budget. */
   alarmEmails: z.array(Email).max(10).default([]),
   monthlyBudgetUsd: z.number().positive().optional(),
@@ -122,6 +144,9 @@ export const StageSettings = z.strictObject({
   adoptWebhookKey: arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…")
     .regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end")
     .optional(),
+  adoptSecondFactorKey: arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…")
+    .regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end")
+    .optional(),
   encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
   backups: z
     .strictObject({
@@ -135,11 +160,14 @@ export const StageSettings = z.strictObject({
 
 /** What holds between several settings. */
 const ConsistentSettings = StageSettings.superRefine((settings, context) => {
-  const { region, domain, firewall, monthlyBudgetUsd, alarmEmails } = settings;
+  const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies } = settings;
   const problem = (field: string[], message: string): void =>
     context.addIssue({ code: "custom", path: field, message });
   if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
     problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
+  }
+  if (policies.verifiedEmail === "before-sending" && email === undefined) {
+    problem(["policies", "verifiedEmail"], "takes email: nobody could verify theirs");
   }
   const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
   if (domain === undefined || regionOfCertificate === undefined) return;
@@ -193,6 +221,7 @@ export function forThisMachine(stage: Stage): Stage {
     firewall: undefined,
     adoptTable: undefined,
     adoptWebhookKey: undefined,
+    adoptSecondFactorKey: undefined,
     encryptionKeyArn: undefined,
     backups: undefined,
   };

@@ -59,6 +59,7 @@ export async function createCampaign(
     skippedUnrenderable: 0,
     skippedUnknown: 0,
     skippedDestinationNotAllowed: 0,
+    skippedDestinationNotPriced: 0,
   };
   const campaign = presentCampaign(record, undefined);
   const created = await transact([

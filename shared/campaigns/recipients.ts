@@ -1,17 +1,25 @@
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { SendSmsRequest } from "../contract/sms.ts";
-import { newMessage } from "../messages/accept.ts";
+import { newMessage, type Terms } from "../messages/accept.ts";
 import { isDestinationAllowed } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { undefinedIfUnreadable } from "../platform/table/table.ts";
-import { renderTemplate } from "../templates/render.ts";
+import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
 
 /** What becomes of one contact of the audience, and where the campaign stands behind it. */
 export type Turn = { readonly position: string } & (
   | { readonly message: MessageRecord }
   /** `other` is a contact that does not belong to the audience, which nobody counts. */
-  | { readonly skipped: "destinationNotAllowed" | "optedOut" | "other" | "unknown" | "unrenderable" }
+  | {
+      readonly skipped:
+        | "destinationNotAllowed"
+        | "destinationNotPriced"
+        | "optedOut"
+        | "other"
+        | "unknown"
+        | "unrenderable";
+    }
 );
 
 /**
@@ -19,7 +27,7 @@ export type Turn = { readonly position: string } & (
  * @param limit how many contacts are looked at
  * @returns fewer turns than that when the audience ends
  */
-export async function nextTurns(campaign: CampaignRecord, limit: number, at: Date): Promise<Turn[]> {
+export async function nextTurns(campaign: CampaignRecord, limit: number, terms: Terms): Promise<Turn[]> {
   const { organizationId, audience, position } = campaign;
   const { contactIds } = audience;
   if (contactIds === undefined) {
@@ -27,21 +35,21 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, at: Dat
       after: position === "" ? undefined : position,
       limit,
     });
-    return contacts.map(({ key, item }) => turnOf(campaign, item, key.sk, at));
+    return contacts.map(({ key, item }) => turnOf(campaign, item, key.sk, terms));
   }
   const start = Number(position);
   const ids = [...new Set(contactIds)].slice(start, start + limit);
   const contacts = await Promise.all(
     ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
   );
-  return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), at));
+  return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), terms));
 }
 
 function turnOf(
   campaign: CampaignRecord,
   contact: ContactRecord | undefined,
   position: string,
-  at: Date,
+  terms: Terms,
 ): Turn {
   if (contact === undefined) return { position, skipped: "unknown" };
   const { tags } = campaign.audience;
@@ -50,7 +58,10 @@ function turnOf(
   }
   if (contact.optedOut) return { position, skipped: "optedOut" };
   if (!isDestinationAllowed(contact.phoneNumber)) return { position, skipped: "destinationNotAllowed" };
-  const rendered = renderTemplate(campaign.message, valuesOf(contact));
+  if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {
+    return { position, skipped: "destinationNotPriced" };
+  }
+  const rendered = renderTemplate(campaign.message, contactValues(contact));
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
     return { position, skipped: "unrenderable" };
   }
@@ -58,17 +69,7 @@ function turnOf(
   const message = newMessage(
     organizationId,
     { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType, campaignId },
-    at,
+    terms,
   );
   return { position, message };
-}
-
-/** What placeholders stand for: the contact's own fields, and its attributes, which win. */
-function valuesOf({ phoneNumber, firstName, lastName, attributes }: ContactRecord): Record<string, string> {
-  return {
-    phoneNumber,
-    ...(firstName === undefined ? {} : { firstName }),
-    ...(lastName === undefined ? {} : { lastName }),
-    ...attributes,
-  };
 }

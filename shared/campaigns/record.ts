@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CampaignErrorCode, CampaignStatus, type Audience, type Campaign } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
 import { Language, MessageType } from "../contract/sms.ts";
-import type { CountsRecord } from "../messages/counts.ts";
+import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -44,6 +44,7 @@ export const CampaignRecord = z.object({
   skippedUnrenderable: z.int().nonnegative(),
   skippedUnknown: z.int().nonnegative(),
   skippedDestinationNotAllowed: z.int().nonnegative().default(0),
+  skippedDestinationNotPriced: z.int().nonnegative().default(0),
   /** While a worker has it: whose run it is. */
   runToken: z.string().optional(),
   /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
@@ -56,6 +57,8 @@ export type CampaignRecord = z.infer<typeof CampaignRecord>;
 
 export function presentCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
   const { sent = 0, failed = 0 } = counts ?? {};
+  const delivered = Math.max(0, counts?.delivered ?? 0);
+  const undelivered = Math.max(0, counts?.undelivered ?? 0);
   return {
     id: record.id,
     name: record.name,
@@ -72,11 +75,15 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
       queued: Math.max(0, record.accepted - sent - failed),
       sent,
       failed,
+      delivered,
+      undelivered,
+      receiptRate: shareOf(delivered, delivered + undelivered),
       skipped: {
         optedOut: record.skippedOptedOut,
         unrenderable: record.skippedUnrenderable,
         unknown: record.skippedUnknown,
         destinationNotAllowed: record.skippedDestinationNotAllowed || undefined,
+        destinationNotPriced: record.skippedDestinationNotPriced || undefined,
       },
       charged: amountOf(record.chargedMicros),
       currency,
@@ -207,6 +214,7 @@ export interface Block {
   readonly skippedUnrenderable: number;
   readonly skippedUnknown: number;
   readonly skippedDestinationNotAllowed: number;
+  readonly skippedDestinationNotPriced: number;
 }
 
 /** held → held, behind a block of contacts. Part of the transaction that records the block's messages. */
@@ -219,6 +227,7 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
         accepted: block.messageIds.length,
         chargedMicros: block.chargedMicros,
         skippedDestinationNotAllowed: block.skippedDestinationNotAllowed,
+        skippedDestinationNotPriced: block.skippedDestinationNotPriced,
         skippedOptedOut: block.skippedOptedOut,
         skippedUnknown: block.skippedUnknown,
         skippedUnrenderable: block.skippedUnrenderable,

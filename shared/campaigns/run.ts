@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { findOrganization } from "../accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
 import type { CampaignErrorCode } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
@@ -13,6 +13,7 @@ import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
+import { readPrices } from "../prices/prices.ts";
 import { nextDay, spendLeftMicros } from "../wallet/allowances.ts";
 import { readWallet } from "../wallet/record.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
@@ -71,12 +72,15 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   const held = await hold(job);
   if (held === undefined) return;
   if (held.isTakenOver) await queueLastBlock(held.campaign);
-  if (await mayNotSend(held.campaign)) return;
+  // Those that wait for their last messages need nothing of it.
+  const organization =
+    held.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
+  if (await mayNotSend(held.campaign, organization)) return;
   const deadline = now().getTime() + limits.timeMs;
   let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
     if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
-    const passed = await nextBlock(campaign, limits.blockSize).catch(async (error: unknown) => {
+    const passed = await nextBlock(campaign, organization, limits.blockSize).catch(async (error: unknown) => {
       if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
       await comeBackSoon(campaign);
     });
@@ -89,9 +93,12 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
 }
 
 /** Ends a campaign with contacts left as failed, if its organisation may not, or may no longer, send as it does. */
-async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
+async function mayNotSend(
+  campaign: CampaignRecord,
+  organization: OrganizationRecord | undefined,
+): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
-  const refusal = await refusalOfSender(await findOrganization(campaign.organizationId), campaign);
+  const refusal = await refusalOfSender(organization, campaign);
   if (refusal === undefined) return false;
   await transact(fail(campaign, now(), refusal));
   return true;
@@ -143,9 +150,14 @@ async function queueLastBlock(campaign: CampaignRecord): Promise<void> {
 }
 
 /** Takes the campaign over its next contacts. @returns it, still held; undefined when it has come to an end */
-async function nextBlock(campaign: CampaignRecord, blockSize: number): Promise<CampaignRecord | undefined> {
+async function nextBlock(
+  campaign: CampaignRecord,
+  organization: OrganizationRecord | undefined,
+  blockSize: number,
+): Promise<CampaignRecord | undefined> {
   const at = now();
-  const turns = await nextTurns(campaign, blockSize, at);
+  const prices = await readPrices(organization, at);
+  const turns = await nextTurns(campaign, blockSize, { queuedAt: at, prices });
   if (turns.length === 0) {
     const ended = await updateItem(CampaignRecord, acceptedAll(campaign, at));
     return ended.applied ? ended.item : undefined;
@@ -218,6 +230,7 @@ function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Bl
     skippedUnrenderable: skipped("unrenderable"),
     skippedUnknown: skipped("unknown"),
     skippedDestinationNotAllowed: skipped("destinationNotAllowed"),
+    skippedDestinationNotPriced: skipped("destinationNotPriced"),
   };
 }
 

@@ -2,10 +2,11 @@ import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
+import { findRecordedOptOut, forgetOptOut, recordOptOut } from "../opt-outs/record.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { transact, untilUndisturbed, updateItem, type Write } from "../platform/table/table.ts";
+import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import {
   contactIds,
@@ -24,7 +25,7 @@ import {
  * @throws ApiError CONFLICT when a contact has the number, or the organisation as many as it may have; UNAVAILABLE
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
-  const record = newContact(organizationId, request);
+  const record = await newContact(organizationId, request);
   const created = await transact([
     takeQuota(organizationId, "contactCount", maxContacts),
     ...contactPuts(record),
@@ -76,7 +77,7 @@ export async function updateContact(
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
     if (Object.values(request).every((value) => value === undefined)) return presentContact(seen);
-    const updated = await transact(updateWrites(seen, request));
+    const updated = await transact(await updateWrites(seen, request));
     if (updated.outcome === "committed") return getContact(organizationId, contactId);
     const [contact, number] = updated.refusals;
     // When the contact was refused too it has changed its number in the meantime, perhaps to this very one.
@@ -85,25 +86,51 @@ export async function updateContact(
   });
 }
 
-function updateWrites(seen: ContactRecord, request: UpdateContactRequest): Write[] {
+async function updateWrites(seen: ContactRecord, request: UpdateContactRequest): Promise<Write[]> {
   const { organizationId, id, phoneNumber } = seen;
+  const optOut = await optOutWrites(seen, request);
   const changes = changesOfPatch({
     ...request,
+    optedOut: optOut.optedOut,
     tags: request.tags === null ? [] : request.tags,
     attributes: request.attributes === null ? {} : request.attributes,
     updatedAt: now().toISOString(),
   });
-  const writes: Write[] = [updateOf(keys.contact(organizationId, id), changes, { is: { phoneNumber } })];
-  if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) return writes;
+  const key = keys.contact(organizationId, id);
+  if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) {
+    return [updateOf(key, changes, { is: { phoneNumber } }), ...optOut.writes];
+  }
   return [
-    ...writes,
+    // Whether it has opted out goes along to the other number.
+    updateOf(key, changes, {
+      where: "phoneNumber = :seenNumber AND optedOut = :seenOptedOut",
+      values: { ":seenNumber": phoneNumber, ":seenOptedOut": seen.optedOut },
+    }),
     numberPut(seen, request.phoneNumber),
     { delete: keys.contactOfNumber(organizationId, phoneNumber) },
+    ...optOut.writes,
   ];
 }
 
 /**
- * Removes a contact, whose number another one may have from then on.
+ * What a change of a contact means for the opt-out of its number. A contact that has opted out stays so with another
+ * number, and one whose new number has opted out has done so with it.
+ */
+async function optOutWrites(
+  { organizationId, ...seen }: ContactRecord,
+  { optedOut, phoneNumber = seen.phoneNumber }: UpdateContactRequest,
+): Promise<{ readonly optedOut: boolean | undefined; readonly writes: Write[] }> {
+  if (optedOut === false) return { optedOut, writes: [forgetOptOut(organizationId, phoneNumber)] };
+  const isOptedOut =
+    optedOut === true ||
+    (phoneNumber !== seen.phoneNumber &&
+      (seen.optedOut || (await findRecordedOptOut(organizationId, phoneNumber)) !== undefined));
+  if (!isOptedOut) return { optedOut: undefined, writes: [] };
+  return { optedOut: true, writes: [recordOptOut(organizationId, { phoneNumber, source: "contact" })] };
+}
+
+/**
+ * Removes a contact, whose number another one may have from then on. The opt-out of the number stays.
  * @throws ApiError NOT_FOUND, also for a contact of another organisation; UNAVAILABLE when too many other
  *   changes came in between
  */
@@ -128,36 +155,23 @@ function removalOf({ organizationId, id, phoneNumber, optedOut }: ContactRecord)
     },
     { delete: keys.contactOfNumber(organizationId, phoneNumber) },
     releaseQuota(organizationId, "contactCount"),
+    // One of release 0.2 has said of itself alone that it has opted out.
+    ...(optedOut ? [recordOptOut(organizationId, { phoneNumber, source: "contact" })] : []),
   ];
 }
 
 /**
- * Erases the contact that has a number. One that has opted out keeps that and the number, and nothing else: who has asked
- * not to be written to must not be written to because they asked to be erased as well. The number is not hashed, for
- * there are so few numbers that all of them are hashed in minutes.
+ * Erases the contact that has a number. The opt-out of the number stays: who has asked not to be written to must not be
+ * written to because they asked to be erased as well. The number is not hashed, for there are so few numbers that all of
+ * them are hashed in minutes.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
-export async function eraseContact(
-  organizationId: string,
-  phoneNumber: string,
-): Promise<"gone" | "none" | "optOutKept"> {
+export async function eraseContact(organizationId: string, phoneNumber: string): Promise<"gone" | "none"> {
   return untilUndisturbed(async () => {
     const seen = await findContactOfNumber(organizationId, phoneNumber);
     if (seen === undefined) return "none";
-    if (!seen.optedOut) {
-      const removed = await transact(removalOf(seen));
-      return removed.outcome === "committed" ? "gone" : undefined;
-    }
-    const changes = {
-      set: { tags: [], attributes: {}, updatedAt: now().toISOString() },
-      remove: ["firstName", "lastName"],
-    };
-    const key = keys.contact(organizationId, seen.id);
-    const bared = await updateItem(
-      ContactRecord,
-      updateOf(key, changes, { is: { phoneNumber, optedOut: true } }),
-    );
-    return bared.applied ? "optOutKept" : undefined;
+    const removed = await transact(removalOf(seen));
+    return removed.outcome === "committed" ? "gone" : undefined;
   });
 }
 

@@ -11,8 +11,8 @@ import { transact } from "../platform/table/table.ts";
 import { tooManyContacts } from "./contacts.ts";
 import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
 
-/** Contacts that are written together: two writes each, and one for the quota, of the 100 of a transaction. */
-const chunkSize = 49;
+/** Contacts that are written together: up to three writes each, and one for the quota, of the 100 of a transaction. */
+const chunkSize = 33;
 
 /** How often a chunk is tried: once without those whose numbers are taken is the rule, more are races. */
 const chunkAttempts = 5;
@@ -20,6 +20,11 @@ const chunkAttempts = 5;
 /** A row that is fine by itself. */
 interface Row {
   readonly index: number;
+  readonly contact: CreateContactRequest;
+}
+
+/** A row on its way into the table. */
+interface NewRow extends Row {
   readonly record: ContactRecord;
 }
 
@@ -44,7 +49,7 @@ export async function importContacts(
       results.push({ index, status: "duplicate", phoneNumber: parsed.data.phoneNumber });
     } else {
       numbers.add(parsed.data.phoneNumber);
-      rows.push({ index, record: newContact(organizationId, parsed.data) });
+      rows.push({ index, contact: parsed.data });
     }
   }
   // One after the other: each takes its quota from the same item, where parallel transactions collide.
@@ -61,16 +66,25 @@ export async function importContacts(
 
 async function importChunk(organizationId: string, chunk: readonly Row[]): Promise<ImportedContact[]> {
   const results: ImportedContact[] = [];
-  let rows = chunk;
+  let rows = await Promise.all(
+    chunk.map(async (row): Promise<NewRow> => ({
+      ...row,
+      record: await newContact(organizationId, row.contact),
+    })),
+  );
   for (let attempt = 1; attempt <= chunkAttempts; attempt += 1) {
     if (rows.length === 0) return results;
+    const writes = rows.map(({ record }) => contactPuts(record));
     const written = await transact([
       takeQuota(organizationId, "contactCount", maxContacts, rows.length),
-      ...rows.flatMap(({ record }) => contactPuts(record)),
+      ...writes.flat(),
     ]);
     if (written.outcome === "committed") return [...results, ...rows.map(created)];
-    const [quota, ...puts] = written.refusals;
-    const isTaken = (_row: Row, index: number): boolean => puts[2 * index + 1] !== undefined;
+    const [quota, ...refusals] = written.refusals;
+    const isTaken = (_row: Row, index: number): boolean => {
+      const start = writes.slice(0, index).flat().length;
+      return refusals[start + 1] !== undefined;
+    };
     const taken = rows.filter(isTaken);
     results.push(...taken.map(duplicate));
     rows = rows.filter((row, index) => !isTaken(row, index));
@@ -84,12 +98,12 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
   throw new ApiError("UNAVAILABLE");
 }
 
-function created({ index, record }: Row): ImportedContact {
+function created({ index, record }: NewRow): ImportedContact {
   return { index, status: "created", id: record.id };
 }
 
-function duplicate({ index, record }: Row): ImportedContact {
-  return { index, status: "duplicate", phoneNumber: record.phoneNumber };
+function duplicate({ index, contact }: Row): ImportedContact {
+  return { index, status: "duplicate", phoneNumber: contact.phoneNumber };
 }
 
 function surplus({ index }: Row): ImportedContact {

@@ -1,10 +1,11 @@
 import * as z from "zod";
 
 import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
+import { findRecordedOptOut, recordOptOut } from "../opt-outs/record.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, queryRows, type Put, type Row } from "../platform/table/table.ts";
+import { findItem, queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),
@@ -15,6 +16,7 @@ export const ContactRecord = z.object({
   lastName: z.string().optional(),
   tags: z.array(z.string()),
   attributes: z.record(z.string(), z.string()),
+  /** Says what the opt-out of its number says, together with which it changes (`opt-outs/record.ts`). */
   optedOut: z.boolean(),
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -29,26 +31,39 @@ export const maxContacts = 100_000;
 /** The sort keys of contacts, as apart from those of their numbers. */
 export const contactIds = { from: "con_", to: "con_~" };
 
-export function newContact(organizationId: string, request: CreateContactRequest): ContactRecord {
+/** A contact as it is to be written. Its number stays opted out if it is: who has said STOP may be imported again. */
+export async function newContact(
+  organizationId: string,
+  request: CreateContactRequest,
+): Promise<ContactRecord> {
   const createdAt = now().toISOString();
+  const { phoneNumber } = request;
   return {
     entity: "contact",
     id: newId("con"),
     organizationId,
     ...request,
+    optedOut: request.optedOut || (await findRecordedOptOut(organizationId, phoneNumber)) !== undefined,
     createdAt,
     updatedAt: createdAt,
   };
 }
 
-/** The writes of a new contact: itself, then its number, which is refused where another contact has it. */
-export function contactPuts(record: ContactRecord): readonly [contact: Put, number: Put] {
+/**
+ * The writes of a new contact: itself, then its number, which is refused where another contact has it, and its opt-out if
+ * it has one.
+ */
+export function contactPuts(
+  record: ContactRecord,
+): readonly [contact: Put, number: Put, ...optOut: readonly Write[]] {
+  const { organizationId, phoneNumber, optedOut } = record;
   return [
     {
       put: { ...keys.contact(record.organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",
     },
-    numberPut(record, record.phoneNumber),
+    numberPut(record, phoneNumber),
+    ...(optedOut ? [recordOptOut(organizationId, { phoneNumber, source: "contact" })] : []),
   ];
 }
 
@@ -80,11 +95,6 @@ export async function findContactOfNumber(
   const key = keys.contactOfNumber(organizationId, phoneNumber);
   const owner = await findItem(NumberRecord, key, { consistent: true });
   return owner && findContact(organizationId, owner.contactId);
-}
-
-/** Whether a number is a contact's who has opted out of marketing, as it is now. */
-export async function hasOptedOut(organizationId: string, phoneNumber: string): Promise<boolean> {
-  return (await findContactOfNumber(organizationId, phoneNumber))?.optedOut === true;
 }
 
 /** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */

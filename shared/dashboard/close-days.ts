@@ -55,7 +55,7 @@ async function countDay(
   const to = new Date(from.getTime() + dayMs);
   let look: Look = "unfinished";
   while (look === "unfinished" && isTimeLeft()) {
-    look = await recount({ ...counter, from, to, takes: ({ queuedAt }) => dayOf(queuedAt) === day });
+    look = await recount({ ...counter, from, to, takes: ({ queuedAt }) => dayOf(queuedAt) === day, day });
   }
   return look;
 }

@@ -1,5 +1,13 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
-import { dayOf, emptyTally, readCounts, sumOf, type CountsRecord, type Tally } from "../messages/counts.ts";
+import {
+  dayOf,
+  emptyTally,
+  readCounts,
+  shareOf,
+  sumOf,
+  type CountsRecord,
+  type Tally,
+} from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { amountOf, currency } from "../wallet/money.ts";
@@ -45,8 +53,9 @@ function lastDays(at: Date): string[] {
   );
 }
 
-function present({ accepted, cancelled, failed, sent, spentMicros }: Tally): MessageCounts {
-  const ended = sent + failed;
+function present({ accepted, cancelled, failed, sent, spentMicros, ...receipts }: Tally): MessageCounts {
+  const delivered = Math.max(0, receipts.delivered);
+  const undelivered = Math.max(0, receipts.undelivered);
   return {
     accepted,
     // A counter that lost a count is off by it until its day is closed; a negative number helps nobody.
@@ -54,7 +63,10 @@ function present({ accepted, cancelled, failed, sent, spentMicros }: Tally): Mes
     sent,
     failed,
     cancelled,
-    deliveryRate: ended === 0 ? null : Math.round((sent / ended) * 10_000) / 10_000,
+    deliveryRate: shareOf(sent, sent + failed),
+    delivered,
+    undelivered,
+    receiptRate: shareOf(delivered, delivered + undelivered),
     spend: amountOf(Math.max(0, spentMicros)),
   };
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { eraseContact } from "../contacts/contacts.ts";
 import { redactedText } from "../messages/record.ts";
+import { hasOptedOut } from "../opt-outs/record.ts";
 import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { deleteItem, updateItem } from "../platform/table/table.ts";
@@ -15,17 +16,23 @@ const StoredDelivery = z.object({
   pk: z.string(),
   sk: z.string(),
   state: z.string().optional(),
-  payload: z.object({ data: z.object({ to: z.string().optional() }) }).optional(),
+  payload: z
+    .object({ data: z.object({ to: z.string().optional(), from: z.string().optional() }) })
+    .optional(),
 });
+
+const StoredInbound = z.object({ pk: z.string(), sk: z.string(), from: z.string().optional() });
 
 /** What has become of what one organisation had of a number. */
 export interface ErasedNumber {
   /** Contacts that are gone. */
   readonly contacts: number;
-  /** Contacts of which nothing is left but the number, and that it has opted out. */
+  /** Opt-outs that stay, each with its number. */
   readonly optOutsKept: number;
   /** Messages that have lost the number and their text. */
   readonly messages: number;
+  /** Messages from the number that are gone. */
+  readonly inbound: number;
   /** Deliveries of webhooks that are gone. */
   readonly deliveries: number;
   /** Messages that are still to be sent, and deliveries that are still to be made: they are erased the next time. */
@@ -39,6 +46,7 @@ export interface ErasedNumber {
  */
 export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
   let messages = 0;
+  let inbound = 0;
   let deliveries = 0;
   let left = 0;
   const contact = await eraseContact(organizationId, phoneNumber);
@@ -50,18 +58,25 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
       else left += 1;
     });
   }
+  await forEachOf(StoredInbound, keys.inbound(organizationId, "").pk, async ({ pk, sk, from }) => {
+    if (from !== phoneNumber) return;
+    await deleteItem({ pk, sk });
+    inbound += 1;
+  });
   for (const webhook of await readWebhooks(organizationId)) {
     const { pk } = keys.webhookDelivery(webhook.id, "");
     await forEachOf(StoredDelivery, pk, async (delivery) => {
-      if (delivery.payload?.data.to !== phoneNumber) return;
+      const { to, from } = delivery.payload?.data ?? {};
+      if (to !== phoneNumber && from !== phoneNumber) return;
       if (await eraseDelivery(delivery)) deliveries += 1;
       else left += 1;
     });
   }
   return {
     contacts: contact === "gone" ? 1 : 0,
-    optOutsKept: contact === "optOutKept" ? 1 : 0,
+    optOutsKept: (await hasOptedOut(organizationId, phoneNumber)) ? 1 : 0,
     messages,
+    inbound,
     deliveries,
     left,
   };

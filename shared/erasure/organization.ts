@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { findUser } from "../accounts/user-record.ts";
+import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
 import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames, type Key } from "../platform/table/keys.ts";
@@ -46,6 +47,7 @@ export async function eraseOrganization(
   onProgress: (erased: number) => void = () => undefined,
 ): Promise<ErasedOrganization> {
   await begin(id);
+  await releaseNumbersOf(id);
   let erased = 0;
   let messagesLeft = 0;
   const erase = async (...each: readonly Key[]): Promise<void> => {
@@ -53,8 +55,12 @@ export async function eraseOrganization(
     erased += each.length;
     onProgress(erased);
   };
-  const user = ownerId === undefined ? undefined : await findUser(ownerId);
-  if (user !== undefined) await erase(keys.email(user.email), keys.user(user.id));
+  await forEachOf(Stored, keys.member(id, "").pk, async (membership) => {
+    await eraseUser(String(membership["userId"]), erase);
+    await erase(membership);
+  });
+  // Who registered with an older release is in no list.
+  if (ownerId !== undefined) await eraseUser(ownerId, erase);
   for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(id, part))) {
     await forEachOf(StoredMessage, pk, async (message) => {
       if (isAtItsEnd(message)) await erase(message);
@@ -67,8 +73,11 @@ export async function eraseOrganization(
   });
   const plain = [
     keys.contact(id, "").pk,
+    keys.optOut(id, "").pk,
+    keys.inbound(id, "").pk,
     keys.template(id, "").pk,
     keys.apiKeyUse(id, "").pk,
+    keys.priceOverrides(id).pk,
     ...partNames(maxMessageParts).map((part) => keys.dayCounts(id, "", part).pk),
   ];
   for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
@@ -129,4 +138,19 @@ function namedBy({ entity, id, secretHash }: Stored): Key[] {
   if (entity === "kyc") return [keys.review("kyc", String(id))];
   if (entity === "senderId") return [keys.review("sender-ids", String(id))];
   return [];
+}
+
+/** Erases all that there is of a user, or of somebody who is invited. What names the rest goes last. */
+async function eraseUser(userId: string, erase: (...each: readonly Key[]) => Promise<void>): Promise<void> {
+  const user = await findUser(userId, { consistent: true });
+  // The email of one who is removed is free, and may be somebody else's by now.
+  if (user !== undefined && user.removedAt === undefined) await erase(keys.email(user.email));
+  for (const { pk } of [
+    keys.password(userId),
+    keys.emailToken(userId, ""),
+    keys.invitation(userId),
+    keys.user(userId),
+  ]) {
+    await forEachOf(Stored, pk, async (item) => erase(item));
+  }
 }

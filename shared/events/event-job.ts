@@ -15,9 +15,13 @@ export type EventJob = z.infer<typeof EventJob>;
 /**
  * The job that hands an event out to the webhooks of an organisation. A message has one outcome, so its event takes
  * the message's ULID as its id: handing it out twice makes the same event.
+ * @param eventId of an event that is not the only one of what it is about
  */
-export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
-  const eventId = event.data.id.replace(/^msg_/, "evt_");
+export function eventJob(
+  organizationId: string,
+  event: WebhookEvent,
+  eventId = event.data.id.replace(/^(inb|msg)_/, "evt_"),
+): QueuedJob {
   const body: EventJob = { kind: "event", organizationId, eventId, event };
   return { queue: "webhookDeliveries", group: organizationId, body };
 }

@@ -11,7 +11,9 @@ type Tag = (typeof routes)[Operation]["tag"];
 export const tagDescriptions: Readonly<Record<Tag, string>> = {
   health: "Whether the gateway is there.",
   auth: "Accounts, sessions and API keys.",
+  members: "Who belongs to the organisation, and what they may do there.",
   sms: "Messages and what became of them.",
+  prices: "What messages cost.",
   campaigns: "One text to many contacts.",
   dashboard: "Figures at a glance.",
   wallet: "Prepaid money: the balance and the ledger behind it.",
@@ -19,8 +21,13 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   kyc: "Who the organisation is: submitted once, decided by the operator.",
   "sender-ids": "Names to send under: requested here, decided by the operator.",
   contacts: "People to write to.",
+  "opt-outs": "Numbers that want no marketing.",
+  inbound: "What people write to your numbers.",
   templates: "Texts to use again.",
   "audit-log": "Who changed what, and when.",
+  carriers:
+    "Where the carriers of the gateway's operator report receipts and replies; nothing for customers.",
+  console: "A page to do all of this from, without writing code.",
   docs: "What you are reading.",
 };
 
@@ -59,10 +66,11 @@ again, with \`Idempotent-Replayed: true\`. A request that failed is not kept.
 ## Credentials
 
 \`Authorization: Bearer\` takes the token of a session or the secret of an API key. Each operation names the scope that it
-needs: \`read\` for what changes nothing, \`send\` for messages and the names they come from, \`contacts\`, \`campaigns\`
+needs: \`read\` for what changes nothing, \`send\` for messages and the names they come from, \`contacts\` (opt-outs too), \`campaigns\`
 (templates too), \`webhooks\`, \`billing\` (top-ups and KYC) and \`keys\` (API keys). A key may be given some of them, an
 end, and the addresses it is used from; it makes no key that may more than itself. A session may what the role of its
-person may: owners and admins everything, developers all but \`billing\`, viewers \`read\`.
+person may: owners and admins everything, developers all but \`billing\`, viewers \`read\`. Who belongs to an organisation
+owners and admins decide, and never an API key.
 
 ## Errors
 

@@ -6,16 +6,23 @@ export const environmentNames = {
   tableName: "TABLE_NAME",
   sessionKeyId: "SESSION_KEY_ID",
   webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
+  secondFactorKeySecretId: "SECOND_FACTOR_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
+  prices: "PRICES",
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
+  apiUrl: "API_URL",
+  emailFrom: "EMAIL_FROM",
+  emailName: "EMAIL_NAME",
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
   dailySpendCap: "DAILY_SPEND_CAP",
   sendsPerSecond: "SENDS_PER_SECOND",
   oneTimeCodesPerNumber: "ONE_TIME_CODES_PER_NUMBER",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
+  requestsPerSecond: "REQUESTS_PER_SECOND",
+  unknownCredentialsPerAddress: "UNKNOWN_CREDENTIALS_PER_ADDRESS",
   webhooksBeforePayment: "WEBHOOKS_BEFORE_PAYMENT",
   policies: {
     senderIds: "SENDER_ID_POLICY",
@@ -28,6 +35,8 @@ export const environmentNames = {
   },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
+    carrierReports: "CARRIER_REPORTS_QUEUE_URL",
+    emails: "EMAILS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
     refunds: "REFUNDS_QUEUE_URL",
     transactionalSends: "TRANSACTIONAL_SENDS_QUEUE_URL",
@@ -54,19 +63,34 @@ export const config = {
   sessionKeyId: (): string => required(environmentNames.sessionKeyId),
   /** Of the key that the secrets of webhooks are sealed with. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
+  /** Of the key that the secrets of second factors are sealed with. */
+  secondFactorKeySecretId: (): string => required(environmentNames.secondFactorKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** Whether an API key may manage keys where nothing is said about its scopes. */
   apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
   carrier: (): string => required(environmentNames.carrier),
+  /** Whether messages are sold by the sample prices until others are imported. */
+  hasSamplePrices: (): boolean => required(environmentNames.prices) === "sample",
   /** Whether requests come through CloudFront, and no other way. */
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),
+  /** Where customers find the API, without a slash at the end; links in emails lead there. */
+  apiUrl: (): string => required(environmentNames.apiUrl),
+  /** The address that emails come from; undefined where the stage sends none. */
+  emailFrom: (): string | undefined => optional(environmentNames.emailFrom),
+  /** Whom emails are from, for a person. */
+  emailName: (): string => required(environmentNames.emailName),
   /** How long a message stays after it came to its end; undefined is for ever. */
   messageRetentionDays: (): number | undefined => optionalNumber(environmentNames.messageRetentionDays),
   /** How many registrations one address may try in an hour; undefined is no limit. */
   registrationsPerAddress: (): number | undefined => optionalNumber(environmentNames.registrationsPerAddress),
+  /** How many requests an organisation may make in a second; undefined is no limit. */
+  requestsPerSecond: (): number | undefined => optionalNumber(environmentNames.requestsPerSecond),
+  /** How many made-up credentials one address may call with in five minutes; undefined is no limit. */
+  unknownCredentialsPerAddress: (): number | undefined =>
+    optionalNumber(environmentNames.unknownCredentialsPerAddress),
   /** Whether new passwords must not be easy to guess. */
   uncommonPasswordsOnly: (): boolean => required(environmentNames.policies.passwords) === "uncommon",
   /** Whether messages carry those sender IDs alone that are approved for their organisation. */

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import { decodeTime, encodeTime, ulid } from "ulid";
 
 import type { IdPrefix } from "../contract/primitives.ts";
@@ -6,6 +8,16 @@ import { now } from "./clock.ts";
 /** A new public id, for example `msg_01K4…`; ids of one kind sort by the millisecond of their creation. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
+}
+
+/** The digits of a ULID (Crockford's Base32). */
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const randomDigits = 16;
+
+/** An id that follows from a moment and what it is for: whoever makes it again gets the same. */
+export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): string {
+  const hash = createHash("sha256").update(purpose).digest().subarray(0, randomDigits);
+  return `${prefix}_${encodeTime(moment.getTime())}${[...hash].map((byte) => digits[byte % digits.length]).join("")}`;
 }
 
 /** A number from 0 to below `count` that follows from an id: its last character is random, and spreads ids evenly. */

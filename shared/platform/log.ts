@@ -17,8 +17,13 @@ export interface LogFields {
   readonly sourceIp?: string | undefined;
   readonly messageId?: string | undefined;
   readonly campaignId?: string | undefined;
+  /** The name of a carrier. */
+  readonly carrier?: string | undefined;
   readonly webhookId?: string | undefined;
   readonly eventId?: string | undefined;
+  readonly emailId?: string | undefined;
+  /** What an email is about. */
+  readonly emailKind?: string | undefined;
   readonly queueMessageId?: string | undefined;
   /** Keys of items in the table, as far as they are no email and no number. */
   readonly recordKeys?: readonly string[] | undefined;

@@ -13,6 +13,9 @@ export const metricNames = [
   "CarrierUnknown",
   // Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are.
   "CarrierNotReached",
+  // Breakers that opened because a carrier did not answer, or stayed open, and those that closed.
+  "CarrierBreakersClosed",
+  "CarrierBreakersOpened",
   // Jobs that threw, and come again.
   "FailedJobs",
   // Log-ins with a wrong password or an unknown email.

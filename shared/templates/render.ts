@@ -49,3 +49,19 @@ export function renderTemplate(
     ),
   };
 }
+
+/** What placeholders stand for in a text to a contact: the contact's own fields, and its attributes, which win. */
+export function contactValues(contact: {
+  readonly phoneNumber: string;
+  readonly firstName?: string | undefined;
+  readonly lastName?: string | undefined;
+  readonly attributes: Readonly<Record<string, string>>;
+}): Record<string, string> {
+  const { phoneNumber, firstName, lastName, attributes } = contact;
+  return {
+    phoneNumber,
+    ...(firstName === undefined ? {} : { firstName }),
+    ...(lastName === undefined ? {} : { lastName }),
+    ...attributes,
+  };
+}

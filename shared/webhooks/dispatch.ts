@@ -1,5 +1,7 @@
+import { emailOfEvent } from "../emails/email-job.ts";
 import type { EventJob } from "../events/event-job.ts";
 import { dayMs, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
@@ -32,7 +34,7 @@ const gone = 410;
 type Attempt = Omit<AttemptJob, "kind">;
 
 /**
- * Hands an event out to the webhooks that subscribe to it, or makes an attempt to deliver it to one of them. Or moves
+ * Hands an event out to the webhooks that subscribe to it, and queues the email that tells of it, if one does. Or makes an attempt to deliver it to one of them. Or moves
  * the secrets of a webhook, for which it has the key.
  * What a webhook does, or does not, is noted and never an error of the job.
  * @throws Error when the job has to come again: another dispatcher makes the attempt, a write failed, or the key of the
@@ -52,6 +54,8 @@ export async function dispatchWebhook(job: WebhookJob): Promise<void> {
 }
 
 async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
+  const email = config.emailFrom() === undefined ? undefined : emailOfEvent(organizationId, eventId, event);
+  if (email !== undefined) await enqueue(email);
   const webhooks = await readWebhooks(organizationId);
   const results = await Promise.allSettled(
     webhooks

@@ -14,7 +14,7 @@ interface SourceFile {
 const files: SourceFile[] = [];
 
 beforeAll(async () => {
-  for await (const name of glob("{functions,infra,shared,test}/**/*.ts")) {
+  for await (const name of glob("{functions,infra,shared,test}/**/*.{ts,tsx}")) {
     const source = await readFile(name, "utf8");
     const specifiers = [...source.matchAll(/^(?:import|export)\b[^;]*?\bfrom "([^"]+)"/gm)].map(
       ([, specifier = ""]) => specifier,
@@ -75,7 +75,15 @@ it("what is shared imports neither functions nor infrastructure", () => {
 });
 
 it("functions import what is shared, never each other", () => {
-  expect(breaches(/^functions\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
+  expect(breaches(/^functions\/(?!console\/app\/)/, (imported) => imported.startsWith("shared/"))).toEqual(
+    [],
+  );
+});
+
+it("the console, which runs in browsers, imports of what is shared the client, the contract and plain rules alone", () => {
+  const allowed =
+    /^functions\/console\/app\/|^shared\/(client\.ts$|contract\/|messages\/segments\.ts$|templates\/render\.ts$)/;
+  expect(breaches(/^functions\/console\/app\//, (imported) => allowed.test(imported))).toEqual([]);
 });
 
 it("a handler takes the routes of its own tag, so that its bundle carries no others", () => {
@@ -86,7 +94,7 @@ it("a handler takes the routes of its own tag, so that its bundle carries no oth
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs)\.ts$|^shared\/platform\/(config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs)\.ts$|^shared\/platform\/(auth\/totp|config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
   // The operator's commands are a program of their own beside the functions.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });

@@ -11,6 +11,7 @@ import { deploy, mustRunCdk } from "./stages.ts";
 /** Rules under which all tests of the endpoints can do what they do on a laptop, on a stage that is deployed. */
 const openStage = {
   carrier: "sandbox",
+  prices: "sample",
   keepData: false,
   policies: {
     senderIds: "any",
@@ -23,6 +24,7 @@ const openStage = {
   topUpEnabled: true,
   webhookTargets: "any",
   logRetentionDays: 7,
+  limits: { requestsPerSecond: "none", unknownCredentialsPerAddress: "none" },
 };
 
 /** The same, but for data that must not go: what the tests upgrade, destroy and deploy again. */

@@ -65,7 +65,7 @@ async function rowsOf<Row>(
 }
 
 async function outputOf(stage: string, name: string): Promise<string> {
-  return (await connect(stageNamed(stage)))(name).value;
+  return (await connect(stageNamed(stage))).stackOutput(name).value;
 }
 
 const destroy = ["destroy", "--all", "--force", "--app"];
@@ -237,7 +237,15 @@ describe("an upgrade from the last release", () => {
   });
 
   it("passes the smoke test", async () => {
-    expect(await smoke("kept")).toMatchObject({ code: 0, err: "" });
+    const { out, ...ended } = await smoke("kept");
+    expect(ended).toMatchObject({ code: 0, err: "" });
+    const Entry = z.object({
+      action: z.string(),
+      actor: z.object({ type: z.string() }),
+      outcome: z.string(),
+    });
+    const log = await rowsOf(Entry, "kept", "audit-log", /org_\w+/.exec(out)?.[0] ?? "none");
+    expect(log).toContainEqual({ action: "smoke", actor: { type: "operator" }, outcome: "done" });
   });
 });
 

@@ -16,6 +16,7 @@ import { allowanceFields } from "../../shared/wallet/allowances.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { presentWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
+import { onePrice } from "../support/prices.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -109,7 +110,9 @@ describe("a daily spend cap for ten messages", () => {
     const organizationId = await openWallet(10_000_000);
     const block = async (): Promise<unknown> =>
       acceptTogether(
-        Array.from({ length: 4 }, () => newMessage(organizationId, request, new Date())),
+        Array.from({ length: 4 }, () =>
+          newMessage(organizationId, request, { queuedAt: new Date(), prices: onePrice }),
+        ),
         () => [],
       );
     expect((await sendAtOnce(10, block)).accepted).toBe(2);
@@ -230,7 +233,7 @@ describe("a pace of ten messages a second", () => {
     const organizationId = await openWallet(10_000_000);
     const campaignId = "cmp_01J00000000000000000000000";
     const block = Array.from({ length: 30 }, () =>
-      newMessage(organizationId, { ...request, campaignId }, new Date()),
+      newMessage(organizationId, { ...request, campaignId }, { queuedAt: new Date(), prices: onePrice }),
     );
     await acceptTogether(block, () => []);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);

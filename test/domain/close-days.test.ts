@@ -4,12 +4,15 @@ import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
-import { countOutcomes, CountsRecord, recount } from "../../shared/messages/counts.ts";
+import { countOutcomes, countReceipts, CountsRecord, recount } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { hearReceipt } from "../../shared/messages/receipts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -58,7 +61,7 @@ async function countsOf(organizationId: string): Promise<CountsRecord | undefine
 it("a day that is over is counted anew and closed, and no late count changes it", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
-  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, carrier);
+  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
   await skew(organizationId);
 
   vi.setSystemTime(new Date("2031-03-02T00:59:00Z"));
@@ -96,7 +99,7 @@ it("a day with a message that still waits stays open, is counted once a day, and
   expect(await countsOf(organizationId)).toMatchObject({ accepted: -1, sent: 5 });
 
   vi.setSystemTime(new Date("2031-03-11T12:00:01Z"));
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(new Date("2031-03-12T01:30:00Z"));
   await inAllShards(closeDays);
   const counts = await countsOf(organizationId);
@@ -106,7 +109,7 @@ it("a day with a message that still waits stays open, is counted once a day, and
 it("a day whose counts were all lost is counted, because its ledger is settled", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
   await deleteItem(keys.dayCounts(organizationId, day));
   vi.setSystemTime(new Date("2031-03-02T00:15:00Z"));
   await inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
@@ -115,12 +118,53 @@ it("a day whose counts were all lost is counted, because its ledger is settled",
   expect(await countsOf(organizationId)).toMatchObject({ accepted: 1, sent: 1, spentMicros: 7_900 });
 });
 
+it("receipts are counted on a day whenever they come, also behind its close, and none is lost between two looks", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
+  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
+  const hear = async (messageId = "", status: "delivered" | "undelivered" = "delivered"): Promise<void> => {
+    const heard = await hearReceipt({ organizationId, messageId, status, at: new Date().toISOString() });
+    if (heard !== undefined) await countReceipts([heard]);
+  };
+  await hear(ids[0], "undelivered");
+  vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
+  await inAllShards(closeDays);
+  expect(await countsOf(organizationId)).toMatchObject({ sent: 3, delivered: 0, undelivered: 1 });
+  expect((await countsOf(organizationId))?.closedAt).toBeDefined();
+  // A week late, and one that changes what was said before.
+  vi.setSystemTime(new Date("2031-03-09T01:00:00Z"));
+  await hear(ids[0]);
+  await hear(ids[0]);
+  await hear(ids[1], "undelivered");
+  const counts = await countsOf(organizationId);
+  expect(counts).toMatchObject({ sent: 3, delivered: 1, undelivered: 1 });
+  expect(counts?.agenda).toBeUndefined();
+});
+
+it("a message without a receipt is pending for a week, and unknown from then on until one comes", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const messageId = await accept(organizationId);
+  expect((await getMessage(organizationId, messageId)).delivery).toBeUndefined();
+  await handToCarrier({ organizationId, messageId }, only(carrier));
+  const sentAt = `${day}T23:59:58.000Z`;
+  expect((await getMessage(organizationId, messageId)).delivery).toEqual({ status: "pending", at: sentAt });
+  vi.setSystemTime(new Date("2031-03-08T23:59:58Z"));
+  const unknown = { status: "unknown", at: "2031-03-08T23:59:58.000Z" };
+  expect((await getMessage(organizationId, messageId)).delivery).toEqual(unknown);
+  const at = "2031-03-08T23:59:58.000Z";
+  await hearReceipt({ organizationId, messageId, status: "undelivered", errorCode: "DELIVERY_EXPIRED", at });
+  const { status, delivery } = await getMessage(organizationId, messageId);
+  expect([status, delivery]).toEqual(["sent", { status: "undelivered", at, errorCode: "DELIVERY_EXPIRED" }]);
+  // Another test looks at what is left to be closed.
+  await inAllShards(closeDays);
+});
+
 it("a day that has an outcome between any two looks is counted to its end all the same", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) {
     const messageId = await accept(organizationId);
-    await handToCarrier({ organizationId, messageId }, carrier);
+    await handToCarrier({ organizationId, messageId }, only(carrier));
     ids.push(messageId);
   }
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
@@ -150,7 +194,7 @@ it("a day that has an outcome between any two looks is counted to its end all th
 it("a day that is closed, or not over, is not looked at", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
   expect(await inAllShards(closeDays)).toBe(1);
   await accept(organizationId);
@@ -164,7 +208,7 @@ it("messages that come to their end together are counted with one write a day an
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   const ended: MessageRecord[] = [];
   for (const messageId of ids) {
-    const message = await handToCarrier({ organizationId, messageId }, carrier);
+    const message = await handToCarrier({ organizationId, messageId }, only(carrier));
     if (message !== undefined) ended.push({ ...message, campaignId: "cmp_spring" });
   }
   const before = await countsOf(organizationId);

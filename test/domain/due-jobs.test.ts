@@ -10,6 +10,7 @@ import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -111,7 +112,7 @@ it("a refund whose job was parked is asked for once more, because it was owed fr
   await inAllShards(releaseDueJobs);
   await handToCarrier(
     { organizationId, messageId },
-    { deduplicates: true, send: async () => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }) },
+    only({ deduplicates: true, send: async () => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }) }),
   );
   const job = { organizationId, messageId };
   expect(await takeJobs("refunds")).toEqual([job]);

@@ -7,6 +7,7 @@ import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
+import { getOptOut } from "../../shared/opt-outs/opt-outs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -15,6 +16,7 @@ import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
 import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
@@ -53,7 +55,7 @@ async function send(messageId: string): Promise<void> {
     deduplicates: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
 }
 
 /** Notes the delivery of an event about a number, in a state. */
@@ -82,7 +84,7 @@ it("a number is nowhere in the table any more, and what is not about it stays", 
   await deliver(number, "failed");
   const otherDelivery = await deliver(other, "succeeded");
 
-  const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, left: 0 };
+  const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, inbound: 0, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(erased);
   const rows = await allRows();
   expect(JSON.stringify(rows)).not.toContain(number);
@@ -92,18 +94,18 @@ it("a number is nowhere in the table any more, and what is not about it stays", 
   expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Dear ${other}` });
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
 
-  const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, left: 0 };
+  const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, inbound: 0, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(nothing);
 });
 
-it("an opt-out stays, and of its contact nothing but the number", async () => {
-  const id = await contactOf(number, true);
-  expect(await eraseNumber(organizationId, number)).toMatchObject({ contacts: 0, optOutsKept: 1 });
-  const kept = await getContact(organizationId, id);
-  expect(kept).toMatchObject({ phoneNumber: number, optedOut: true, tags: [], attributes: {} });
+it("an opt-out stays, and of its contact nothing", async () => {
+  await contactOf(number, true);
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ contacts: 1, optOutsKept: 1 });
+  expect(await getOptOut(organizationId, number)).toMatchObject({ phoneNumber: number, source: "contact" });
   expect(JSON.stringify(await allRows())).not.toMatch(/Ada|Lovelace|vip|London/);
-  // It cannot be written to as a new contact.
-  await expect(contactOf(number, false)).rejects.toMatchObject({ code: "CONFLICT" });
+  // As a new contact it has opted out again.
+  const id = await contactOf(number, false);
+  expect(await getContact(organizationId, id)).toMatchObject({ optedOut: true });
 });
 
 it("what is still to be sent or called is left, and erased the next time", async () => {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
+import { invitedEmailOf, membershipOf, type InvitationRecord } from "../../shared/accounts/member-record.ts";
+import { putFirstPassword } from "../../shared/accounts/password-record.ts";
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
@@ -13,6 +15,7 @@ import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { takeName } from "../../shared/sender-ids/names.ts";
@@ -22,7 +25,9 @@ import { adjustWallet, closeWallet } from "../../shared/wallet/adjust.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { priceRows } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -62,14 +67,41 @@ async function send(scheduledAt?: string): Promise<string> {
     deduplicates: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
   return messageId;
+}
+
+/** Lets the organisation have another member, and somebody who is invited. */
+async function haveMembers(): Promise<void> {
+  const [userId, invitedId] = ["usr_01J00000000000000000000001", "usr_01J00000000000000000000002"];
+  const member = { id: userId, organizationId, email: "bob.ada@example.com", createdAt: "2026-01-01" };
+  await putItem({ put: membershipOf(organizationId, userId) });
+  await putItem({ put: { ...keys.user(userId), entity: "user", ...member } });
+  await putItem({ put: { ...keys.email(member.email), entity: "email", userId } });
+  await putItem(putFirstPassword(userId, "hash"));
+  const invitation: InvitationRecord = {
+    entity: "invitation",
+    userId: invitedId,
+    organizationId,
+    email: "carol.ada@example.com",
+    role: "viewer",
+    invitedBy: ownerId,
+    createdAt: "2026-01-01",
+    validUntil: "2026-01-08",
+  };
+  await putItem({ put: invitedEmailOf(invitation) });
+  await putItem({ put: { ...keys.invitation(invitedId), ...invitation } });
+  await putItem({ put: { ...keys.emailToken(invitedId, "invitation"), entity: "emailToken" } });
 }
 
 /** Lets the organisation have something of each kind. */
 async function useEverything(): Promise<void> {
-  const user = { id: ownerId, organizationId, email, passwordHash: "hash", createdAt: "2026-01-01" };
+  const user = { id: ownerId, organizationId, email, createdAt: "2026-01-01" };
   await putItem({ put: { ...keys.user(ownerId), entity: "user", ...user } });
+  await putItem(putFirstPassword(ownerId, "hash"));
+  await putItem({ put: { ...keys.secondFactor(ownerId), entity: "secondFactor" } });
+  await putItem({ put: { ...keys.emailToken(ownerId, "reset"), entity: "emailToken" } });
+  await haveMembers();
   await putItem({ put: { ...keys.email(email), entity: "email", userId: ownerId } });
   const apiKey = { entity: "apiKey", id: "key_1", organizationId, secretHash: "0123" };
   await putItem({ put: { ...keys.apiKeyOfOrganization(organizationId, "key_1"), ...apiKey } });
@@ -83,6 +115,7 @@ async function useEverything(): Promise<void> {
   await createSenderId(organizationId, { senderId: "ADASHOP" });
   await updateItem(z.unknown(), takeName(organizationId, "ADASHOP"));
   await putItem({ put: { ...keys.apiKeyUse(organizationId, "key_1"), entity: "apiKeyUse", keyId: "key_1" } });
+  await replacePriceOverrides({ id: organizationId }, priceRows({ "44": 40_000 }));
   const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
   await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
   const scheduledAt = new Date(Date.now() + 60 * minuteMs).toISOString();
@@ -129,6 +162,11 @@ it.each([1_000, 4])(
       expect(families).toContain(family);
     }
     for (const family of [
+      "CREDENTIALS",
+      "PRICES",
+      "MEMBERS",
+      "INVITATION",
+      "EMAIL_TOKEN",
       "DUE_CAMPAIGNS",
       "REVIEWS",
       "DELIVERIES",

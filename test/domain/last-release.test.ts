@@ -10,7 +10,7 @@ import { createClient, type Client } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
+import { findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
@@ -18,7 +18,7 @@ import { graceMs } from "../../shared/wallet/settlement.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { moveSecretsJob } from "../../shared/webhooks/webhook-job.ts";
 import { writtenBy } from "../fixtures/customer.ts";
-import { call } from "../support/api.ts";
+import { call, errorOf } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
@@ -65,6 +65,20 @@ afterAll(async () => gateway.stop());
 function rowsOf(entity: string): Stored[] {
   return rows.filter((row) => row.entity === entity);
 }
+
+it("a password of the last release lets in, and is away from the user's record from then on", async () => {
+  const [user] = rowsOf("user");
+  const userId = String(user?.["id"]);
+  expect(user).toHaveProperty("passwordHash");
+  // The log-in before these tests has moved it.
+  expect(await findItem(z.looseObject({}), keys.user(userId))).not.toHaveProperty("passwordHash");
+  const moved = await findItem(z.looseObject({}), keys.password(userId));
+  expect(moved).toMatchObject({ passwordHash: user?.["passwordHash"] });
+  await createClient({ baseUrl: gateway.url }).login({ body: writtenBy });
+  const wrong = { ...writtenBy, password: "wrong horse battery" };
+  const refused = await call("/v1/auth/login", { json: wrong, baseUrl: gateway.url });
+  expect(errorOf(refused)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+});
 
 it("every list shows all that the last release wrote, and each of it can be got", async () => {
   const lists: [path: string, entity: string, isGot: boolean][] = [

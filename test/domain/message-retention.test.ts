@@ -15,6 +15,7 @@ import { deleteItem, findItem, updateItem } from "../../shared/platform/table/ta
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -43,7 +44,7 @@ async function stored(messageId: string): Promise<MessageRecord> {
 async function sent(answer: HandOff): Promise<string> {
   const { id: messageId } = await acceptMessage(organizationId, request);
   const carrier = { deduplicates: true, send: async () => answer };
-  await handToCarrier({ organizationId, messageId }, carrier);
+  await handToCarrier({ organizationId, messageId }, only(carrier));
   return messageId;
 }
 
@@ -82,7 +83,10 @@ it("whoever saw it while it was provisional does not make a message last that ca
   const { id } = await acceptMessage(organizationId, request);
   const provisional = await stored(id);
   expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
-  await handToCarrier({ organizationId, messageId: id }, { deduplicates: true, send: async () => accepted });
+  await handToCarrier(
+    { organizationId, messageId: id },
+    only({ deduplicates: true, send: async () => accepted }),
+  );
   expect((await updateItem(MessageRecord, makeLasting(provisional))).applied).toBe(false);
   vi.setSystemTime(start + graceMs + minuteMs);
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 0, inconsistencies: 0 });

@@ -12,6 +12,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -51,7 +52,7 @@ async function handOver(job: MessageJob, ...answers: HandOff[]): Promise<string[
       return answers[texts.length - 1] ?? { outcome: "accepted", carrierReference: "1" };
     },
   };
-  for (const _ of [...answers, "accepted"]) await handToCarrier(job, carrier);
+  for (const _ of [...answers, "accepted"]) await handToCarrier(job, only(carrier));
   return texts;
 }
 

@@ -10,9 +10,10 @@ import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, transact } from "../../shared/platform/table/table.ts";
+import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
 import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
+import { messageIdIn, only } from "../support/carriers.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 import { takeJobs } from "../support/queues.ts";
 
@@ -48,7 +49,7 @@ class TakingCarrier implements Carrier {
   }
 
   async send({ reference }: { readonly reference: string }): Promise<HandOff> {
-    this.received.push(reference);
+    this.received.push(messageIdIn(reference));
     this.#failures -= 1;
     if (this.#failures >= 0) throw new Error("the answer was lost");
     return { outcome: "accepted", carrierReference: "carrier-1" };
@@ -72,7 +73,7 @@ it("a message whose sender ID was approved when it was accepted, and is not any 
     await withdraw();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs });
     const carrier = new TakingCarrier();
-    await handToCarrier(job, carrier);
+    await handToCarrier(job, only(carrier));
     vi.useRealTimers();
     expect(carrier.received).toEqual([]);
     expect(await getMessage(organizationId, job.messageId)).toMatchObject({
@@ -88,7 +89,7 @@ it("a message whose sender ID was approved when it was accepted, and is not any 
 
 it("a message whose sender ID is still approved is sent", async () => {
   const job = await accepted();
-  await handToCarrier(job, new TakingCarrier());
+  await handToCarrier(job, only(new TakingCarrier()));
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
 
@@ -98,7 +99,7 @@ it("marketing fails and is refunded when its contact has opted out meanwhile, an
   const others = [await accepted({ messageType: "otp" }), await accepted({ messageType: "transactional" })];
   await customer.client.updateContact({ params: { id }, body: { optedOut: true } });
   const carrier = new TakingCarrier();
-  for (const job of [marketing, ...others]) await handToCarrier(job, carrier);
+  for (const job of [marketing, ...others]) await handToCarrier(job, only(carrier));
   expect(carrier.received).toEqual(others.map(({ messageId }) => messageId));
   expect(await getMessage(organizationId, marketing.messageId)).toMatchObject({
     status: "failed",
@@ -107,13 +108,56 @@ it("marketing fails and is refunded when its contact has opted out meanwhile, an
   expect(await takeJobs("refunds")).toEqual([marketing]);
 });
 
+it("a campaign of any type is not sent to a number that has opted out meanwhile", async () => {
+  await customer.client.createContact({ body: { phoneNumber: message.to } });
+  const { id: campaignId } = await createCampaign(organizationId, {
+    name: "Spring",
+    message: "hello",
+    audience: { all: true },
+    senderId: "ACME",
+    language: "English",
+    messageType: "transactional",
+    scheduledAt: new Date(Date.now() + hourMs).toISOString(),
+  });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
+  await runCampaign({ organizationId, campaignId });
+  const { lastMessageIds } = await readCampaign(organizationId, campaignId);
+  const [messageId = ""] = lastMessageIds;
+  await customer.client.createOptOut({ body: { phoneNumber: message.to } });
+  const carrier = new TakingCarrier();
+  await handToCarrier({ organizationId, messageId }, only(carrier));
+  expect(carrier.received).toEqual([]);
+  expect(await getMessage(organizationId, messageId)).toMatchObject({
+    status: "failed",
+    errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
+  });
+});
+
+it("a contact of an older release that has opted out alone is heeded, and gets an opt-out when it is touched", async () => {
+  const { client } = customer;
+  const { id } = await client.createContact({ body: { phoneNumber: message.to, optedOut: true } });
+  await deleteItem(keys.optOut(organizationId, message.to));
+  const params = { phoneNumber: message.to };
+  const marketing = { ...message, messageType: "marketing" } as const;
+  await expect(acceptMessage(organizationId, marketing)).rejects.toMatchObject({
+    code: "RECIPIENT_OPTED_OUT",
+  });
+  expect(await client.getOptOut({ params })).toMatchObject({ source: "contact" });
+  await client.deleteContact({ params: { id } });
+  await expect(acceptMessage(organizationId, marketing)).rejects.toMatchObject({
+    code: "RECIPIENT_OPTED_OUT",
+  });
+  await client.deleteOptOut({ params });
+  expect(await accepted({ messageType: "marketing" })).toMatchObject({ organizationId });
+});
+
 it("a message that the carrier may have is not said to be unsent for its sender ID", async () => {
   const job = await accepted();
   const carrier = new TakingCarrier({ failures: 1 });
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   await withdraw();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3 * minuteMs });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await getMessage(organizationId, job.messageId)).toMatchObject({
     status: "failed",
@@ -126,10 +170,10 @@ it("a message whose sender ID could not be looked up is free again, and its carr
   const key = keys.senderName("ACME");
   await putItem({ put: { ...key, entity: "from another time" } });
   const carrier = new TakingCarrier({ deduplicates: false });
-  await expect(handToCarrier(job, carrier)).rejects.toThrow("cannot be read");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("cannot be read");
   expect(await readMessage(organizationId, job.messageId)).toMatchObject({ status: "queued", openClaims: 0 });
   await putItem({ put: { ...key, entity: "senderName", organizationIds: new Set([organizationId]) } });
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
 

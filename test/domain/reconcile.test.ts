@@ -14,7 +14,9 @@ import { debitWallet } from "../../shared/wallet/charge.ts";
 import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -66,7 +68,9 @@ it("a ledger longer than one pass takes is settled over several", async () => {
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   for (let accepted = 0; accepted < 520; accepted += 40) {
     const at = new Date();
-    const block = Array.from({ length: 40 }, () => newMessage(organizationId, request, at));
+    const block = Array.from({ length: 40 }, () =>
+      newMessage(organizationId, request, { queuedAt: at, prices: onePrice }),
+    );
     await acceptTogether(block, () => []);
   }
   await debit(organizationId);
@@ -103,7 +107,7 @@ it("a message that its carrier has put off is not queued again, for its job is o
   const { id: stranded } = await acceptMessage(organizationId, request);
   await handToCarrier(
     { organizationId, messageId: tried },
-    { deduplicates: true, send: async () => ({ outcome: "tryLater" }) },
+    only({ deduplicates: true, send: async () => ({ outcome: "tryLater" }) }),
   );
   await takeJobs("transactionalSends");
   passGrace();

@@ -21,6 +21,7 @@ import { debitWallet } from "../../shared/wallet/charge.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { messageIdIn, only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -41,7 +42,7 @@ let carried: string[];
 const carrier: Carrier = {
   deduplicates: false,
   send: async ({ reference, to }) => {
-    carried.push(reference);
+    carried.push(messageIdIn(reference));
     return to === request.to
       ? { outcome: "accepted", carrierReference: reference }
       : { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
@@ -65,7 +66,7 @@ async function accept(to: string = request.to): Promise<string> {
 
 /** Lets a sender work on jobs, as they come from a queue. */
 async function work(jobs: readonly unknown[]): Promise<void> {
-  for (const job of jobs) await handToCarrier(MessageJob.parse(job), carrier);
+  for (const job of jobs) await handToCarrier(MessageJob.parse(job), only(carrier));
 }
 
 /** The table as it is now, under another name. @returns what points the code to it */
@@ -149,13 +150,13 @@ it("a message that a sender held at the moment is not sent again: what the carri
   const held: Carrier = {
     ...carrier,
     send: async (message) => {
-      carried.push(message.reference);
+      carried.push(messageIdIn(message.reference));
       useRestored = await restorePoint();
       return { outcome: "accepted", carrierReference: "1" };
     },
   };
   const jobs = await takeJobs("transactionalSends");
-  for (const job of jobs) await handToCarrier(MessageJob.parse(job), held);
+  for (const job of jobs) await handToCarrier(MessageJob.parse(job), only(held));
 
   useRestored();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs });

@@ -16,6 +16,7 @@ import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem } from "../../shared/platform/table/table.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -75,7 +76,7 @@ it.each(["otp", "marketing"] as const)(
     const before = await recordOf(job);
     const carrier = new CountingCarrier();
     const calls = vi.spyOn(SQSClient.prototype, "send");
-    await handToCarrier(job, carrier, await pauseSending("The carrier is broken"));
+    await handToCarrier(job, only(carrier, { sending: await pauseSending("The carrier is broken") }));
     expect(carrier.calls).toBe(0);
     expect(await recordOf(job)).toEqual(before);
     const commands = calls.mock.calls.map(([command]) => command as unknown);
@@ -86,7 +87,7 @@ it.each(["otp", "marketing"] as const)(
       DelaySeconds: 120,
     });
 
-    await handToCarrier(job, carrier, await resumeSending());
+    await handToCarrier(job, only(carrier, { sending: await resumeSending() }));
     expect(carrier.calls).toBe(1);
     expect((await recordOf(job))?.status).toBe("sent");
   },
@@ -94,9 +95,15 @@ it.each(["otp", "marketing"] as const)(
 
 it("what follows from a message that has come to its end goes on while sending is paused", async () => {
   const job = await send();
-  await handToCarrier(job, new CountingCarrier({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
+  await handToCarrier(
+    job,
+    only(new CountingCarrier({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+  );
   await takeJobs("refunds");
-  await handToCarrier(job, new CountingCarrier(), await pauseSending("The carrier is broken"));
+  await handToCarrier(
+    job,
+    only(new CountingCarrier(), { sending: await pauseSending("The carrier is broken") }),
+  );
   expect(await takeJobs("refunds")).toEqual([job]);
 });
 
@@ -107,11 +114,11 @@ it("a message that waited for longer than a carrier may put it off is put off af
   const sending = await resumeSending();
   const busy = new CountingCarrier({ outcome: "tryLater" });
   vi.setSystemTime(start.getTime() + 35 * hourMs);
-  await handToCarrier(job, busy, sending);
+  await handToCarrier(job, only(busy, { sending: sending }));
   expect((await recordOf(job))?.status).toBe("queued");
   // Six hours of being put off are too much all the same.
   vi.setSystemTime(start.getTime() + 37 * hourMs);
-  await handToCarrier(job, busy, sending);
+  await handToCarrier(job, only(busy, { sending: sending }));
   expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_PROVIDER_ERROR" });
 });
 

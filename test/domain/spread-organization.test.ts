@@ -20,7 +20,9 @@ import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
 import { ledgerPartitions, readWallet, spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -46,7 +48,9 @@ async function spreadCustomer(): Promise<{ organizationId: string; ids: string[]
   for (let count = 0; count < 3; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
   await spreadOrganization(organizationId, 4, 5);
   for (let count = 0; count < 13; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
-  const block = Array.from({ length: 12 }, () => newMessage(organizationId, request, new Date()));
+  const block = Array.from({ length: 12 }, () =>
+    newMessage(organizationId, request, { queuedAt: new Date(), prices: onePrice }),
+  );
   const placed = await acceptTogether(block, () => []);
   ids.push(...placed.map(({ id }) => id));
   return { organizationId, ids: ids.toSorted().toReversed() };
@@ -77,6 +81,16 @@ it("messages of a spread organisation lie in several parts and are listed as if 
     cursor = found.meta.nextCursor;
   } while (cursor !== undefined);
   expect(byCursor).toEqual(ids);
+
+  const filtered: string[] = [];
+  do {
+    const found = await listMessages(organizationId, { page: 1, limit: 9, cursor, status: "queued" });
+    expect(found.meta.total).toBe(28 - filtered.length);
+    filtered.push(...idsOf(found));
+    cursor = found.meta.nextCursor;
+  } while (cursor !== undefined);
+  expect(filtered).toEqual(ids);
+  expect(idsOf(await listMessages(organizationId, { page: 1, limit: 9, status: "failed" }))).toEqual([]);
   for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
 });
 
@@ -119,13 +133,13 @@ it("what is owed to messages of a spread organisation is found, and its days are
 
   const half = ids.slice(0, 14);
   const ended = await Promise.all(
-    half.map(async (messageId) => handToCarrier({ organizationId, messageId }, carrier)),
+    half.map(async (messageId) => handToCarrier({ organizationId, messageId }, only(carrier))),
   );
   await countOutcomes(ended.filter((message) => message !== undefined));
   const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
   expect((await getDashboardStats(organizationId)).today).toMatchObject(today);
 
-  for (const messageId of ids.slice(14)) await handToCarrier({ organizationId, messageId }, carrier);
+  for (const messageId of ids.slice(14)) await handToCarrier({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(Date.now() + dayMs);
   const parts = new Set(ids.map(partOf)).size;
   expect(await inAllShards(closeDays)).toBe(parts);

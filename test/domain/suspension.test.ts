@@ -19,6 +19,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { messageIdIn, only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -38,7 +39,7 @@ class WillingCarrier implements Carrier {
   readonly taken: string[] = [];
 
   async send({ reference }: { readonly reference: string }) {
-    this.taken.push(reference);
+    this.taken.push(messageIdIn(reference));
     return { outcome: "accepted", carrierReference: "carrier-1" } as const;
   }
 }
@@ -71,7 +72,7 @@ it("a scheduled message of a suspended organisation is failed and refunded once,
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
 
   const carrier = new WillingCarrier();
-  const ended = await handToCarrier(job, carrier);
+  const ended = await handToCarrier(job, only(carrier));
   expect(carrier.taken).toEqual([]);
   expect(ended).toMatchObject({ status: "failed", errorCode: "ORGANIZATION_SUSPENDED" });
   expect(await takeJobs("refunds")).toEqual([job]);
@@ -92,11 +93,11 @@ it("a message that a carrier may have taken before the suspension fails as one o
       throw new Error("time-out");
     },
   };
-  await expect(handToCarrier(job, silent)).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(silent))).rejects.toThrow("what the carrier did is not known");
   await suspendOrganization(organizationId, "Fraud");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
   const carrier = new WillingCarrier();
-  await handToCarrier(job, carrier);
+  await handToCarrier(job, only(carrier));
   expect(carrier.taken).toEqual([]);
   expect(await getMessage(organizationId, job.messageId)).toMatchObject({
     status: "failed",
@@ -113,14 +114,14 @@ it("a suspended organisation sends again once it is resumed, and what had failed
   expect(await suspendOrganization(organizationId, "Again")).toEqual(first);
   await expect(send(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
   const carrier = new WillingCarrier();
-  await handToCarrier(before, carrier);
+  await handToCarrier(before, only(carrier));
 
   const resumed = await resumeOrganization(organizationId);
   expect([resumed.suspendedAt, resumed.suspendedReason]).toEqual([undefined, undefined]);
   expect(await resumeOrganization(organizationId)).toEqual(resumed);
   const after = await send(organizationId);
-  await handToCarrier(before, carrier);
-  await handToCarrier(after, carrier);
+  await handToCarrier(before, only(carrier));
+  await handToCarrier(after, only(carrier));
   expect(carrier.taken).toEqual([after.messageId]);
   expect((await getMessage(organizationId, before.messageId)).status).toBe("failed");
 });
@@ -150,7 +151,7 @@ it("sends without a pause neither keep a suspension out nor get past it, and the
   expect((await readWallet(organizationId)).balanceMicros).toBe(debitedMicros);
 
   const carrier = new WillingCarrier();
-  for (const job of accepted) await handToCarrier(job, carrier);
+  for (const job of accepted) await handToCarrier(job, only(carrier));
   for (const job of [...accepted, ...accepted]) await refundMessage(job);
   expect(carrier.taken).toEqual([]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(10_000_000);

@@ -1,7 +1,9 @@
+import { decodeJwt } from "jose/jwt/decode";
 import { beforeEach, expect, it } from "vitest";
+import * as z from "zod";
 
 import { AuditEntry } from "../../shared/contract/audit-log.ts";
-import { call, Customer, errorOf, pageOf, password } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -72,14 +74,17 @@ it("registrations and log-ins are in it, and wrong passwords are not", async () 
   const logIn = async (guess: string) =>
     call("/v1/auth/login", { json: { email: customer.email, password: guess } });
   expect((await logIn("wrong")).status).toBe(401);
-  expect((await logIn(password)).status).toBe(200);
+  const session = await logIn(password);
+  expect(session.status).toBe(200);
+  const { token } = dataOf(session, z.object({ token: z.string() }));
   const { entries } = await read();
   expect(entries.map(({ action, outcome }) => [action, outcome])).toEqual([
     ["POST /v1/auth/login", "done"],
     ["POST /v1/auth/register", "done"],
   ]);
   expect(entries[0]).toMatchObject({
-    actor: { type: "user" },
+    // Whatever is done with the token has the same id.
+    actor: { type: "user", sessionId: decodeJwt(token).jti },
     sourceAddress: expect.stringMatching(/^[\da-f.:]+$/),
   });
 });

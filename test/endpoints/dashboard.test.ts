@@ -8,7 +8,18 @@ async function stats(customer: Customer): Promise<DashboardStats> {
   return dataOf(await customer.call("/v1/dashboard/stats"), DashboardStats);
 }
 
-const nothing = { accepted: 0, queued: 0, sent: 0, failed: 0, cancelled: 0, deliveryRate: null, spend: 0 };
+const nothing = {
+  accepted: 0,
+  queued: 0,
+  sent: 0,
+  failed: 0,
+  cancelled: 0,
+  deliveryRate: null,
+  delivered: 0,
+  undelivered: 0,
+  receiptRate: null,
+  spend: 0,
+};
 
 it("a new customer has 30 days without a message, today first", async () => {
   const customer = await Customer.register({ balance: 3 });

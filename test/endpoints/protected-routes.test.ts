@@ -165,10 +165,13 @@ describe.each(lists)("%s", (_operation, route) => {
       expect(errorOf(response), query).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     }
   });
+});
 
+/** Prices are the stage's, and all others the customer's own. */
+describe.each(lists.filter(([operation]) => operation !== "listPrices"))("%s", (_operation, route) => {
   it("lists nothing yet, with its place among the pages", async () => {
-    // The registration is the first entry of the audit log.
-    const total = route.path === "/v1/audit-log" ? 1 : 0;
+    // The registration is the first entry of the audit log, and its user the first member.
+    const total = ["/v1/audit-log", "/v1/members"].includes(route.path) ? 1 : 0;
     expect(await newcomer.call(`${route.path}?page=3&limit=7&unknown=1`)).toMatchObject({
       status: 200,
       body: { data: [], meta: { page: 3, limit: 7, total, totalPages: total } },

@@ -16,11 +16,14 @@ import { hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
+import { publishRateCard } from "../../shared/prices/publish.ts";
 import { capSpending } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
 import { allowToSend } from "../support/policies.ts";
+import { priceRows } from "../support/prices.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
 import { testApp } from "../support/test-app.ts";
 
 const faults = new Faults();
@@ -34,9 +37,10 @@ beforeAll(async () => {
   const stackName = "rules-of-prod";
   const app = testApp(assemblyFolder);
   const prod = forThisMachine(stageNamed("prod"));
-  // Each test has a customer of its own.
+  // Each test has a customer of its own. No email is sent.
   new GatewayStack(app, stackName, {
     ...prod,
+    email: undefined,
     limits: { ...prod.limits, registrationsPerAddress: undefined },
   });
   app.synth();
@@ -50,6 +54,7 @@ beforeAll(async () => {
   });
   // What a test changes in the table is this gateway's.
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  await publishRateCard(priceRows({ "1": 7_900 }), undefined);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -85,8 +90,19 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     await deleteItem(keys.wallet(customer.organizationId));
     return customer.call("/v1/wallet");
   },
+  INVALID_EMAIL_TOKEN: async () =>
+    call("/v1/auth/verify-email", { json: { token: "none" }, baseUrl: gateway.url }),
   UNAUTHORIZED: async () => customer.call("/v1/wallet", { credential: "nn_unknown" }),
   INVALID_CREDENTIALS: async () => logIn("wrong"),
+  SECOND_FACTOR_REQUIRED: async () => {
+    await enableSecondFactor(customer);
+    return logIn(password);
+  },
+  INVALID_SECOND_FACTOR: async () => {
+    await enableSecondFactor(customer);
+    const { email } = customer;
+    return call("/v1/auth/login", { json: { email, password, code: "no code" }, baseUrl: gateway.url });
+  },
   INSUFFICIENT_BALANCE: async () => send({}),
   DAILY_SPEND_CAP_REACHED: async () => {
     await credit();
@@ -100,6 +116,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return register(4);
   },
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
+  EMAIL_DISABLED: async () => customer.call("/v1/auth/verify-email/request", { method: "POST" }),
   ORGANIZATION_SUSPENDED: async () => {
     await suspendOrganization(customer.organizationId, "Fraud");
     return logIn(password);
@@ -120,6 +137,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return newcomer.trySend();
   },
   SENDER_ID_NOT_APPROVED: async () => send({ senderId: "MYBANK" }),
+  DESTINATION_NOT_PRICED: async () => send({ to: "4915112345678" }),
   DESTINATION_NOT_ALLOWED: async () => send({ to: "8811234567" }),
   RECIPIENT_OPTED_OUT: async () => {
     await customer.client.createContact({ body: { phoneNumber: "15005550000", optedOut: true } });
@@ -137,6 +155,10 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
   EMAIL_TAKEN: async () =>
     call("/v1/auth/register", { json: { email: customer.email, password }, baseUrl: gateway.url }),
+  LAST_OWNER: async () => {
+    const { user } = await customer.client.getMe();
+    return customer.call(`/v1/members/${user.id}`, { method: "DELETE" });
+  },
   IDEMPOTENCY_IN_PROGRESS: async () => {
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();

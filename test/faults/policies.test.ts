@@ -198,7 +198,7 @@ it("passes the smoke test, which does as operator what the stage asks for, and t
   };
   await writeFile(
     path.join(folder, "strict.json"),
-    JSON.stringify({ carrier: "sandbox", keepData: false, policies }),
+    JSON.stringify({ carrier: "sandbox", keepData: false, email: { from: "sms@example.com" }, policies }),
   );
   const account = await startAwsAccount(gateway);
   const bank = await Customer.register({ baseUrl: gateway.url });

@@ -1,6 +1,6 @@
 import { glob, readFile } from "node:fs/promises";
 
-import { Template } from "aws-cdk-lib/assertions";
+import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -10,10 +10,12 @@ import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { metricNames } from "../../shared/platform/metrics.ts";
 import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
 import { testApp } from "../support/test-app.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 function synthesize(stage: Stage): Template {
   const app = testApp(`.build/test-alarms-${stage.name}.out`);
-  return Template.fromStack(new GatewayStack(app, `sms-gateway-${stage.name}`, stage));
+  const { stackName } = new GatewayStack(app, `sms-gateway-${stage.name}`, stage);
+  return wholeTemplate(app.synth().directory, stackName);
 }
 
 const emails = ["night@example.com", "day@example.com"];
@@ -79,7 +81,7 @@ it("says in each alarm what it means, the first step and the command, and in its
 it("names each alarm after its stage and its entry, sends it to the topic, and says when it is over", () => {
   const [topicId = ""] = Object.keys(prod.findResources("AWS::SNS::Topic"));
   for (const alarm of alarms) {
-    expect(alarm.AlarmName.startsWith(`sms-gateway-prod-${kindOf(alarm)}`), alarm.AlarmName).toBe(true);
+    expect(alarm.AlarmName.startsWith(`sms-gateway-prod/${kindOf(alarm)}`), alarm.AlarmName).toBe(true);
     const actions = isOfVersion(alarm) ? [] : [{ Ref: topicId }];
     expect(alarm.AlarmActions).toEqual(actions);
     expect(alarm.OKActions).toEqual(actions);
@@ -98,16 +100,17 @@ it("makes all alarms in one place", async () => {
 });
 
 it("sends alarms to the addresses of the stage, and has the same alarms where there are none", () => {
-  const endpoints = Object.values(prod.findResources("AWS::SNS::Subscription")).map(
-    ({ Properties }) =>
-      z.object({ Protocol: z.literal("email"), Endpoint: z.string() }).parse(Properties).Endpoint,
+  // The topic that AWS tells of messages on has a queue.
+  const toPeople = { Properties: { Protocol: "email" } };
+  const endpoints = Object.values(prod.findResources("AWS::SNS::Subscription", toPeople)).map(
+    ({ Properties }) => z.object({ Endpoint: z.string() }).parse(Properties).Endpoint,
   );
   expect(endpoints.toSorted()).toEqual(emails.toSorted());
   expect(dev.findResources("AWS::SNS::Subscription")).toEqual({});
-  const inDev = alarmsOf(dev).map(({ AlarmName }) => AlarmName.replace("-dev-", "-prod-"));
+  const inDev = alarmsOf(dev).map(({ AlarmName }) => AlarmName.replace("-dev/", "-prod/"));
   // What AWS lets one spend on SMS is of no matter to a carrier that sends nothing.
   const inProd = alarms.filter((alarm) => !isOfVersion(alarm)).map(({ AlarmName }) => AlarmName);
-  expect(inProd.filter((name) => !inDev.includes(name))).toEqual(["sms-gateway-prod-carrier-spend"]);
+  expect(inProd.filter((name) => !inDev.includes(name))).toEqual(["sms-gateway-prod/carrier-spend"]);
   expect(inDev.filter((name) => !inProd.includes(name))).toEqual([]);
 });
 
@@ -203,7 +206,7 @@ it("reckons in the runbook what watching costs", () => {
   const watched = alarms.flatMap(metricsOfAlarm);
   // One is counted from the access log.
   const own = metricNames.length + 1;
-  expect(rowOf("metrics that alarms look at, 52 of versions")).toEqual([
+  expect(rowOf("metrics that alarms look at, 56 of versions")).toEqual([
     String(watched.length),
     "$0.10",
     (watched.length * 0.1).toFixed(2),

@@ -50,14 +50,17 @@ it("takes an adopted table for its own, and can neither change nor delete it", (
   });
 });
 
-it("takes the key of an adopted table for its own, and makes none", () => {
-  const adoptWebhookKey = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-webhook-key-AbCd12";
-  const template = synthesize({ adoptTable: "left-behind", adoptWebhookKey });
+it.each([
+  ["adoptWebhookKey", "WebhookKey", outputNames.webhookKeyArn, 3],
+  ["adoptSecondFactorKey", "SecondFactorKey", outputNames.secondFactorKeyArn, 4],
+])("takes %s of an adopted table for its own, and makes none", (setting, id, output, uses) => {
+  const keyArn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-key-AbCd12";
+  const template = synthesize({ adoptTable: "left-behind", [setting]: keyArn });
   const secrets = Object.keys(template.findResources("AWS::SecretsManager::Secret"));
-  expect(secrets.filter((id) => id.startsWith("WebhookKey"))).toEqual([]);
-  template.hasOutput(outputNames.webhookKeyArn, { Value: adoptWebhookKey });
+  expect(secrets.filter((each) => each.startsWith(id))).toEqual([]);
+  template.hasOutput(output, { Value: keyArn });
   const statements = statementsOfRoles(template).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  expect(statements.filter(({ Resource }) => Resource === adoptWebhookKey)).toHaveLength(3);
+  expect(statements.filter(({ Resource }) => Resource === keyArn)).toHaveLength(uses);
 });
 
 const Roles = z.record(z.string(), roleWith(z.unknown()));

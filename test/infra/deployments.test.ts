@@ -1,4 +1,4 @@
-import { Template } from "aws-cdk-lib/assertions";
+import type { Template } from "aws-cdk-lib/assertions";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -8,10 +8,12 @@ import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers } from "../../infra/workers.ts";
 import { log } from "../../shared/platform/log.ts";
 import { testApp } from "../support/test-app.ts";
+import { stackTemplates, wholeTemplate } from "../support/whole-template.ts";
 
 function synthesize(stage: string, folder: string): Template {
   const app = testApp(`.build/test-deployments-${folder}.out`);
-  return Template.fromStack(new GatewayStack(app, `test-${stage}`, stageNamed(stage)));
+  const { stackName } = new GatewayStack(app, `test-${stage}`, stageNamed(stage));
+  return wholeTemplate(app.synth().directory, stackName);
 }
 
 let prod: Template;
@@ -30,11 +32,16 @@ const Attribute = (name: string) =>
 
 const AliasResource = z.object({
   Properties: z.object({ Name: z.string(), FunctionName: Ref, FunctionVersion: Attribute("Version") }),
-  UpdatePolicy: z.object({ CodeDeployLambdaAliasUpdate: z.object({ DeploymentGroupName: Ref }) }),
+  UpdatePolicy: z.object({
+    CodeDeployLambdaAliasUpdate: z.object({
+      ApplicationName: z.literal("test-prod"),
+      DeploymentGroupName: z.string(),
+    }),
+  }),
 });
 
-/** The aliases of prod: their ids, and those of their functions, versions and deployment groups. */
-function aliases(): { id: string; functionId: string; versionId: string; groupId: string }[] {
+/** The aliases of prod: their ids, those of their functions and versions, and the names of their deployment groups. */
+function aliases(): { id: string; functionId: string; versionId: string; groupName: string }[] {
   return Object.entries(prod.findResources("AWS::Lambda::Alias")).map(([id, resource]) => {
     const { Properties, UpdatePolicy } = AliasResource.parse(resource);
     expect(Properties.Name).toBe("live");
@@ -42,7 +49,7 @@ function aliases(): { id: string; functionId: string; versionId: string; groupId
       id,
       functionId: Properties.FunctionName.Ref,
       versionId: Properties.FunctionVersion,
-      groupId: UpdatePolicy.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
+      groupName: UpdatePolicy.CodeDeployLambdaAliasUpdate.DeploymentGroupName,
     };
   });
 }
@@ -89,11 +96,21 @@ it("has every caller of such a function go through its alias", () => {
 });
 
 it("gives a new version a tenth of the calls, and takes it back when an alarm of its own rings", () => {
-  const groups = prod.findResources("AWS::CodeDeploy::DeploymentGroup");
+  const groups = new Map(
+    Object.values(prod.findResources("AWS::CodeDeploy::DeploymentGroup")).map((group) => [
+      Group.parse(group).Properties.DeploymentGroupName,
+      group,
+    ]),
+  );
+  const [application, ...others] = Object.entries(prod.findResources("AWS::CodeDeploy::Application"));
+  expect(others).toEqual([]);
+  expect(application?.[1]).toHaveProperty("Properties.ApplicationName", "test-prod");
   const alarms = prod.findResources("AWS::CloudWatch::Alarm");
-  for (const { id, versionId, groupId } of aliases()) {
-    expect(groups[groupId], id).toMatchObject({
+  for (const { id, versionId, groupName } of aliases()) {
+    const group = groups.get(groupName);
+    expect(group, id).toMatchObject({
       Properties: {
+        ApplicationName: { Ref: application?.[0] },
         DeploymentConfigName: "CodeDeployDefault.LambdaCanary10Percent5Minutes",
         AutoRollbackConfiguration: {
           Enabled: true,
@@ -102,7 +119,7 @@ it("gives a new version a tenth of the calls, and takes it back when an alarm of
         AlarmConfiguration: { Enabled: true },
       },
     });
-    const watching = Group.parse(groups[groupId]).Properties.AlarmConfiguration.Alarms;
+    const watching = Group.parse(group).Properties.AlarmConfiguration.Alarms;
     expect(watching).toHaveLength(2);
     for (const { Name } of watching) {
       const metrics = metricsOf(alarms[Name.Ref]);
@@ -116,7 +133,10 @@ it("gives a new version a tenth of the calls, and takes it back when an alarm of
 });
 
 const Group = z.object({
-  Properties: z.object({ AlarmConfiguration: z.object({ Alarms: z.array(z.object({ Name: Ref })) }) }),
+  Properties: z.object({
+    DeploymentGroupName: z.string(),
+    AlarmConfiguration: z.object({ Alarms: z.array(z.object({ Name: Ref })) }),
+  }),
 });
 
 const Metric = z.object({
@@ -134,6 +154,14 @@ function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
   });
   return Alarm.parse(alarm).Properties.Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
 }
+
+it("has what watches a version in place before calls go to it", () => {
+  const { main, nested } = stackTemplates(".build/test-deployments-prod.out", "test-prod");
+  const [monitoringId] = nested.keys();
+  const inMain = Object.entries(main.Resources).filter(([, { Type }]) => Type === "AWS::Lambda::Alias");
+  expect(inMain).toHaveLength(aliases().length);
+  for (const [id, { DependsOn }] of inMain) expect([DependsOn].flat(), id).toContain(monitoringId);
+});
 
 it("watches what a version writes when something goes wrong in it", () => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-sms");
@@ -200,13 +228,22 @@ it("refuses whatever comes to a queue without TLS", () => {
   expect(ofPolicy.map(({ Ref: id }) => id).toSorted()).toEqual(queues.toSorted());
   expect(Policy.parse(policy).Properties.PolicyDocument.Statement).toEqual([
     { Effect: "Deny", Principal: "*", Action: "sqs:*", Resource: "*", Condition: withoutTls },
+    // What the carrier tells of messages comes over its topic, and over no other.
+    {
+      Effect: "Allow",
+      Principal: { Service: "sns.amazonaws.com" },
+      Action: "sqs:SendMessage",
+      Resource: "*",
+      Condition: { ArnEquals: { "aws:SourceArn": { Ref: expect.stringMatching(/^CarrierEventsTopic/) } } },
+    },
   ]);
 });
 
 it("lets the account's alarms publish to their topic, and nobody without TLS", () => {
-  const topics = Object.keys(prod.findResources("AWS::SNS::Topic"));
+  const topics = Object.keys(prod.findResources("AWS::SNS::Topic")).filter((id) => id.startsWith("Alarms"));
   expect(topics).toHaveLength(1);
-  const [policy, ...others] = Object.values(prod.findResources("AWS::SNS::TopicPolicy"));
+  const policies = Object.values(prod.findResources("AWS::SNS::TopicPolicy"));
+  const [policy, ...others] = policies.filter((each) => JSON.stringify(each).includes(`"${topics[0]}"`));
   expect(others).toEqual([]);
   expect(policy).toHaveProperty("Properties.Topics", [{ Ref: topics[0] }]);
   const statements = Policy.parse(policy).Properties.PolicyDocument.Statement;

@@ -29,13 +29,15 @@ function synthesize(stage: Stage): { findings: string[]; templates: string[] } {
     builtinCloudFormationValidation: false,
   });
   new GatewayStack(app, `sms-gateway-${stage.name}`, stage);
-  const { stacks } = app.synth();
+  const { directory } = app.synth();
   const findings = rulePacks
     .flatMap((Pack) => new Pack(app).validateScope(app).violations)
     .flatMap(({ ruleName, description, violatingResources }) =>
       violatingResources.map(({ constructPath }) => `${constructPath}: ${ruleName}: ${description}`),
     );
-  return { findings, templates: stacks.map(({ templateFullPath }) => templateFullPath) };
+  // Those of nested stacks too, which the CDK takes for files of the stack around them.
+  const templates = readdirSync(directory).filter((file) => file.endsWith(".template.json"));
+  return { findings, templates: templates.map((file) => path.join(directory, file)) };
 }
 
 /** What cfn-lint finds in templates, or why it could not look at them. */

@@ -1,15 +1,12 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-
-import { PinpointSMSVoiceV2Client } from "@aws-sdk/client-pinpoint-sms-voice-v2";
-import { Template } from "aws-cdk-lib/assertions";
-import { mockClient } from "aws-sdk-client-mock";
+import type { Template } from "aws-cdk-lib/assertions";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { awsCarrier } from "../../shared/carriers/aws.ts";
+import { Breakers } from "../../shared/carriers/breaker.ts";
+import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
@@ -17,10 +14,13 @@ import { debitWallet } from "../../shared/wallet/charge.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
 import { call, Customer } from "../support/api.ts";
+import { only } from "../support/carriers.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { openWallet } from "../support/wallets.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 /*
  * An alarm on a metric that nobody writes never rings. Each thing that is counted is made to happen here, and what the
@@ -34,9 +34,7 @@ let template: Template;
 
 beforeAll(async () => {
   const { assemblyFolder, stackName } = inject("assembly");
-  template = Template.fromString(
-    await readFile(path.join(assemblyFolder, `${stackName}.template.json`), "utf8"),
-  );
+  template = wholeTemplate(assemblyFolder, stackName);
   gateway = await startOwnGateway(faults, (line) => log.push(line));
 });
 afterAll(async () => gateway.stop());
@@ -103,6 +101,21 @@ async function loseDebit(): Promise<void> {
   await reconcile();
 }
 
+/** Lets a carrier fail until it is not asked any more, and then answer the one message that is let through. */
+async function breakAndMend(carrier: string): Promise<void> {
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+  const breakers = new Breakers();
+  for (let failures = 1; failures <= 5; failures += 1) await breakers.note(carrier, false);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+  const admission = await breakers.admit(carrier);
+  await breakers.note(carrier, true, admission.isAdmitted ? admission.probe : undefined);
+  vi.useRealTimers();
+  writeMetrics();
+}
+
+/** What rings nothing: numbers that do not exist are a customer's matter, and a carrier that is back is good news. */
+const notWatched: ReadonlySet<MetricName> = new Set(["CarrierBreakersClosed", "CarrierInvalidDestinations"]);
+
 const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierAccepted: async () => send("15005550000"),
   CarrierInvalidDestinations: async () => send("15005550001"),
@@ -111,14 +124,19 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierUnknown: silenceCarrier,
   CarrierNotReached: async () => {
     // The sandbox is always reached, so that this is not seen in a function.
-    mockClient(PinpointSMSVoiceV2Client).rejects(
-      Object.assign(new Error("no credentials"), { name: "CredentialsProviderError" }),
-    );
     vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
-    const sms = { reference: "msg_1", to: "15005550000", from: "ACME", text: "hello" } as const;
-    await awsCarrier.send({ ...sms, encoding: "GSM-7", isPromotional: false });
+    const organizationId = await openWallet(1_000_000);
+    const text = { message: "hello", senderId: "ACME", language: "English" } as const;
+    const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
+    const unreachable: Carrier = {
+      deduplicates: false,
+      send: async () => ({ outcome: "notReached", reason: "ECONNREFUSED" }),
+    };
+    await handToCarrier({ organizationId, messageId }, only(unreachable));
     writeMetrics();
   },
+  CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
+  CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
   FailedJobs: silenceCarrier,
   FailedLogins: async () => {
     const { email } = await customerWithMoney();
@@ -171,8 +189,7 @@ describe("when it happens, the metric is written that the alarms look at", () =>
     const watched = alarmsOf(template)
       .flatMap(metricsOfAlarm)
       .filter((each) => each.name === name);
-    // Numbers that do not exist are a customer's matter: they are on the dashboard and ring nothing.
-    expect(watched.length > 0).toBe(name !== "CarrierInvalidDestinations");
+    expect(watched.length > 0).toBe(!notWatched.has(name));
     for (const each of watched) expect(each).toEqual(identity);
     expect(identity.dimensions).toEqual({ stage: "local" });
   });

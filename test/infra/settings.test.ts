@@ -19,6 +19,7 @@ beforeAll(() => {
       rateLimit: 300,
       burstLimit: 200,
       anonymous: { rateLimit: 7, burstLimit: 9 },
+      carriers: { rateLimit: 90, burstLimit: 91 },
       operations: {
         sendSms: { rateLimit: 50, burstLimit: 20 },
         login: { rateLimit: 3, burstLimit: 5 },
@@ -83,7 +84,21 @@ it("gives each route that asks for no credential a limit of its own, so that it 
     ([route, { ThrottlingRateLimit }]) => `${route} ${ThrottlingRateLimit}`,
   );
   // There is no reference in this stage.
-  const expected = ["$default 7", "GET /health 7", "POST /v1/auth/register 7", "POST /v1/auth/login 3"];
+  const expected = [
+    "$default 7",
+    "GET /console 7",
+    "GET /console/{file} 7",
+    "GET /health 7",
+    "GET /v1/carriers/{carrier}/{report} 90",
+    "POST /v1/carriers/{carrier}/{report} 90",
+    "POST /v1/auth/register 7",
+    "POST /v1/auth/login 3",
+    "POST /v1/auth/verify-email 7",
+    "POST /v1/auth/password-reset/request 7",
+    "POST /v1/auth/password-reset 7",
+    "POST /v1/auth/accept-invitation 7",
+    "GET /account 7",
+  ];
   expect(limited.toSorted()).toEqual([...expected, "POST /v1/sms/send 50"].toSorted());
 });
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 
-import { Template } from "aws-cdk-lib/assertions";
+import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -17,17 +17,23 @@ import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
+import { stackTemplates, wholeTemplate, type StackTemplates } from "../support/whole-template.ts";
 
-function synthesize(stage: string): Template {
+/** Synthesizes the stack of a stage, and says where it is and what it is called. */
+function synthesize(stage: string): [folder: string, stackName: string] {
   const app = testApp(`.build/test-${stage}.out`);
-  return Template.fromStack(new GatewayStack(app, `test-${stage}`, stageNamed(stage)));
+  const { stackName } = new GatewayStack(app, `test-${stage}`, stageNamed(stage));
+  return [app.synth().directory, stackName];
 }
 
 let prod: Template;
 let dev: Template;
+let templates: StackTemplates;
 beforeAll(() => {
-  prod = synthesize("prod");
-  dev = synthesize("dev");
+  const ofProd = synthesize("prod");
+  templates = stackTemplates(...ofProd);
+  prod = wholeTemplate(...ofProd);
+  dev = wholeTemplate(...synthesize("dev"));
 });
 
 const Function = z.object({
@@ -43,12 +49,18 @@ const LeadingKeys = z
   .strictObject({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string())]) })
   .transform((keys) => ({ "dynamodb:LeadingKeys": [keys["dynamodb:LeadingKeys"]].flat() }));
 
+const OnFromAddress = z.strictObject({ StringEquals: z.strictObject({ "ses:FromAddress": z.string() }) });
+
 const Role = roleWith(
-  z.strictObject({
-    "ForAllValues:StringLike": LeadingKeys,
-    "ForAnyValue:StringLike": LeadingKeys.optional(),
-    Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
-  }),
+  z.union([
+    z.strictObject({
+      "ForAllValues:StringLike": LeadingKeys,
+      "ForAnyValue:StringLike": LeadingKeys.optional(),
+      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
+    }),
+    // Of the worker of emails, which a test of its own looks at.
+    OnFromAddress.transform(() => undefined),
+  ]),
 );
 
 type Statement = z.infer<
@@ -67,6 +79,12 @@ function tableStatements(name: string): Statement[] {
     .filter(({ Action }) => Action.some((action) => action.startsWith("dynamodb:")));
 }
 
+/** The families that a statement is for, without those that may stand beside them. */
+function ownFamilies(condition: Statement["Condition"]): string[] {
+  const all = condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
+  return condition?.["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"] ?? all;
+}
+
 /** The same as `action family`, sorted; `action beside family` is what else may stand in its transactions. */
 function tableAccess(name: string): string[] {
   return tableStatements(name)
@@ -81,9 +99,10 @@ function tableAccess(name: string): string[] {
 }
 
 it("stays far enough below CloudFormation's 500 resources, with at most four for an endpoint", () => {
-  const resources = Object.keys(z.record(z.string(), z.unknown()).parse(prod.toJSON()["Resources"]));
+  const resources = Object.keys(templates.main.Resources);
   process.stdout.write(`The stack has ${resources.length} of CloudFormation's 500 resources.\n`);
-  expect(resources.length).toBeLessThanOrEqual(440);
+  // Whoever comes to this has room for five endpoints until more is made, for instance as for what only watches.
+  expect(resources.length).toBeLessThanOrEqual(480);
   // Where new code comes in gradually a function has more, whether it is the API's or a worker's.
   const ofApi = resources.filter((id) => id.startsWith("Api") && !/CurrentVersion|Aliaslive/.test(id));
   for (const operation of Object.keys(routes)) {
@@ -96,6 +115,49 @@ it("stays far enough below CloudFormation's 500 resources, with at most four for
   // Beside those of the endpoints and the fallback there are the API, its stage, its logs with what is counted of them,
   // and the role that calls.
   expect(ofApi.length - 4 * (Object.keys(routes).length + 1)).toBeLessThanOrEqual(8);
+});
+
+it("keeps what only watches in a nested stack, within what CloudFormation takes there", () => {
+  const [monitoring, ...others] = templates.nested.values();
+  expect(others).toEqual([]);
+  const resources = Object.values(monitoring?.Resources ?? {});
+  const parameters = Object.keys(monitoring?.Parameters ?? {});
+  process.stdout.write(
+    `Its nested stack has ${resources.length} of 500 resources and ${parameters.length} of 200 parameters.\n`,
+  );
+  expect(resources.length).toBeLessThanOrEqual(480);
+  expect(parameters.length).toBeLessThanOrEqual(180);
+  // All of it can be made anew: there is nothing in it that customers have or call, or that somebody has confirmed.
+  expect(new Set(resources.map(({ Type }) => Type))).toEqual(
+    new Set([
+      "AWS::CloudWatch::Alarm",
+      "AWS::CloudWatch::Dashboard",
+      "AWS::CodeDeploy::Application",
+      "AWS::CodeDeploy::DeploymentGroup",
+      "AWS::IAM::Role",
+    ]),
+  );
+  const ofMain = new Set(Object.values(templates.main.Resources).map(({ Type }) => Type));
+  expect(ofMain).not.toContain("AWS::CloudWatch::Alarm");
+});
+
+/** What a part of a template refers to by its id. */
+function references(part: unknown): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part).flatMap(([key, value]) => {
+    if (key === "Ref") return [String(value)];
+    return key === "Fn::GetAtt" ? [String(value[0])] : references(value);
+  });
+}
+
+it("refers in each of its templates to what is in it", () => {
+  for (const { Resources, Parameters, Outputs } of [templates.main, ...templates.nested.values()]) {
+    const there = new Set([...Object.keys(Resources), ...Object.keys(Parameters)]);
+    const missing = references([Resources, Outputs]).filter(
+      (id) => !there.has(id) && !id.startsWith("AWS::"),
+    );
+    expect(missing).toEqual([]);
+  }
 });
 
 it("lets the API call each of its functions, and nothing else", () => {
@@ -161,12 +223,19 @@ it("lets what talks to the outside touch no wallet", () => {
   expect(tableAccess("SendMessage")).toEqual([
     "GetItem CONTACTS#*",
     "GetItem MESSAGES#*",
+    "GetItem OPT_OUTS#*",
     "GetItem ORG#*",
+    "GetItem PRICES#*",
     "GetItem SENDER#*",
     "GetItem SENDING#*",
     "PutItem DUE#*",
     "PutItem beside MESSAGES#*",
+    "Query BREAKERS#*",
+    "Query CARRIERS#*",
+    "Query PRICES#*",
+    "UpdateItem BREAKERS#*",
     "UpdateItem MESSAGES#*",
+    "UpdateItem PACE#*",
     "UpdateItem SANDBOX#*",
     "UpdateItem STATS#*",
     "UpdateItem beside DUE#*",
@@ -187,56 +256,87 @@ it("lets what talks to the outside touch no wallet", () => {
   ]);
 });
 
-it("lets only what makes, replaces or uses the secrets of webhooks touch them, and have their key", () => {
-  const roles = Object.entries(prod.findResources("AWS::IAM::Role")).map(([id, role]) => {
-    const statements = Role.parse(role).Properties.Policies.flatMap(
-      ({ PolicyDocument }) => PolicyDocument.Statement,
-    );
-    return { name: id.replace(/^Api/, "").replace(/Role[0-9A-F]{8}$/, ""), statements };
+/** The functions whose role has a statement of a kind. */
+function functionsWith(allows: (statement: Statement) => boolean): string[] {
+  return Object.entries(prod.findResources("AWS::IAM::Role"))
+    .filter(([, role]) =>
+      Role.parse(role)
+        .Properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+        .some(allows),
+    )
+    .map(([id]) => id.replace(/^Api/, "").replace(/Role[0-9A-F]{8}$/, ""))
+    .toSorted();
+}
+
+/** The functions that an action is allowed to on a family. */
+function functionsThatMay(action: string, family: string): string[] {
+  return functionsWith(({ Action, Condition }) => {
+    const all = Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
+    const own = Condition?.["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"] ?? all;
+    return Action.includes(`dynamodb:${action}`) && own.includes(`${family}#*`);
   });
-  const thatMay = (allows: (statement: Statement) => boolean): string[] =>
-    roles.flatMap(({ name, statements }) => (statements.some(allows) ? [name] : [])).toSorted();
-  const family = "WEBHOOK_SECRETS#*";
-  const mayTouch = (action: string) =>
-    thatMay(({ Action, Condition }) => {
-      const all = Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
-      const own = Condition?.["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"] ?? all;
-      return Action.includes(`dynamodb:${action}`) && own.includes(family);
-    });
+}
+
+/** The functions that may read a key that the stack keeps in Secrets Manager. */
+function functionsWithKey(name: string): string[] {
+  const keyIds = Object.keys(prod.findResources("AWS::SecretsManager::Secret")).filter((id) =>
+    id.startsWith(name),
+  );
+  expect(keyIds).toHaveLength(1);
+  return functionsWith(({ Resource }) => JSON.stringify(Resource).includes(keyIds[0] ?? "no key"));
+}
+
+it("lets only what makes, checks or replaces what a log-in is checked with touch it", () => {
+  const mayTouch = (action: string): string[] => functionsThatMay(action, "CREDENTIALS");
+  expect(mayTouch("GetItem")).toEqual(["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "StartTotp"]);
+  expect(mayTouch("Query")).toEqual([]);
+  const putting = ["AcceptInvitation", "ChangePassword", "Login", "Register", "ResetPassword", "StartTotp"];
+  expect(mayTouch("PutItem")).toEqual(putting);
+  expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp"]);
+});
+
+it("lets only what makes or checks codes have the key of second factors", () => {
+  expect(functionsWithKey("SecondFactorKey")).toEqual(["ConfirmTotp", "DeleteTotp", "Login", "StartTotp"]);
+});
+
+it("lets only what makes, replaces or uses the secrets of webhooks touch them, and have their key", () => {
+  const mayTouch = (action: string): string[] => functionsThatMay(action, "WEBHOOK_SECRETS");
   expect(mayTouch("GetItem")).toEqual(["DispatchWebhook", "RotateWebhookSecret"]);
   expect(mayTouch("Query")).toEqual([]);
   expect(mayTouch("PutItem")).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
   expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
   expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook"]);
-  const keyIds = Object.keys(prod.findResources("AWS::SecretsManager::Secret")).filter((id) =>
-    id.startsWith("WebhookKey"),
-  );
-  expect(keyIds).toHaveLength(1);
-  const hasKey = thatMay(({ Resource }) => JSON.stringify(Resource).includes(keyIds[0] ?? "no key"));
-  expect(hasKey).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
+  const haveKey = ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"];
+  expect(functionsWithKey("WebhookKey")).toEqual(haveKey);
 });
 
-it("keeps the key of the webhooks' secrets as long as the table", () => {
-  const keyOf = (template: Template): unknown =>
-    Object.entries(template.findResources("AWS::SecretsManager::Secret")).find(([id]) =>
-      id.startsWith("WebhookKey"),
-    )?.[1];
-  expect(keyOf(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
-  expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
-});
+it.each(["WebhookKey", "SecondFactorKey"])(
+  "keeps %s, which the table is read with, as long as the table",
+  (name) => {
+    const keyOf = (template: Template): unknown =>
+      Object.entries(template.findResources("AWS::SecretsManager::Secret")).find(([id]) =>
+        id.startsWith(name),
+      )?.[1];
+    expect(keyOf(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+    expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
+  },
+);
 
 it("lets nothing but read the audit log and add to it, and add only what is audited", () => {
   const roles = Object.values(prod.findResources("AWS::IAM::Role")).map((role) => Role.parse(role));
   const statements = roles
     .flatMap(({ Properties }) => Properties.Policies)
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .filter(({ Condition }) => JSON.stringify(Condition)?.includes("AUDIT#"));
+    .filter(({ Condition }) => ownFamilies(Condition).includes("AUDIT#*"));
   expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(
     new Set(["dynamodb:PutItem", "dynamodb:Query"]),
   );
   expect(tableAccess("ListAuditLog")).toContain("Query AUDIT#*");
   for (const [operation, { audited }] of Object.entries<Route>(routes)) {
-    const adds = audited !== undefined || ["login", "register"].includes(operation);
+    const adds =
+      audited !== undefined ||
+      ["acceptInvitation", "login", "register", "resetPassword", "verifyEmail"].includes(operation);
     const name = `Api${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
     expect(tableAccess(name).includes("PutItem AUDIT#*"), operation).toBe(adds);
   }
@@ -244,6 +344,22 @@ it("lets nothing but read the audit log and add to it, and add only what is audi
     const ofWorker = tableAccess(`${name.charAt(0).toUpperCase()}${name.slice(1)}`);
     expect(ofWorker.filter((each) => each.includes("AUDIT#"))).toEqual([]);
   }
+});
+
+it("lets the sender alone read what carriers know the stage by, and use what messages come from", () => {
+  const reads = functionsWith(({ Action, Resource }) =>
+    /secretsmanager:GetSecretValue.*:secret:[\w-]+\/carriers\/\*/.test(JSON.stringify([Action, Resource])),
+  );
+  expect(reads).toEqual(["SendMessage"]);
+  const sends = functionsWith(({ Action }) => Action.includes("sms-voice:SendTextMessage"));
+  expect(sends).toEqual(["SendMessage"]);
+  // Nobody but the operator changes a carrier, a route or a secret of one.
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(functionsThatMay(action, "CARRIERS"), action).toEqual([]);
+  }
+  expect(functionsWith(({ Action }) => Action.some((each) => /^secretsmanager:(?!Get)/.test(each)))).toEqual(
+    [],
+  );
 });
 
 it("lets no function pause what the stage sends, or suspend an organisation's wallet", () => {
@@ -264,7 +380,9 @@ it("lets a send debit and record, and no more", () => {
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem LEDGER#*",
+    "GetItem OPT_OUTS#*",
     "GetItem ORG#*",
+    "GetItem PRICES#*",
     "GetItem SENDER#*",
     "GetItem USER#*",
     "GetItem WALLET#*",
@@ -273,6 +391,7 @@ it("lets a send debit and record, and no more", () => {
     "PutItem LEDGER#*",
     "PutItem MESSAGES#*",
     "PutItem beside WALLET#*",
+    "Query PRICES#*",
     "UpdateItem IDEMPOTENCY#*",
     "UpdateItem KEY_USES#*",
     "UpdateItem LIMIT#*",
@@ -328,6 +447,23 @@ it("lets registration and log-in alone sign sessions, and nothing but endpoints 
   expect(new Set(allowed.flatMap(([, ...actions]) => actions))).toEqual(
     new Set(["kms:GetPublicKey", "kms:Sign"]),
   );
+});
+
+it("lets the worker of emails send from the stage's address, and nothing else send any", () => {
+  const sending = Object.entries(prod.findResources("AWS::IAM::Role")).flatMap(([id, role]) =>
+    roleWith(z.unknown())
+      .parse(role)
+      .Properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .filter(({ Action }) => Action.some((action) => action.startsWith("ses:")))
+      .map(({ Action, Resource, Condition }) => ({ id, Action, Resource, Condition })),
+  );
+  expect(sending).toHaveLength(1);
+  const [{ id, Action, Resource, Condition } = { id: "" }] = sending;
+  expect(id).toMatch(/^SendEmailRole/);
+  expect(Action).toEqual(["ses:SendEmail"]);
+  expect(JSON.stringify(Resource)).toMatch(/:identity\/example\.com"/);
+  expect(OnFromAddress.parse(Condition)).toEqual({ StringEquals: { "ses:FromAddress": "sms@example.com" } });
+  expect(JSON.stringify(dev.toJSON())).not.toContain("ses:");
 });
 
 it("keeps every role's policy far below the 10,240 characters that IAM takes", () => {
@@ -469,8 +605,18 @@ const clients = {
   table: "DynamoDB_20120810",
   queues: "AmazonSQS",
   sessionKey: "TrentService",
-  webhookKey: "secretsmanager",
+  secrets: "secretsmanager",
+  email: "SimpleEmailService_v2",
 };
+
+/** Which of them a grant is for, where it has another name. */
+const clientOfGrant = new Map([
+  ["transactions", "table"],
+  ["webhookKey", "secrets"],
+  ["callbackSecrets", "secrets"],
+  ["carrier", "secrets"],
+  ["secondFactorKey", "secrets"],
+]);
 
 const functions = [
   ...operations().map(
@@ -490,15 +636,15 @@ it.each(functions)(
     const allowed = Object.entries(access).filter(
       ([, grant]) => Object.keys(grant).length > 0 || grant === true,
     );
-    const granted = new Set(allowed.map(([each]) => (each === "transactions" ? "table" : each)));
+    const granted = new Set(allowed.map(([each]) => clientOfGrant.get(each) ?? each));
     expect(carried.map(([client]) => client)).toEqual(
       Object.keys(clients).filter((client) => granted.has(client)),
     );
   },
 );
 
-it.each(functions)("%s is smaller than 470 kB", async (name) => {
-  expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(470_000);
+it.each(functions)("%s is smaller than 500 kB", async (name) => {
+  expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(500_000);
 });
 
 it("the health check carries neither the table nor the sessions", async () => {

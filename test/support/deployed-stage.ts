@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<void> {
 
 /** Leads the tests of a project to a stage: its API, its table, and the account of this process. */
 export async function provideStage(project: TestProject, name: string): Promise<void> {
-  const stackOutput = await connect(stageNamed(name));
+  const { stackOutput } = await connect(stageNamed(name));
   const passedOn = Object.entries(process.env).filter(
     ([variable]) =>
       variable.startsWith("AWS_") || variable === "STAGES_FOLDER" || variable === environmentNames.tableName,

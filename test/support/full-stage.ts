@@ -31,6 +31,8 @@ export const fullStage: Stage = {
       sendsPerSecond: 20,
       oneTimeCodesPerNumber: 5,
       registrationsPerAddress: 20,
+      requestsPerSecond: 50,
+      unknownCredentialsPerAddress: 50,
       webhooksBeforePayment: 3,
     },
     domain: {
@@ -39,6 +41,7 @@ export const fullStage: Stage = {
       hostedZoneId: "Z0123456789",
     },
     firewall: { requestsPerAddressInFiveMinutes: 3_000 },
+    email: { from: "sms@mail.example.com", name: "Acme, SMS", identity: "example.com" },
     alarmEmails: ["operations@example.com"],
     monthlyBudgetUsd: 100,
     monthlyCarrierSpendUsd: 1_000,

@@ -7,11 +7,18 @@ export function pathOfNothing(route: Route): string {
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => unknownId(route, name));
 }
 
-const ParamsSchema = z.object({ properties: z.record(z.string(), z.object({ pattern: z.string() })) });
+const ParamsSchema = z.object({
+  properties: z.record(
+    z.string(),
+    z.object({ pattern: z.string().optional(), enum: z.array(z.string()).optional() }),
+  ),
+});
 
 /** An id of the kind that the route's schema asks for. */
 function unknownId(route: Route, parameter: string): string {
   const { properties } = ParamsSchema.parse(z.toJSONSchema(route.params ?? z.never()));
-  const [, prefix = ""] = /^\^(\w+?)_/.exec(properties[parameter]?.pattern ?? "") ?? [];
+  const { pattern = "", enum: [value] = [] } = properties[parameter] ?? {};
+  if (value !== undefined) return value;
+  const [, prefix = ""] = /^\^(\w+?)_/.exec(pattern) ?? [];
   return `${prefix}_01J00000000000000000000000`;
 }

@@ -1,6 +1,8 @@
 /** The queues of the gateway. */
 export const queueNames = [
   "campaigns",
+  "carrierReports",
+  "emails",
   "marketingSends",
   "refunds",
   "transactionalSends",

@@ -11,7 +11,14 @@
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
  * | a user                                           | USER#<user>         | USER          |
+ * | who belongs to an organisation                   | MEMBERS#<org>       | <user>        |
+ * | the invitation of an email; keeps it the only one | MEMBERS#<org>      | EMAIL#<sha-256> |
+ * | an invitation, by the user whom it makes         | INVITATION#<user>   | INVITATION    |
+ * | what a user's password is checked with           | CREDENTIALS#<user>  | PASSWORD      |
+ * | what the codes of a user's app are checked with  | CREDENTIALS#<user>  | SECOND_FACTOR |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
+ * | the newest link for one purpose that was sent to a user | EMAIL_TOKEN#<user> | <purpose> |
+ * | that an email is being sent, or was              | SENT_EMAIL#<email>  | SENT_EMAIL    |
  * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
@@ -23,6 +30,10 @@
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
+ * | the numbers that have opted out of an organisation's marketing | OPT_OUTS#<org> | <number> |
+ * | the messages that came to an organisation's numbers, in order | INBOUND#<org> | <inbound> |
+ * | that a carrier's message has been taken, by its id there | INBOUND#<org> | TAKEN#<sha-256> |
+ * | whose the messages are that come to a number     | NUMBERS#all         | <number>      |
  * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
  * | campaigns that are due, or will be, by their time | DUE_CAMPAIGNS#all  | <dueAt>#<org>#<campaign> |
@@ -34,7 +45,15 @@
  * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
  * | who did what in an organisation, or to the stage | AUDIT#<org>, AUDIT#stage | <entry>    |
  * | what came of it                                  | AUDIT#<org>#outcomes, AUDIT#stage#outcomes | <entry> |
+ * | which version of the rate card counts            | PRICES#card         | CURRENT       |
+ * | a version of the rate card                       | PRICES#card         | VERSION#<version> |
+ * | what is in it                                    | PRICES#card#<version> | <chunk>     |
+ * | the prices of one organisation                   | PRICES#<org>        | OVERRIDES     |
+ * | what a day brought in and cost, of an organisation | MARGINS#<yyyy-mm-dd> | <org>#<part> |
  * | whether the stage sends                          | SENDING#all         | SENDING       |
+ * | all carriers and the routes to them, or one      | CARRIERS#all        | CARRIER#<name>, ROUTE#<prefix>#<message type> |
+ * | whether the carriers work, or one                | BREAKERS#all        | <carrier>     |
+ * | when a carrier takes the next message            | PACE#<carrier>      | PACE          |
  * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
  * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
  *
@@ -61,26 +80,39 @@ export interface Key {
 /** What stands before the first # of every partition key. A function's role names the families it may touch. */
 export const keyFamilies = [
   "AUDIT",
+  "BREAKERS",
   "CAMPAIGNS",
+  "CARRIERS",
   "CONTACTS",
+  "CREDENTIALS",
   "DELIVERIES",
   "DUE",
   "DUE_CAMPAIGNS",
   "EMAIL",
+  "EMAIL_TOKEN",
   "IDEMPOTENCY",
+  "INBOUND",
+  "INVITATION",
   "KEY",
   "KEY_USES",
   "KNOWN_NETWORK",
   "LEDGER",
   "LIMIT",
+  "MARGINS",
+  "MEMBERS",
   "MESSAGES",
+  "NUMBERS",
   "OPENCALLS",
+  "OPT_OUTS",
   "ORG",
+  "PACE",
+  "PRICES",
   "RELEASE",
   "REVIEWS",
   "SANDBOX",
   "SENDER",
   "SENDING",
+  "SENT_EMAIL",
   "STATS",
   "TEMPLATES",
   "USER",
@@ -114,7 +146,17 @@ export const keys = {
   }),
   senderName: (senderId: string): Key => ({ pk: `SENDER#${senderId.toUpperCase()}`, sk: "SENDER" }),
   user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
+  member: (organizationId: string, userId: string): Key => ({ pk: `MEMBERS#${organizationId}`, sk: userId }),
+  invitedEmail: (organizationId: string, emailHash: string): Key => ({
+    pk: `MEMBERS#${organizationId}`,
+    sk: `EMAIL#${emailHash}`,
+  }),
+  invitation: (userId: string): Key => ({ pk: `INVITATION#${userId}`, sk: "INVITATION" }),
+  password: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "PASSWORD" }),
+  secondFactor: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "SECOND_FACTOR" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
+  emailToken: (userId: string, purpose: string): Key => ({ pk: `EMAIL_TOKEN#${userId}`, sk: purpose }),
+  sentEmail: (emailId: string): Key => ({ pk: `SENT_EMAIL#${emailId}`, sk: "SENT_EMAIL" }),
   knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),
   apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
   apiKeyUse: (organizationId: string, keyId: string): Key => ({
@@ -150,6 +192,15 @@ export const keys = {
     pk: `CONTACTS#${organizationId}`,
     sk: `PHONE#${phoneNumber}`,
   }),
+  optOut: (organizationId: string, phoneNumber: string): Key => ({
+    pk: `OPT_OUTS#${organizationId}`,
+    sk: phoneNumber,
+  }),
+  inbound: (organizationId: string, inboundId: string): Key => ({
+    pk: `INBOUND#${organizationId}`,
+    sk: inboundId,
+  }),
+  number: (number: string): Key => ({ pk: "NUMBERS#all", sk: number }),
   template: (organizationId: string, templateId: string): Key => ({
     pk: `TEMPLATES#${organizationId}`,
     sk: templateId,
@@ -179,7 +230,25 @@ export const keys = {
     pk: `AUDIT#${auditLog}#outcomes`,
     sk: entryId,
   }),
+  currentRateCard: (): Key => ({ pk: "PRICES#card", sk: "CURRENT" }),
+  rateCard: (version: number): Key => ({ pk: "PRICES#card", sk: `VERSION#${inTextOrder(version)}` }),
+  rateCardChunk: (version: number, index: number): Key => ({
+    pk: `PRICES#card#${version}`,
+    sk: inTextOrder(index),
+  }),
+  priceOverrides: (organizationId: string): Key => ({ pk: `PRICES#${organizationId}`, sk: "OVERRIDES" }),
+  margins: (day: string, organizationId: string, part = ""): Key => ({
+    pk: `MARGINS#${day}`,
+    sk: `${organizationId}${behindHash(part)}`,
+  }),
   sending: (): Key => ({ pk: "SENDING#all", sk: "SENDING" }),
+  carrier: (name: string): Key => ({ pk: "CARRIERS#all", sk: `CARRIER#${name}` }),
+  route: (prefix: string, messageType: string): Key => ({
+    pk: "CARRIERS#all",
+    sk: `ROUTE#${prefix}#${messageType}`,
+  }),
+  breaker: (carrier: string): Key => ({ pk: "BREAKERS#all", sk: carrier }),
+  pace: (carrier: string): Key => ({ pk: `PACE#${carrier}`, sk: "PACE" }),
   limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
@@ -210,9 +279,14 @@ function behindHash(part: string): string {
   return part === "" ? "" : `#${part}`;
 }
 
-/** A seq as a sort key: padded, so that text order is number order up to the largest safe integer. */
+/** A seq as a sort key. */
 export function ledgerSortKey(seq: number): string {
-  return String(seq).padStart(16, "0");
+  return inTextOrder(seq);
+}
+
+/** A number as text that is padded, so that text order is number order up to the largest safe integer. */
+function inTextOrder(number: number): string {
+  return String(number).padStart(16, "0");
 }
 
 /** The index of what background work has to look at. It has the keys of the items alone. */

@@ -95,6 +95,9 @@ async function* merged<Item>(
 /** Items that a page with a filter looks at; some 1 MB of them, the most that DynamoDB reads at once. */
 const maxExamined = 1_000;
 
+/** Items that are read at once of each of several partitions, of which a page may need few. */
+const examinedAtOnce = 250;
+
 /**
  * One page of those items of a range that are wanted, for a range that nothing counts. A call looks at the next
  * `maxExamined` items: `total` is how many of those are wanted, and `nextCursor` goes on behind them, so a page
@@ -107,7 +110,36 @@ export async function readWantedPage<Item>(
   isWanted: (item: Item) => boolean,
 ): Promise<Page<Item>> {
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-  const examined = await queryRows(schema, { ...range, after, limit: maxExamined });
+  return wantedOf(await queryRows(schema, { ...range, after, limit: maxExamined }), query, isWanted);
+}
+
+/** One page of the wanted items of several partitions, in the way of `readWantedPage`, newest first whichever has them. */
+export async function readWantedMergedPage<Item>(
+  schema: z.ZodType<Item>,
+  { pks, consistent }: MergedRange,
+  query: PageQuery,
+  isWanted: (item: Item) => boolean,
+): Promise<Page<Item>> {
+  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent }));
+  const [first, ...others] = ranges;
+  if (first !== undefined && others.length === 0) return readWantedPage(schema, first, query, isWanted);
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const examined: Row<Item>[] = [];
+  for await (const row of merged(
+    ranges.map((range) => inBatches(schema, { ...range, after, limit: examinedAtOnce })),
+  )) {
+    examined.push(row);
+    if (examined.length === maxExamined) break;
+  }
+  return wantedOf(examined, query, isWanted);
+}
+
+/** The page of those that are wanted of the rows that a call has looked at. */
+function wantedOf<Item>(
+  examined: readonly Row<Item>[],
+  query: PageQuery,
+  isWanted: (item: Item) => boolean,
+): Page<Item> {
   const wanted = examined.filter(({ item }) => item !== undefined && isWanted(item));
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
   const rows = wanted.slice(start, start + query.limit);

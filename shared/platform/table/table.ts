@@ -81,7 +81,7 @@ export interface Update extends Expressions {
   readonly update: string;
 }
 
-interface Delete extends Expressions {
+export interface Delete extends Expressions {
   readonly delete: Key;
 }
 
@@ -129,6 +129,7 @@ function reportUnreadable(errors: readonly UnreadableRecordError[]): void {
 /** An email or a number, which keys can be too, does not belong into a log. */
 function loggableKey({ pk, sk }: Key): string {
   if (/^(EMAIL|LIMIT)#/.test(pk)) return pk.replace(/#.*/, "#…");
+  if (pk.startsWith("OPT_OUTS#")) return `${pk} …`;
   return `${pk} ${sk.replace(/^PHONE#.*/, "PHONE#…")}`;
 }
 
