@@ -9,6 +9,7 @@ import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { benchmarkIsolation } from "./isolation.ts";
 import { peersSuite } from "./peers.ts";
+import { warmSuite } from "./warm.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 
 // `npm run bench`: all that there are figures of, in one table. `npm run bench -- <suite>`: one suite. It ends with 1 when
@@ -28,6 +29,11 @@ const suites: readonly { readonly name: string; readonly description: string; re
     name: "cold-start",
     description: "how large each bundle is, and how long it takes to load, beside its floor",
     suite: coldStartSuite,
+  },
+  {
+    name: "warm",
+    description: "the time on a CPU that a call takes inside a function, with the answers of AWS at hand",
+    suite: warmSuite,
   },
   { name: "peers", description: "Kannel beside this gateway, where it is installed", suite: peersSuite },
 ];

@@ -1,0 +1,37 @@
+import { answerRequests, checkThatAllWasAnswered } from "./canned-aws.ts";
+import { median } from "./figures.ts";
+import type { WarmWork } from "./warm.ts";
+
+/*
+ * The inside of a process in which one function is measured: it loads the bundle and calls the handler again and again.
+ */
+
+type Handler = (event: unknown, context: object) => Promise<unknown>;
+
+async function measure({ bundleUrl, event, answers, rounds, callsPerRound }: WarmWork): Promise<void> {
+  answerRequests(new Map(answers));
+  const { handler }: { handler: Handler } = await import(bundleUrl);
+  // What functions log is no part of it.
+  process.stdout.write = () => true;
+  const call = async (): Promise<unknown> =>
+    handler(event, { awsRequestId: "1", getRemainingTimeInMillis: () => 10_000 });
+  const callOften = async (): Promise<unknown> => {
+    let answer: unknown;
+    for (let calls = 0; calls < callsPerRound; calls += 1) answer = await call();
+    return answer;
+  };
+  // Until the compiler has seen enough of it.
+  await callOften();
+  const answer = await callOften();
+  const cpuMs: number[] = [];
+  while (cpuMs.length < rounds) {
+    const before = process.cpuUsage();
+    await callOften();
+    const { user, system } = process.cpuUsage(before);
+    cpuMs.push((user + system) / 1_000 / callsPerRound);
+  }
+  checkThatAllWasAnswered();
+  process.send?.({ cpuMs: median(cpuMs), answer }, () => process.disconnect());
+}
+
+process.once("message", (work: WarmWork) => void measure(work));
