@@ -1,4 +1,12 @@
-import { CfnOutput, NestedStack, RemovalPolicy, Stack, Validations, type App } from "aws-cdk-lib";
+import {
+  Annotations,
+  CfnOutput,
+  NestedStack,
+  RemovalPolicy,
+  Stack,
+  Validations,
+  type App,
+} from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
@@ -9,10 +17,10 @@ import { addDashboard } from "./constructs/dashboard.ts";
 import { Edge, type Firewall } from "./constructs/edge.ts";
 import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
-import type { Backend } from "./constructs/gateway-function.ts";
 import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
+import { sealingKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
 import type { Stage } from "./stages/stage.ts";
@@ -29,6 +37,13 @@ export class GatewayStack extends Stack {
       terminationProtection: keepData,
       tags: { ...tags, stage: stage.name },
     });
+    if (/@example\.(com|net|org)$/i.test(stage.email?.from ?? "")) {
+      // Nobody owns such an address (RFC 2606), so that SES would refuse each email.
+      Annotations.of(this).addWarningV2(
+        "sms-gateway:email-from",
+        `Emails of stage ${stage.name} come from ${stage.email?.from}, which is an example: set email.from in its file.`,
+      );
+    }
     // CloudFormation takes 500 resources in a stack. What only watches the others is in one of its own, which is deployed,
     // taken back and deleted with this one.
     const monitoring = new NestedStack(this, "Monitoring", {
@@ -45,8 +60,8 @@ export class GatewayStack extends Stack {
       removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     const table = gatewayTable(this, stage);
-    const webhookKey = this.#webhookKey(stage);
-    const secondFactorKey = this.#secondFactorKey(stage);
+    const webhookKey = sealingKey(this, "WebhookKey", stage);
+    const secondFactorKey = sealingKey(this, "SecondFactorKey", stage);
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
@@ -78,43 +93,6 @@ export class GatewayStack extends Stack {
     }
     new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
     new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
-  }
-
-  /** The key of the secrets of webhooks, which belongs to the table: whatever is restored or adopted needs it. */
-  #webhookKey({ adoptWebhookKey, keepData }: Stage): Backend["webhookKey"] {
-    if (adoptWebhookKey !== undefined) {
-      return Secret.fromSecretCompleteArn(this, "AdoptedWebhookKey", adoptWebhookKey);
-    }
-    const webhookKey = new Secret(this, "WebhookKey", {
-      description: "Seals the signing secrets of webhooks in the table",
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    Validations.of(webhookKey).acknowledge({
-      id: "AwsSolutions-SMG4",
-      reason:
-        "With a new key no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
-        "says what to do when it is known to others.",
-    });
-    return webhookKey;
-  }
-
-  /** The key of the secrets of second factors. It belongs to the table too. */
-  #secondFactorKey({ adoptSecondFactorKey, keepData }: Stage): Backend["secondFactorKey"] {
-    if (adoptSecondFactorKey !== undefined) {
-      return Secret.fromSecretCompleteArn(this, "AdoptedSecondFactorKey", adoptSecondFactorKey);
-    }
-    const secondFactorKey = new Secret(this, "SecondFactorKey", {
-      description: "Seals the secrets of second factors in the table",
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    Validations.of(secondFactorKey).acknowledge({
-      id: "AwsSolutions-SMG4",
-      reason:
-        "With a new key no code of an app could be checked, and each user would need a recovery code to get in.",
-    });
-    return secondFactorKey;
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {

@@ -1,4 +1,4 @@
-import { Template } from "aws-cdk-lib/assertions";
+import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -45,6 +45,18 @@ function resources<Schema extends z.ZodType>(type: string, schema: Schema): [str
 it("belongs to the account and the region of its stage, and its resources carry the stage's tags", () => {
   expect(stack.environment).toBe("aws://123456789012/eu-west-1");
   expect(stack.tags.tagValues()).toMatchObject({ stage: "dev", "cost-centre": "messaging" });
+});
+
+it("warns of an address that is an example, and of no other", () => {
+  const warnings = ["sms@example.com", "sms@gateway.test"].map((from) => {
+    const app = testApp(".build/test-email-from.out");
+    const stage = { ...stageNamed("dev"), email: { from, name: "SMS gateway" } };
+    return Annotations.fromStack(new GatewayStack(app, "test-email-from", stage)).findWarning(
+      "*",
+      Match.stringLikeRegexp("set email.from"),
+    ).length;
+  });
+  expect(warnings).toEqual([1, 0]);
 });
 
 it("serves no reference where the stage wants none", () => {
