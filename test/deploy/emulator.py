@@ -165,8 +165,34 @@ def create_whole_table(logical_id, table, stack):
 
 tables["create"] = create_whole_table
 
-# It does not know what lets new code in gradually. Nothing calls that, so that it need not be more than a name.
-for kind in ("AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup"):
+# In an update of a nested stack it forgets the attributes of what does not change.
+attributes = {}
+provision_resource, update_resource = provisioners._provision_resource, provisioners._update_resource
+
+
+def provision_and_remember(kind, logical_id, properties, stack, *rest, **named):
+    created = provision_resource(kind, logical_id, properties, stack, *rest, **named)
+    attributes[stack, logical_id] = created[1]
+    return created
+
+
+def update_and_remember(kind, physical_id, old, new, stack, logical_id=None, old_attributes=None):
+    known = old_attributes or attributes.get((stack, logical_id))
+    updated = update_resource(kind, physical_id, old, new, stack, logical_id, known)
+    attributes[stack, logical_id] = updated[1]
+    return updated
+
+
+provisioners._provision_resource = provision_and_remember
+provisioners._update_resource = update_and_remember
+
+# It knows neither what lets new code in gradually nor a configuration set of AWS End User Messaging. Nothing here calls
+# them, so that they need not be more than a name.
+for kind in (
+    "AWS::CodeDeploy::Application",
+    "AWS::CodeDeploy::DeploymentGroup",
+    "AWS::SMSVOICE::ConfigurationSet",
+):
     resources[kind] = {
         "create": lambda logical_id, _, stack: (f"{stack}-{logical_id}", {}),
         "update": lambda name, *_, **__: (name, {}),

@@ -22,6 +22,7 @@ const openStage = {
     apiKeysManageKeys: true,
   },
   topUpEnabled: true,
+  email: { from: "sms@gateway.test" },
   webhookTargets: "any",
   logRetentionDays: 7,
   limits: { requestsPerSecond: "none", unknownCredentialsPerAddress: "none" },
