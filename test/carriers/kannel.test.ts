@@ -12,7 +12,7 @@ import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import type { Message } from "../../shared/contract/sms.ts";
 import { patience } from "../support/patience.ts";
-import { Kannel, kannelCredentials } from "./kannel.ts";
+import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
 import { freePort, refusedNumber, Smsc } from "./smsc.ts";
 
 /*
@@ -149,6 +149,15 @@ it("what the carrier behind Kannel refuses was sent, and is not delivered", asyn
       status: "sent",
       delivery: { status: "undelivered", errorCode: "DELIVERY_INVALID_DESTINATION" },
     });
+  }, patience);
+});
+
+it("what no link of Kannel's takes fails, and its price comes back", async () => {
+  const { balance } = await client.getWallet();
+  const { id } = await send("to nowhere", `${unroutablePrefix}0000`);
+  await vi.waitFor(async () => {
+    expect(await messageOf(id)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
+    expect((await client.getWallet()).balance).toBe(balance);
   }, patience);
 });
 

@@ -13,6 +13,9 @@ import { freePort } from "./smsc.ts";
 /** What we are known by. */
 export const kannelCredentials = { username: "bridge", password: "over-troubled-water" };
 
+/** What no link of it takes. */
+export const unroutablePrefix = "1500777";
+
 export interface KannelSettings {
   /** Of its sendsms interface. */
   readonly sendsmsPort: number;
@@ -93,7 +96,7 @@ async function isOpen(port: number): Promise<void> {
   }
 }
 
-/** As the README of the carriers tells an operator to write it, but for the ports. */
+/** As the README of the carriers tells an operator to write it, but for the ports and the prefix that is denied. */
 function configuration(folder: string, ports: Ports, { smscPort, repliesUrl }: KannelSettings): string {
   const { username, password } = kannelCredentials;
   const replyFields = "&from=%p&to=%P&text=%b&charset=%C&id=%I";
@@ -125,7 +128,7 @@ system-type = ""
 reconnect-delay = 1
 dest-addr-ton = 1
 dest-addr-npi = 1
-denied-prefix = "+999;999"
+denied-prefix = "+${unroutablePrefix}"
 
 group = smsbox
 smsbox-id = smsbox

@@ -1,17 +1,13 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
-import type { AcceptedMessage } from "../../shared/contract/sms.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
-import { only } from "../support/carriers.ts";
+import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
-import { openWallet } from "../support/wallets.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -19,47 +15,8 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-/** A carrier that answers as told and remembers what it was given. */
-class ScriptedCarrier implements Carrier {
-  readonly received: OutgoingMessage[] = [];
-  readonly deduplicates: boolean;
-  readonly #answer: (call: number) => HandOff | Promise<HandOff>;
-
-  constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
-    this.#answer = answer;
-    this.deduplicates = deduplicates;
-  }
-
-  async send(message: OutgoingMessage): Promise<HandOff> {
-    this.received.push(message);
-    return this.#answer(this.received.length);
-  }
-}
-
-const accept = (): HandOff => ({ outcome: "accepted", carrierReference: "carrier-1" });
-
-async function accepted(
-  fields: Record<string, string> = {},
-): Promise<{ job: MessageJob; message: AcceptedMessage }> {
-  const organizationId = await openWallet(1_000_000);
-  const message = await acceptMessage(organizationId, {
-    to: "15005550000",
-    message: "hello",
-    senderId: "ACME",
-    language: "English",
-    ...fields,
-  });
-  await takeJobs("transactionalSends");
-  return { job: { organizationId, messageId: message.id }, message };
-}
-
-async function statusOf({ organizationId, messageId }: MessageJob) {
-  const { status, errorCode } = await getMessage(organizationId, messageId);
-  return errorCode === undefined ? status : `${status}: ${errorCode}`;
-}
-
 it("a job that arrives five times in parallel reaches the carrier once", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   let letAnswer: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     letAnswer = resolve;
@@ -93,7 +50,7 @@ it("a job that arrives five times in parallel reaches the carrier once", async (
 });
 
 it("a job that comes again after the end repeats what follows from it, but sends nothing", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
   await handToCarrier(job, only(carrier));
   await takeJobs("refunds");
@@ -105,7 +62,7 @@ it("a job that comes again after the end repeats what follows from it, but sends
 });
 
 it("the price of a failed message is returned once, however often its refund is asked for", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   await handToCarrier(
     job,
     only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
@@ -118,14 +75,14 @@ it("the price of a failed message is returned once, however often its refund is 
 });
 
 it("a message that was sent is not refunded", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   await handToCarrier(job, only(new ScriptedCarrier(accept)));
   await refundMessage(job);
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
 });
 
 it("a carrier that wants to be asked later is asked again for six hours, then the message fails", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   const start = Date.now();
   for (let hour = 0; hour <= 6; hour += 1) {
@@ -140,7 +97,7 @@ it("a carrier that wants to be asked later is asked again for six hours, then th
 });
 
 it("a message that was put off five times is asked about again when the carrier's answer is lost", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {
     if (call === 6) throw new Error("the answer was lost");
     return call < 6 ? { outcome: "tryLater" } : accept();
@@ -153,7 +110,7 @@ it("a message that was put off five times is asked about again when the carrier'
 });
 
 it("a sender that dies during the hand-off is followed by another one when its claim lapses", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {
     if (call === 1) throw new Error("connection reset");
     return accept();
@@ -167,7 +124,7 @@ it("a sender that dies during the hand-off is followed by another one when its c
 });
 
 it("a carrier that does not recognise repeats is never asked again after an unknown outcome", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
   }, false);
@@ -180,7 +137,7 @@ it("a carrier that does not recognise repeats is never asked again after an unkn
 });
 
 it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
   await handToCarrier(job, only(carrier));
   await handToCarrier(job, only(carrier));
@@ -188,7 +145,7 @@ it("a carrier that does not recognise repeats is asked again after it surely did
 });
 
 it("a sender whose claim lapsed during the hand-off does not overwrite what the next one found", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
@@ -201,7 +158,7 @@ it("a sender whose claim lapsed during the hand-off does not overwrite what the 
 
 it("a scheduled message whose job comes early waits on", async () => {
   const scheduledAt = new Date(Date.now() + 600_000).toISOString();
-  const { job } = await accepted({ scheduledAt });
+  const job = await acceptedMessage({ scheduledAt });
   const carrier = new ScriptedCarrier(accept);
   await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(0);
@@ -218,7 +175,7 @@ it("a job whose message does not exist is dropped", async () => {
 });
 
 it("a carrier that breaks at every attempt, its error holding a secret, ends in a safe code and a refund", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const secret = "Authorization: Basic c2VjcmV0";
   const carrier = new ScriptedCarrier(() => {
     throw new Error(secret);
@@ -243,7 +200,7 @@ it("a carrier that breaks at every attempt, its error holding a secret, ends in 
 });
 
 it("a carrier that never answers is given up, and the message stays safe", async () => {
-  const { job } = await accepted();
+  const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
   await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   expect(await statusOf(job)).toBe("queued");

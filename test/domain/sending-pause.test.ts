@@ -1,11 +1,6 @@
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
 import {
   pauseSending,
   readSending,
@@ -15,11 +10,11 @@ import {
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem } from "../../shared/platform/table/table.ts";
-import { only } from "../support/carriers.ts";
+import { deleteItem } from "../../shared/platform/table/table.ts";
+import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
-import { openWallet } from "../support/wallets.ts";
+import { delayedJobs, takeJobs } from "../support/queues.ts";
 
 // A pause is for the whole stage: the gateway that other tests share must not see it.
 await useOwnTable();
@@ -38,84 +33,49 @@ afterEach(async () => {
   }
 });
 
-class CountingCarrier implements Carrier {
-  readonly deduplicates = true;
-  calls = 0;
-  readonly #answer: HandOff;
-
-  constructor(answer: HandOff = { outcome: "accepted", carrierReference: "carrier-1" }) {
-    this.#answer = answer;
-  }
-
-  async send(): Promise<HandOff> {
-    this.calls += 1;
-    return this.#answer;
-  }
-}
-
-async function send(messageType: "marketing" | "otp" = "otp"): Promise<MessageJob> {
-  const organizationId = await openWallet(1_000_000);
-  const { id } = await acceptMessage(organizationId, {
-    to: "15005550000",
-    message: "hello",
-    senderId: "ACME",
-    language: "English",
-    messageType,
-  });
-  return { organizationId, messageId: id };
-}
-
-async function recordOf({ organizationId, messageId }: MessageJob): Promise<MessageRecord | undefined> {
-  return findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
-}
-
 it.each(["otp", "marketing"] as const)(
   "while sending is paused the job of a message (%s) goes back to its queue, and the message is as before",
   async (messageType) => {
-    const job = await send(messageType);
+    const job = await acceptedMessage({ messageType });
     const before = await recordOf(job);
-    const carrier = new CountingCarrier();
-    const calls = vi.spyOn(SQSClient.prototype, "send");
-    await handToCarrier(job, only(carrier, { sending: await pauseSending("The carrier is broken") }));
-    expect(carrier.calls).toBe(0);
+    const carrier = new ScriptedCarrier(accept);
+    const sending = await pauseSending("The carrier is broken");
+    const queueUrl = config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends");
+    expect(await delayedJobs(async () => handToCarrier(job, only(carrier, { sending })))).toEqual([
+      { queueUrl, body: job, delaySeconds: 120 },
+    ]);
+    expect(carrier.received).toHaveLength(0);
     expect(await recordOf(job)).toEqual(before);
-    const commands = calls.mock.calls.map(([command]) => command as unknown);
-    const sent = commands.find((command) => command instanceof SendMessageCommand);
-    expect(sent?.input).toMatchObject({
-      QueueUrl: config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends"),
-      MessageBody: JSON.stringify(job),
-      DelaySeconds: 120,
-    });
 
     await handToCarrier(job, only(carrier, { sending: await resumeSending() }));
-    expect(carrier.calls).toBe(1);
-    expect((await recordOf(job))?.status).toBe("sent");
+    expect(carrier.received).toHaveLength(1);
+    expect((await recordOf(job)).status).toBe("sent");
   },
 );
 
 it("what follows from a message that has come to its end goes on while sending is paused", async () => {
-  const job = await send();
+  const job = await acceptedMessage();
   await handToCarrier(
     job,
-    only(new CountingCarrier({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+    only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
   await takeJobs("refunds");
   await handToCarrier(
     job,
-    only(new CountingCarrier(), { sending: await pauseSending("The carrier is broken") }),
+    only(new ScriptedCarrier(accept), { sending: await pauseSending("The carrier is broken") }),
   );
   expect(await takeJobs("refunds")).toEqual([job]);
 });
 
 it("a message that waited for longer than a carrier may put it off is put off after the pause as before", async () => {
-  const job = await send();
+  const job = await acceptedMessage();
   await pauseSending("The carrier is broken");
   vi.setSystemTime(start.getTime() + 30 * hourMs);
   const sending = await resumeSending();
-  const busy = new CountingCarrier({ outcome: "tryLater" });
+  const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   vi.setSystemTime(start.getTime() + 35 * hourMs);
   await handToCarrier(job, only(busy, { sending: sending }));
-  expect((await recordOf(job))?.status).toBe("queued");
+  expect((await recordOf(job)).status).toBe("queued");
   // Six hours of being put off are too much all the same.
   vi.setSystemTime(start.getTime() + 37 * hourMs);
   await handToCarrier(job, only(busy, { sending: sending }));

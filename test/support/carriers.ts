@@ -1,10 +1,43 @@
-import type { Carrier } from "../../shared/carriers/carrier.ts";
+import type { Carrier, HandOff, OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import type { NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { Sender } from "../../shared/messages/choose-carrier.ts";
+
+/** A carrier that answers as told and remembers what it was given. */
+export class ScriptedCarrier implements Carrier {
+  readonly received: OutgoingMessage[] = [];
+  readonly deduplicates: boolean;
+  readonly #answer: (call: number) => HandOff | Promise<HandOff>;
+
+  /** @param answer is given the number of the call, from 1; what it throws leaves open what the carrier did */
+  constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
+    this.#answer = answer;
+    this.deduplicates = deduplicates;
+  }
+
+  async send(message: OutgoingMessage): Promise<HandOff> {
+    this.received.push(message);
+    return this.#answer(this.received.length);
+  }
+}
+
+export const accept = (): HandOff => ({ outcome: "accepted", carrierReference: "carrier-1" });
 
 /** A sender for which one carrier takes everything, as on a stage without routes. */
 export function only(carrier: Carrier, others: Omit<Sender, "carriers"> = {}): Sender {
   const named = { name: "sandbox", carrier, isDisabled: false };
   return { carriers: { routeOf: () => [named], named: () => named }, ...others };
+}
+
+/** A sender whose one route leads to carriers in their order. */
+export function inOrder(
+  route: readonly (Pick<NamedCarrier, "carrier" | "name"> & Partial<NamedCarrier>)[],
+  others: Omit<Sender, "carriers"> = {},
+): Sender {
+  const all = route.map((each) => ({ isDisabled: false, ...each }));
+  return {
+    carriers: { routeOf: () => all, named: (name) => all.find((each) => each.name === name) },
+    ...others,
+  };
 }
 
 /** The id of the message that a carrier's reference names. */

@@ -1,4 +1,10 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { vi } from "vitest";
 
 import { config } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
@@ -16,4 +22,24 @@ export async function takeJobs(queue: QueueName): Promise<unknown[]> {
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
+}
+
+/** A job that was put onto a queue, and by how much it is delayed there. */
+interface DelayedJob {
+  readonly queueUrl: string;
+  readonly body: unknown;
+  readonly delaySeconds: number;
+}
+
+/** The jobs that work puts onto queues one by one, with their delays, which no queue tells. */
+export async function delayedJobs(work: () => Promise<unknown>): Promise<DelayedJob[]> {
+  const calls = vi.spyOn(SQSClient.prototype, "send");
+  await work();
+  const commands = calls.mock.calls.map(([command]): unknown => command);
+  calls.mockRestore();
+  return commands.flatMap((command) => {
+    if (!(command instanceof SendMessageCommand)) return [];
+    const { QueueUrl: queueUrl = "", MessageBody = "", DelaySeconds: delaySeconds = 0 } = command.input;
+    return { queueUrl, body: JSON.parse(MessageBody), delaySeconds };
+  });
 }

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { Breakers, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { writeMetrics } from "../../shared/platform/metrics.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { delayedJobs, takeJobs } from "../support/queues.ts";
+
+/*
+ * A carrier that does not answer is left alone by all senders, which share what they know through the table.
+ */
+
+// The senders of the gateway that other tests share read all breakers.
+await useOwnTable();
+
+const start = new Date("2030-06-01T12:00:00Z");
+
+let carrier: string;
+let written: string[];
+beforeEach(() => {
+  carrier = `carrier-${randomUUID().slice(0, 8)}`;
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  written = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
+});
+
+function advance(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** The breaker's events in the log so far, and how often a metric of its was counted. */
+function toldSoFar(): { readonly events: string[]; readonly opened: number; readonly closed: number } {
+  writeMetrics();
+  const lines = written.map((line): Record<string, unknown> => JSON.parse(line));
+  const count = (metric: string): number =>
+    lines.reduce((sum, line) => sum + Number("_aws" in line ? (line[metric] ?? 0) : 0), 0);
+  return {
+    events: lines
+      .filter((line) => line["carrier"] === carrier)
+      .map((line) => `${String(line["level"])} ${String(line["event"])}`),
+    opened: count("CarrierBreakersOpened"),
+    closed: count("CarrierBreakersClosed"),
+  };
+}
+
+async function fail(sender: Breakers, times: number): Promise<void> {
+  for (let failures = 0; failures < times; failures += 1) await sender.note(carrier, false);
+}
+
+/** A breaker that has just opened. @returns a sender that has seen it */
+async function opened(): Promise<Breakers> {
+  const sender = new Breakers();
+  await fail(sender, 5);
+  expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: false });
+  return sender;
+}
+
+function probeOf(admission: Admission): string {
+  if (!admission.isAdmitted || admission.probe === undefined) throw new Error("no message was let through");
+  return admission.probe;
+}
+
+it("five failures that several senders tell of within a minute open it for all of them", async () => {
+  const [first, second, bystander] = [new Breakers(), new Breakers(), new Breakers()];
+  expect(await bystander.admit(carrier)).toEqual({ isAdmitted: true });
+  await fail(first, 2);
+  advance(minuteMs - secondMs);
+  await fail(second, 2);
+  expect(await second.admit(carrier)).toEqual({ isAdmitted: true });
+  expect(toldSoFar()).toEqual({ events: [], opened: 0, closed: 0 });
+  await fail(first, 1);
+  expect(toldSoFar()).toEqual({ events: ["error carrier.breaker_opened"], opened: 1, closed: 0 });
+  const openUntil = new Date(Date.now() + 30 * secondMs).toISOString();
+  expect(await first.admit(carrier)).toEqual({ isAdmitted: false, openUntil });
+  // The others go by what they have read for ten seconds at the most.
+  advance(10 * secondMs);
+  expect(await second.admit(carrier)).toEqual({ isAdmitted: false, openUntil });
+  expect(await bystander.openUntil(carrier)).toBe(openUntil);
+  expect(await new Breakers().admit(carrier)).toEqual({ isAdmitted: false, openUntil });
+});
+
+it("failures that lie further apart do not open it", async () => {
+  const sender = new Breakers();
+  await fail(sender, 4);
+  advance(minuteMs);
+  await fail(sender, 4);
+  expect(await sender.admit(carrier)).toEqual({ isAdmitted: true });
+  expect(toldSoFar()).toEqual({ events: [], opened: 0, closed: 0 });
+  await fail(sender, 1);
+  expect(toldSoFar().opened).toBe(1);
+});
+
+it("a carrier of which less than half of the answers are lost is asked on, and nothing is written", async () => {
+  const sender = new Breakers();
+  for (let answers = 0; answers < 100; answers += 1) await sender.note(carrier, answers % 10 < 6);
+  expect((await readBreakers()).has(carrier)).toBe(false);
+  for (let answers = 0; answers < 20; answers += 1) await sender.note(carrier, answers % 2 === 0);
+  expect(toldSoFar().opened).toBe(1);
+});
+
+it("behind its time it lets one message through, whoever asks, and closes when that had an answer", async () => {
+  const sender = await opened();
+  advance(30 * secondMs - 1);
+  expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: false });
+  advance(1);
+  const senders = [sender, ...Array.from({ length: 9 }, () => new Breakers())];
+  expect(await sender.openUntil(carrier)).toBeUndefined();
+  const admissions = await Promise.all(senders.map(async (each) => each.admit(carrier)));
+  const admitted = admissions.filter(({ isAdmitted }) => isAdmitted);
+  expect(admitted).toHaveLength(1);
+  expect(toldSoFar().events).toEqual(["error carrier.breaker_opened", "info carrier.breaker_half_open"]);
+
+  const [admission] = admitted;
+  if (admission === undefined) throw new Error("nobody was admitted");
+  const prober = senders[admissions.indexOf(admission)];
+  await prober?.note(carrier, true, probeOf(admission));
+  expect(toldSoFar()).toEqual({
+    events: ["error carrier.breaker_opened", "info carrier.breaker_half_open", "info carrier.breaker_closed"],
+    opened: 1,
+    closed: 1,
+  });
+  advance(10 * secondMs);
+  expect(await Promise.all(senders.map(async (each) => each.admit(carrier)))).toEqual(
+    senders.map(() => ({ isAdmitted: true })),
+  );
+  // What was before does not count any more.
+  if (prober !== undefined) await fail(prober, 4);
+  expect(toldSoFar().opened).toBe(1);
+});
+
+it("a breaker stays open as long again when the message that was let through has failed", async () => {
+  const sender = await opened();
+  advance(30 * secondMs);
+  await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
+  expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
+  expect(toldSoFar().events.at(-1)).toBe("error carrier.breaker_opened");
+  advance(30 * secondMs - 1);
+  expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: false });
+  advance(1);
+  expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: true });
+});
+
+it("where the message that was let through never came back another one is, and its late word changes nothing", async () => {
+  const sender = await opened();
+  advance(30 * secondMs);
+  const lost = probeOf(await sender.admit(carrier));
+  advance(30 * secondMs);
+  const next = probeOf(await new Breakers().admit(carrier));
+  await sender.note(carrier, true, lost);
+  expect(toldSoFar().closed).toBe(0);
+  expect((await readBreakers()).get(carrier)).toMatchObject({ probe: next });
+  await sender.note(carrier, false, next);
+  expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
+});
+
+it("while it is open a message goes to the next carrier, and waits without a claim where there is none", async () => {
+  const breakers = await opened();
+  const [alone, passedOn] = [await acceptedMessage(), await acceptedMessage()];
+  const broken = { name: carrier, carrier: new ScriptedCarrier(accept) };
+  const next = { name: "next", carrier: new ScriptedCarrier(accept) };
+  const waiting = await delayedJobs(async () => handToCarrier(alone, inOrder([broken], { breakers })));
+  expect(waiting).toMatchObject([{ body: alone }]);
+  // Not before it lets one through, and not all at once.
+  expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(30);
+  expect(waiting[0]?.delaySeconds).toBeLessThan(60);
+  expect(await recordOf(alone)).toMatchObject({ status: "queued", attempts: 0 });
+  await handToCarrier(passedOn, inOrder([broken, next], { breakers }));
+  expect(await recordOf(passedOn)).toMatchObject({ status: "sent", carrier: "next" });
+  expect([broken, next].map((each) => each.carrier.received.length)).toEqual([0, 1]);
+});
+
+it.each([
+  ["a lost answer", async (): Promise<HandOff> => Promise.reject(new Error("the answer was lost")), true],
+  ["no connection", (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" }), true],
+  ["being put off", (): HandOff => ({ outcome: "tryLater" }), false],
+  ["a refusal", (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }), false],
+])("five messages that end with %s: whether the carrier is left alone", async (_, answer, isOpened) => {
+  const breakers = new Breakers();
+  const sender = inOrder([{ name: carrier, carrier: new ScriptedCarrier(answer) }], { breakers });
+  for (let count = 0; count < 5; count += 1) {
+    await handToCarrier(await acceptedMessage(), sender).catch(() => undefined);
+  }
+  expect((await breakers.admit(carrier)).isAdmitted).toBe(!isOpened);
+});
+
+it("a message that is let through by a sender closes it for the messages behind", async () => {
+  const breakers = await opened();
+  advance(30 * secondMs);
+  const scripted = new ScriptedCarrier(accept);
+  const sender = inOrder([{ name: carrier, carrier: scripted }], { breakers });
+  for (let count = 1; count <= 2; count += 1) {
+    const job = await acceptedMessage();
+    await handToCarrier(job, sender);
+    expect(await statusOf(job)).toBe("sent");
+  }
+  expect(toldSoFar().closed).toBe(1);
+});
+
+it("what becomes of a message does not depend on whether the breaker could be told", async () => {
+  const breakers = new Breakers();
+  vi.spyOn(breakers, "note").mockRejectedValue(new Error("the table is busy"));
+  const job = await acceptedMessage();
+  await handToCarrier(job, only(new ScriptedCarrier(accept), { breakers }));
+  expect(await statusOf(job)).toBe("sent");
+  expect(written.join("")).toContain('"event":"carrier.breaker_not_noted"');
+});

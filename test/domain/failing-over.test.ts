@@ -1,0 +1,302 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { carrierOf } from "../../shared/carriers/carriers.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { HttpCarrier, says } from "../support/http-carrier.ts";
+import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { takeJobs } from "../support/queues.ts";
+
+/*
+ * A message and the carriers of its route: who is asked, in which order, and who never.
+ */
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
+});
+
+const unroutable = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" });
+const putOff = (): HandOff => ({ outcome: "tryLater" });
+const turnAway = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
+const fallSilent = (): never => {
+  throw new Error("the answer was lost");
+};
+
+/** Three carriers that answer as told; the last one takes all that comes to it. */
+function threeCarriers(first: () => HandOff, second: () => HandOff = accept, deduplicates = false) {
+  const alpha = new ScriptedCarrier(first, deduplicates);
+  const beta = new ScriptedCarrier(second, deduplicates);
+  const gamma = new ScriptedCarrier(accept, deduplicates);
+  const route = [
+    { name: "alpha", carrier: alpha },
+    { name: "beta", carrier: beta },
+    { name: "gamma", carrier: gamma },
+  ];
+  const asked = (): number[] => [alpha, beta, gamma].map(({ received }) => received.length);
+  return { alpha, beta, gamma, route, asked };
+}
+
+/** Sets the clock forward until a claim that was left behind has lapsed. */
+function letClaimLapse(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+}
+
+async function balanceAfterRefunds(job: MessageJob): Promise<number> {
+  for (const refund of await takeJobs("refunds")) {
+    expect(refund).toEqual(job);
+    await refundMessage(job);
+  }
+  return (await readWallet(job.organizationId)).balanceMicros;
+}
+
+it.each([
+  ["refused", unroutable],
+  ["put off", putOff],
+  ["was not reached with", turnAway],
+])(
+  "what the first carrier %s goes to the second with the same reference, and to no other",
+  async (_, first) => {
+    const job = await acceptedMessage();
+    const { alpha, beta, route, asked } = threeCarriers(first);
+    const rateCard = new RateCard(
+      documentOf([{ prefix: "1", priceMicros: 1, costMicros: { alpha: 5, beta: 7, gamma: 9 } }]),
+    );
+    const sent = await handToCarrier(job, inOrder(route, { rateCard }));
+    expect(sent?.id).toBe(job.messageId);
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(beta.received).toEqual(alpha.received);
+    expect(await recordOf(job)).toMatchObject({
+      status: "sent",
+      carrier: "beta",
+      carrierReference: "carrier-1",
+      costMicros: 7,
+      attempts: 1,
+    });
+    await handToCarrier(job, inOrder(route));
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(await balanceAfterRefunds(job)).toBe(1_000_000 - 7_900);
+  },
+);
+
+it("what nobody knows of the first carrier goes to no other, ends as unknown, and is refunded once", async () => {
+  const job = await acceptedMessage();
+  const { route, asked } = threeCarriers(fallSilent);
+  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  letClaimLapse();
+  await handToCarrier(job, inOrder(route));
+  // Whatever the route has become meanwhile.
+  await handToCarrier(job, inOrder(route.toReversed()));
+  expect(asked()).toEqual([1, 0, 0]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+});
+
+it.each([
+  ["takes", accept, "sent"],
+  ["refuses", unroutable, "failed: MESSAGE_UNROUTABLE"],
+  ["puts off", putOff, "queued"],
+  ["is not reached with", turnAway, "queued"],
+])(
+  "a carrier that recognises repeats is asked again alone, and where it then %s the message that is its word",
+  async (_, then, status) => {
+    const job = await acceptedMessage();
+    let isSilent = true;
+    const { route, asked } = threeCarriers(() => (isSilent ? fallSilent() : then()), accept, true);
+    await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+    letClaimLapse();
+    isSilent = false;
+    // The route has become another meanwhile.
+    await handToCarrier(job, inOrder(route.toReversed()));
+    expect(asked()).toEqual([2, 0, 0]);
+    expect(await statusOf(job)).toBe(status);
+  },
+);
+
+it.each([
+  ["was disabled", true],
+  ["is gone", false],
+])("what is not known of a carrier that %s meanwhile is asked of nobody", async (_, isThere) => {
+  const job = await acceptedMessage();
+  const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
+  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  letClaimLapse();
+  const former = isThere ? [{ name: "alpha", carrier: alpha, isDisabled: true }] : [];
+  await handToCarrier(job, inOrder([...former, ...route.slice(1)]));
+  expect(asked()).toEqual([1, 0, 0]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+});
+
+it("of a message that was passed on, and then left open, only the carrier that it was passed on to is asked", async () => {
+  const job = await acceptedMessage();
+  let isSilent = true;
+  const { route, asked } = threeCarriers(putOff, () => (isSilent ? fallSilent() : accept()), true);
+  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", openClaims: 1 });
+  letClaimLapse();
+  isSilent = false;
+  await handToCarrier(job, inOrder(route));
+  expect(asked()).toEqual([1, 2, 0]);
+  expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta" });
+});
+
+it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)(
+  "what is refused for its number (%s) is asked of no other carrier, and refunded",
+  async (errorCode) => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(() => ({ outcome: "refused", errorCode }));
+    await handToCarrier(job, inOrder(route));
+    expect(asked()).toEqual([1, 0, 0]);
+    expect(await statusOf(job)).toBe(`failed: ${errorCode}`);
+    expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+  },
+);
+
+it("what all carriers refuse fails with the last one's code, is refunded, and names no carrier to the customer", async () => {
+  const job = await acceptedMessage();
+  const { route, asked } = threeCarriers(refuse, unroutable);
+  await handToCarrier(job, inOrder(route.slice(0, 2)));
+  expect(asked()).toEqual([1, 1, 0]);
+  expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
+  const seen = JSON.stringify([
+    await getMessage(job.organizationId, job.messageId),
+    await takeJobs("webhookDeliveries"),
+  ]);
+  expect(seen).toContain("MESSAGE_UNROUTABLE");
+  expect(seen).not.toMatch(/alpha|beta|carrier-1/);
+  expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+});
+
+it("a carrier that has refused a message is not asked again when it comes back from being put off", async () => {
+  const job = await acceptedMessage();
+  let isBusy = true;
+  const { route, asked } = threeCarriers(refuse, () => (isBusy ? putOff() : unroutable()));
+  const sender = inOrder(route.slice(0, 2));
+  await handToCarrier(job, sender);
+  await handToCarrier(job, sender);
+  expect(asked()).toEqual([1, 2, 0]);
+  expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["alpha"], openClaims: 0 });
+  isBusy = false;
+  await handToCarrier(job, sender);
+  expect(asked()).toEqual([1, 3, 0]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
+  expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+});
+
+it("a disabled carrier is passed over, and where there is no other the message waits without a claim", async () => {
+  const job = await acceptedMessage();
+  const { route, asked } = threeCarriers(accept);
+  const disabled = route.slice(0, 1).map((each) => ({ ...each, isDisabled: true }));
+  await handToCarrier(job, inOrder(disabled));
+  expect(asked()).toEqual([0, 0, 0]);
+  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
+  await handToCarrier(job, inOrder([...disabled, ...route.slice(1)]));
+  expect(asked()).toEqual([0, 1, 0]);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("what waited six hours for a disabled carrier fails and is refunded", async () => {
+  const job = await acceptedMessage();
+  const { alpha, asked } = threeCarriers(accept);
+  const sender = inOrder([{ name: "alpha", carrier: alpha, isDisabled: true }]);
+  const start = Date.now();
+  vi.useFakeTimers({ toFake: ["Date"], now: start + 5.9 * 3_600_000 });
+  await handToCarrier(job, sender);
+  expect(await statusOf(job)).toBe("queued");
+  vi.setSystemTime(start + 6.1 * 3_600_000);
+  await handToCarrier(job, sender);
+  expect(asked()).toEqual([0, 0, 0]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
+  expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+});
+
+it("a message that no route leads anywhere fails and is refunded", async () => {
+  const job = await acceptedMessage();
+  await handToCarrier(job, inOrder([]));
+  expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
+  expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+});
+
+it("a sender whose time is over asks no second carrier, and the one that comes next may", async () => {
+  const job = await acceptedMessage();
+  const start = Date.now();
+  const { route, asked } = threeCarriers(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: start + 10_000 });
+    return refuse();
+  });
+  await handToCarrier(job, inOrder(route));
+  expect(asked()).toEqual([1, 0, 0]);
+  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0, refusedBy: ["alpha"] });
+  await handToCarrier(job, inOrder(route));
+  expect(asked()).toEqual([1, 1, 0]);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a sender whose claim has lapsed passes nothing on, though the carrier refused it", async () => {
+  const job = await acceptedMessage();
+  const other = new ScriptedCarrier(accept, true);
+  const slow = new ScriptedCarrier(async () => {
+    letClaimLapse();
+    // Whoever took it over has asked the same carrier again, as one that recognises it.
+    await handToCarrier(job, only(other));
+    return refuse();
+  }, true);
+  const second = new ScriptedCarrier(accept);
+  const route = [
+    { name: "sandbox", carrier: slow },
+    { name: "beta", carrier: second },
+  ];
+  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("lapsed");
+  expect(other.received).toHaveLength(1);
+  expect(second.received).toHaveLength(0);
+  expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "sandbox" });
+});
+
+it.each([
+  ["an answer that refuses", "carrier", says(422), [1, 1], "sent"],
+  ["an answer that puts off", "carrier", says(503), [1, 1], "sent"],
+  ["an answer that turns us away", "carrier", says(401), [1, 1], "sent"],
+  ["nobody who listens", "nobody", says(200), [0, 1], "sent"],
+  ["an answer that says nothing", "carrier", says(500), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
+  ["a redirect", "carrier", says(307, "", { Location: "/" }), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
+] as const)("over HTTP, of %s follows who is asked", async (_, listens, answer, asked, status) => {
+  const job = await acceptedMessage();
+  const [first, second] = [await HttpCarrier.start(answer), await HttpCarrier.start(says(200))];
+  try {
+    const url = first.url;
+    if (listens === "nobody") await first.stop();
+    const carriers = [url, second.url].map((address, index) => {
+      const name = `carrier-${index}`;
+      const settings = CarrierSettings.parse({
+        kind: "http",
+        url: address,
+        body: { to: "{to}", text: "{text}" },
+        answers: [
+          { meaning: "accepted", statuses: [200] },
+          { meaning: "refused", statuses: [422] },
+          { meaning: "later", statuses: [503] },
+        ],
+      });
+      return { name, carrier: carrierOf({ name, settings }) };
+    });
+    const handOver = async (): Promise<unknown> =>
+      handToCarrier(job, inOrder(carriers)).catch(() => undefined);
+    await handOver();
+    letClaimLapse();
+    await handOver();
+    expect([first, second].map((each) => each.asked.length)).toEqual(asked);
+    expect(await statusOf(job)).toBe(status);
+  } finally {
+    if (listens !== "nobody") await first.stop();
+    await second.stop();
+  }
+});

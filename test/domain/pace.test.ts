@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { Paces } from "../../shared/carriers/pace.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { between, oneOf, randomFrom } from "../chaos/random.ts";
+import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { delayedJobs, takeJobs } from "../support/queues.ts";
+
+/*
+ * What a carrier takes in a second, in segments, is kept by all senders together. A message that finds no time is told its
+ * moment, and is not asked about again before that.
+ */
+
+const startMs = Date.parse("2030-06-01T12:00:00Z");
+
+let carrier: string;
+beforeEach(() => {
+  carrier = `carrier-${randomUUID().slice(0, 8)}`;
+  vi.useFakeTimers({ toFake: ["Date"], now: startMs });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
+});
+
+const urgent = { segments: 1, isMarketing: false };
+const marketing = { segments: 1, isMarketing: true };
+
+/** The moments that so many messages are given at once, in milliseconds from the start, by senders in turn. */
+async function momentsOf(
+  senders: readonly Paces[],
+  count: number,
+  { segmentsPerSecond = 10, ...load }: { segmentsPerSecond?: number } & typeof urgent = urgent,
+): Promise<number[]> {
+  const taken = Array.from({ length: count }, async (_, index) =>
+    senders[index % senders.length]?.take(carrier, segmentsPerSecond, load),
+  );
+  return (await Promise.all(taken)).map((moment = Number.NaN) => moment - startMs).toSorted((a, b) => a - b);
+}
+
+function newSenders(count: number): Paces[] {
+  return Array.from({ length: count }, () => new Paces());
+}
+
+function evenly(count: number, everyMs: number, fromMs = 0): number[] {
+  return Array.from({ length: count }, (_, index) => fromMs + index * everyMs);
+}
+
+it("several senders together keep the pace, each message at a moment of its own", async () => {
+  expect(await momentsOf(newSenders(4), 100)).toEqual(evenly(100, 100));
+});
+
+it("a message takes as much time as it has segments", async () => {
+  const [one, other] = newSenders(2);
+  if (one === undefined || other === undefined) throw new Error("there are two senders");
+  expect(await momentsOf([one], 3, { segments: 3, isMarketing: false })).toEqual([0, 300, 600]);
+  expect(await momentsOf([other], 1)).toEqual([900]);
+});
+
+it("those who wait in one sender take their time with one write", async () => {
+  const [sender] = newSenders(1);
+  if (sender === undefined) throw new Error("there is one sender");
+  // So that it knows how things are.
+  await momentsOf([sender], 1);
+  const requests = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+  await momentsOf([sender], 500);
+  // The first does not wait for the others, who come while it is at work.
+  expect(requests.mock.calls).toHaveLength(2);
+});
+
+it("time that nobody used is not made up for", async () => {
+  const senders = newSenders(2);
+  await momentsOf(senders, 20);
+  vi.setSystemTime(startMs + minuteMs);
+  expect(await momentsOf(senders, 20)).toEqual(evenly(20, 100, minuteMs));
+});
+
+it("marketing takes three quarters, and does not hold up the rest, which has a quarter meanwhile", async () => {
+  const senders = newSenders(3);
+  // Three quarters of ten segments in a second are one message of three segments in 400 ms.
+  expect(await momentsOf(senders, 250, { segments: 3, isMarketing: true })).toEqual(evenly(250, 400));
+  // A quarter is one segment in 400 ms, and all of it behind the marketing one in 100 ms.
+  expect(await momentsOf(senders, 10)).toEqual(evenly(10, 400));
+  vi.setSystemTime(startMs + 3 * minuteMs);
+  expect(await momentsOf(senders, 10)).toEqual(evenly(10, 100, 3 * minuteMs));
+});
+
+it("marketing waits for the rest that has been given its moments", async () => {
+  const senders = newSenders(2);
+  await momentsOf(senders, 50);
+  const [first = 0] = await momentsOf(senders, 5, marketing);
+  expect(first).toBe(50 * 100);
+});
+
+it("never is more taken in a second than the pace, whoever takes how much and when", async () => {
+  const seed = Date.now() + Math.floor(performance.now());
+  const random = randomFrom(seed);
+  const senders = newSenders(3);
+  const taken: { readonly at: number; readonly segments: number }[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    vi.setSystemTime(Date.now() + Math.floor(random() * 2 * secondMs));
+    const loads = Array.from({ length: between(random, 1, 12) }, () => ({
+      segments: between(random, 1, 4),
+      isMarketing: random() < 0.5,
+    }));
+    const moments = await Promise.all(
+      loads.map(async (load) => oneOf(random, senders).take(carrier, 20, load)),
+    );
+    taken.push(...loads.map(({ segments }, index) => ({ at: moments[index] ?? 0, segments })));
+  }
+  const busiest = taken.map(({ at: from }) =>
+    taken
+      .filter(({ at }) => at >= from && at < from + secondMs)
+      .reduce((sum, { segments }) => sum + segments, 0),
+  );
+  // One message may begin at the very end of the second with all of its segments.
+  expect(Math.max(...busiest), `seed ${seed}`).toBeLessThanOrEqual(20 + 2 * 4);
+});
+
+it("a pace that the operator has changed begins anew, for those too who took time at the old one", async () => {
+  const senders = newSenders(2);
+  await momentsOf(senders, 100, { segmentsPerSecond: 1, ...urgent });
+  expect(await momentsOf(senders, 100, { segmentsPerSecond: 100, ...urgent })).toEqual(evenly(100, 10));
+});
+
+it("a message that finds no time comes back once, at its moment, and takes no time again", async () => {
+  const paces = new Paces();
+  const scripted = new ScriptedCarrier(accept);
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.1 }], { paces });
+  const [first, second, third] = [await acceptedMessage(), await acceptedMessage(), await acceptedMessage()];
+  await handToCarrier(first, sender);
+  const waiting = [
+    ...(await delayedJobs(async () => handToCarrier(second, sender))),
+    ...(await delayedJobs(async () => handToCarrier(third, sender))),
+  ];
+  const slotAfter = (seconds: number): MessageJob["slot"] => ({
+    carrier,
+    startsAt: new Date(startMs + seconds * secondMs).toISOString(),
+  });
+  expect(waiting).toMatchObject([
+    { body: { ...second, slot: slotAfter(10) }, delaySeconds: 10 },
+    { body: { ...third, slot: slotAfter(20) }, delaySeconds: 20 },
+  ]);
+  expect(scripted.received).toHaveLength(1);
+  expect(await recordOf(second)).toMatchObject({ status: "queued", attempts: 0 });
+
+  // Their jobs have come back in time, one a little late.
+  vi.setSystemTime(startMs + 25 * secondMs);
+  for (const { body } of waiting) await handToCarrier(MessageJob.parse(body), sender);
+  expect(await Promise.all([first, second, third].map(statusOf))).toEqual(["sent", "sent", "sent"]);
+  // The next one's time is behind theirs, and not behind time that they took once more.
+  expect(await momentsOf([paces], 1, { segmentsPerSecond: 0.1, ...urgent })).toEqual([30 * secondMs]);
+});
+
+it("a moment further away than a queue can hold a job is come to in steps", async () => {
+  const paces = new Paces();
+  const scripted = new ScriptedCarrier(accept);
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.001 }], { paces });
+  const [first, second] = [await acceptedMessage(), await acceptedMessage()];
+  await handToCarrier(first, sender);
+  const [step] = await delayedJobs(async () => handToCarrier(second, sender));
+  expect(step?.delaySeconds).toBe(900);
+  vi.setSystemTime(startMs + 900 * secondMs);
+  const job = MessageJob.parse(step?.body);
+  const [rest] = await delayedJobs(async () => handToCarrier(job, sender));
+  expect(rest).toEqual({ ...step, delaySeconds: 100 });
+  vi.setSystemTime(startMs + 1_000 * secondMs);
+  await handToCarrier(job, sender);
+  expect(await statusOf(second)).toBe("sent");
+});
+
+it("a moment that was missed is not used, and the message gets another one", async () => {
+  const paces = new Paces();
+  const scripted = new ScriptedCarrier(accept);
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.01 }], { paces });
+  const job = await acceptedMessage();
+  vi.setSystemTime(startMs + minuteMs);
+  await momentsOf([paces], 1, { segmentsPerSecond: 0.01, ...urgent });
+  const missed = { ...job, slot: { carrier, startsAt: new Date(startMs).toISOString() } };
+  const [waiting] = await delayedJobs(async () => handToCarrier(missed, sender));
+  expect(waiting).toMatchObject({ delaySeconds: 100 });
+  expect(scripted.received).toEqual([]);
+});
+
+it("a message that waits for its turn for hours is not put off too long for that", async () => {
+  const paces = new Paces();
+  const scripted = new ScriptedCarrier(accept);
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 1 }], { paces });
+  const job = await acceptedMessage();
+  const startsAt = new Date(startMs + 8 * hourMs).toISOString();
+  vi.setSystemTime(startMs + 7 * hourMs);
+  const [waiting] = await delayedJobs(async () =>
+    handToCarrier({ ...job, slot: { carrier, startsAt } }, sender),
+  );
+  expect(waiting).toMatchObject({ body: { slot: { startsAt } }, delaySeconds: 900 });
+  vi.setSystemTime(startMs + 8 * hourMs);
+  await handToCarrier({ ...job, slot: { carrier, startsAt } }, sender);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a message that a carrier puts off is handed to the next one at that one's pace", async () => {
+  const paces = new Paces();
+  const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
+  const next = new ScriptedCarrier(accept);
+  const route = [
+    { name: `${carrier}-busy`, carrier: busy },
+    { name: carrier, carrier: next, segmentsPerSecond: 0.05 },
+  ];
+  const sender = inOrder(route, { paces });
+  const [first, second] = [await acceptedMessage(), await acceptedMessage()];
+  await handToCarrier(first, sender);
+  const waiting = await delayedJobs(async () => handToCarrier(second, sender));
+  expect([busy, next].map(({ received }) => received.length)).toEqual([2, 1]);
+  expect(waiting).toMatchObject([{ body: { ...second, slot: { carrier } }, delaySeconds: 20 }]);
+  expect(await recordOf(second)).toMatchObject({ status: "queued", openClaims: 0 });
+});

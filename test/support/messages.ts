@@ -1,0 +1,30 @@
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/table.ts";
+import { takeJobs } from "./queues.ts";
+import { openWallet } from "./wallets.ts";
+
+/** A new organisation's message that was accepted, without an API. @returns its job, which is taken off its queue */
+export async function acceptedMessage(
+  fields: Partial<Parameters<typeof acceptMessage>[1]> = {},
+): Promise<MessageJob> {
+  const organizationId = await openWallet(1_000_000);
+  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  const { id: messageId } = await acceptMessage(organizationId, { ...message, ...fields });
+  await takeJobs("transactionalSends");
+  return { organizationId, messageId };
+}
+
+/** A message as it is in the table. */
+export async function recordOf({ organizationId, messageId }: MessageJob): Promise<MessageRecord> {
+  const key = keys.message(organizationId, messageId);
+  return MessageRecord.parse(await findItem(MessageRecord, key, { consistent: true }));
+}
+
+/** The state of a message, with the code of its failure. */
+export async function statusOf(job: MessageJob): Promise<string> {
+  const { status, errorCode } = await recordOf(job);
+  return errorCode === undefined ? status : `${status}: ${errorCode}`;
+}
