@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Problem } from "./notice.tsx";
 
@@ -15,9 +15,14 @@ export function Dialog({
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
+  // Before the browser paints: once the dialog is out of the page, closing it gives the focus back to nobody.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      requestAnimationFrame(keepFocus);
+    };
   }, []);
   return (
     <dialog
@@ -39,6 +44,11 @@ export function Dialog({
       {children}
     </dialog>
   );
+}
+
+/** Where the button that opened a dialog has gone with what it was for, those who use the keyboard go on at the heading. */
+function keepFocus(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
 /** A button for what cannot be taken back: it asks first, and says what went wrong where it was asked. */
@@ -71,7 +81,7 @@ export function ConfirmButton({
           {error === undefined ? null : <Problem error={error} />}
           <div class="row end">
             <button type="button" onClick={() => setOpen(false)}>
-              Keep it
+              Go back
             </button>
             <button type="button" class="danger" disabled={isBusy} onClick={run}>
               {isBusy ? "One moment…" : label}

@@ -123,9 +123,15 @@ function rowsOf<Row>({ rows, meta }: Page<Row>): Rows<Row> {
 export function usePolling(isUnderWay: boolean, look: () => Promise<void>, everyMs = 2_000): void {
   useEffect(() => {
     if (!isUnderWay) return undefined;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void look();
-    }, everyMs);
+    // A look that takes longer than the pause is let come to its end: another would only take its place.
+    let isLooking = false;
+    const lookAgain = async (): Promise<void> => {
+      if (isLooking || document.visibilityState !== "visible") return;
+      isLooking = true;
+      await look();
+      isLooking = false;
+    };
+    const timer = setInterval(() => void lookAgain(), everyMs);
     return () => clearInterval(timer);
   }, [isUnderWay, look]);
 }

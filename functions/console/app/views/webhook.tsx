@@ -33,8 +33,11 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
   );
+  /** How many attempts a delivery had when another was asked for here, by its id. */
+  const repeated = useSignal<Readonly<Record<string, number>>>({});
   // Whoever asked for a call wants to see what came of it.
-  usePolling(deliveries.data?.rows.some(isUnderWay) === true, deliveries.reload);
+  const isAnyUnderWay = deliveries.data?.rows.some((each) => isUnderWay(each, repeated.value)) === true;
+  usePolling(isAnyUnderWay, deliveries.reload);
   const secret = useSignal<string | undefined>(undefined);
   return (
     <Page
@@ -85,7 +88,9 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
                 <ActionButton
                   label="Send again"
                   act={async () => {
-                    await api().retryWebhookDelivery({ params: { id, deliveryId: delivery.id } });
+                    const of = { id, deliveryId: delivery.id };
+                    const { attempts } = await api().retryWebhookDelivery({ params: of });
+                    repeated.value = { ...repeated.value, [delivery.id]: attempts };
                     announce("It is sent again.");
                     await deliveries.reload();
                   }}
@@ -104,9 +109,16 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
   );
 }
 
+/** The first retry comes within this time; people do not wait here for the later ones. */
+const soonMs = 30_000;
+
 /** Whether a delivery may come to its end soon, and not in hours. */
-function isUnderWay({ state, attempts }: WebhookDelivery): boolean {
-  return state === "pending" && attempts < 2;
+function isUnderWay(delivery: WebhookDelivery, repeated: Readonly<Record<string, number>>): boolean {
+  const { id, state, attempts, lastAttemptAt, nextAttemptAt } = delivery;
+  if (state !== "pending") return false;
+  if (repeated[id] === attempts || lastAttemptAt === undefined || nextAttemptAt === undefined) return true;
+  // Both are the gateway's times, whatever the clock here says. While an attempt is made, it is the later one.
+  return Date.parse(nextAttemptAt) - Date.parse(lastAttemptAt) < soonMs;
 }
 
 function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
