@@ -1,14 +1,9 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
-import * as z from "zod";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 
 import { call, Customer, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
-import { patience } from "../support/patience.ts";
-
-const Emails = z.object({
-  data: z.array(z.object({ to: z.array(z.string()), subject: z.string(), text: z.string() })),
-});
+import { linkIn } from "../support/emails.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,17 +26,6 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => page.close());
-
-/** The link in an email to an address with a subject, once it has come. */
-async function linkIn(to: string, subject: string): Promise<string> {
-  return vi.waitFor(async () => {
-    const { data } = Emails.parse(await (await fetch(`${inject("baseUrl")}/mailbox.json`)).json());
-    const found = data.find((email) => email.to.includes(to) && email.subject === subject);
-    const link = /https?:\S+/.exec(found?.text ?? "")?.[0];
-    if (link === undefined) throw new Error("the email has not come yet");
-    return link;
-  }, patience);
-}
 
 async function logIn({ email }: Customer, given: string): Promise<number> {
   return (await call("/v1/auth/login", { json: { email, password: given } })).status;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { Customer } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { ConsoleVisitor, looks, type Look } from "../support/console.ts";
+import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
 
 /*
@@ -67,6 +68,9 @@ beforeAll(async () => {
   await client.launchCampaign({ params: { id: launched.id } });
   await client.createSenderId({ body: { senderId: "ADASHOP", useCase: hostileName } });
   await client.submitKyc({ body: { businessName: hostileName, country: "GB", address: "x".repeat(500) } });
+  await joinAs("viewer", customer, hostileName);
+  const longEmail = `${"g".repeat(64)}@${`${"x".repeat(60)}.`.repeat(3)}com`;
+  await client.inviteMember({ body: { email: longEmail, role: "developer" } });
   await vi.waitFor(async () => {
     const { status } = await customer.message(failing.id);
     const { status: ofCampaign } = await client.getCampaign({ params: { id: launched.id } });
@@ -97,6 +101,7 @@ beforeAll(async () => {
     { name: "prices", address: "prices", heading: "Prices" },
     { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
     { name: "kyc", address: "kyc", heading: "KYC" },
+    { name: "members", address: "members", heading: "Members" },
     { name: "audit-log", address: "audit-log", heading: "Audit log" },
     { name: "security", address: "security", heading: "Security" },
     { name: "not-found", address: "nowhere", heading: "There is nothing at this address" },
@@ -151,6 +156,7 @@ it.each(looks)(
       "webhooks",
       "wallet",
       "sender-ids",
+      "members",
     ]);
     for (const { name, address, heading } of views.filter((view) => empty.has(view.name))) {
       await visitor.open(address, heading);

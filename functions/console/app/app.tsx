@@ -40,6 +40,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   prices: async () => (await import("./views/prices.tsx")).Prices,
   "sender-ids": async () => (await import("./views/sender-ids.tsx")).SenderIds,
   kyc: async () => (await import("./views/kyc.tsx")).Kyc,
+  members: async () => (await import("./views/members.tsx")).Members,
   "audit-log": async () => (await import("./views/audit-log.tsx")).AuditLog,
   security: async () => (await import("./views/security.tsx")).Security,
 };

@@ -10,6 +10,7 @@ const tones: Readonly<Record<string, Tone>> = {
   scheduled: "waiting",
   sending: "waiting",
   pending: "waiting",
+  invited: "waiting",
   sent: "good",
   delivered: "good",
   completed: "good",

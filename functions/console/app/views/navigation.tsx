@@ -35,6 +35,7 @@ const groups: readonly (readonly [
       ["wallet", "Wallet"],
       ["sender-ids", "Sender IDs"],
       ["kyc", "KYC"],
+      ["members", "Members"],
       ["audit-log", "Audit log"],
       ["security", "Security"],
     ],
