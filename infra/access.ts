@@ -262,9 +262,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["emails"],
   },
   updateMember: {
-    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"] },
+    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem", "Query"] },
     transactions: [
       { USER: ["UpdateItem"], MEMBERS: ["PutItem"], ORG: ["UpdateItem"], INVITATION: ["UpdateItem"] },
+      { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
     ],
   },
   deleteMember: {

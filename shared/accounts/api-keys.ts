@@ -43,7 +43,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   const created = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...writes,
-    manager.key === undefined ? countKeyOfUser(actor.userId) : countMadeKey(manager.key),
+    manager.key === undefined ? countKeyOfUser(actor.userId, limits.scopes) : countMadeKey(manager.key),
   ]);
   if (created.outcome === "refused") throw refusal(created.refusals[0] !== undefined);
   return { ...presentApiKey(record), secret };
@@ -66,7 +66,8 @@ export async function rotateApiKey(
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
   // A key that rotates itself stands in one write of the transaction: in the one that ends it.
-  const counted = manager.key === undefined ? [countKeyOfUser(actor.userId)] : [countMadeKey(manager.key)];
+  const counted =
+    manager.key === undefined ? [countKeyOfUser(actor.userId, old.scopes)] : [countMadeKey(manager.key)];
   const rotated = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...endApiKey(old, endAfter(old, overlapHours), record.id),

@@ -49,7 +49,7 @@ async function shutOut(user: UserRecord): Promise<boolean> {
   const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
   const fewer = { add: { furtherMemberCount: -1 } };
   const { outcome } = await transact([
-    updateOf(keys.user(id), { set: { removedAt: now().toISOString(), role: user.role } }, asSeen(user)),
+    updateOf(keys.user(id), { set: { removedAt: now().toISOString() } }, asSeen(user)),
     { delete: keys.email(email) },
     { delete: keys.password(id) },
     { delete: keys.secondFactor(id) },

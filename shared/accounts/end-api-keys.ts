@@ -1,7 +1,7 @@
 import { now } from "../platform/clock.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { allApiKeys, ApiKeyRecord, endApiKey } from "./api-key-record.ts";
-import type { UserRecord } from "./user-record.ts";
+import { mayHave, type UserRecord } from "./user-record.ts";
 
 /** Keys that are disabled side by side. */
 const disabledAtOnce = 10;
@@ -24,11 +24,21 @@ export async function endApiKeysOf({ id, organizationId }: UserRecord): Promise<
  * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
  */
 export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Promise<number> {
-  return endAll(organizationId, ({ id: keyId, ancestorIds, userId }, all) => {
-    const firstId = ancestorIds[0] ?? keyId;
-    const maker = all.find((record) => record.id === firstId)?.createdBy;
-    return userId === id || maker?.id === id;
-  });
+  return endAll(organizationId, (record, all) => isOf(id, record, all));
+}
+
+/**
+ * Revokes those of a user's keys that may more than a role does, with whatever was made with them.
+ * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
+ */
+export async function endApiKeysBeyond({ id, organizationId, role }: UserRecord): Promise<number> {
+  return endAll(organizationId, (record, all) => !mayHave(role, record.scopes) && isOf(id, record, all));
+}
+
+/** Whether a user stands behind a key: they have made it, or a key of theirs has. */
+function isOf(userId: string, record: ApiKeyRecord, all: readonly ApiKeyRecord[]): boolean {
+  const firstId = record.ancestorIds[0] ?? record.id;
+  return record.userId === userId || all.find(({ id }) => id === firstId)?.createdBy?.id === userId;
 }
 
 /**

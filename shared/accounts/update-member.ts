@@ -5,6 +5,7 @@ import type { Actor } from "../platform/auth/authenticate.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { endApiKeysBeyond } from "./end-api-keys.ts";
 import { readManager, requireMayManage } from "./member-manager.ts";
 import {
   findMember,
@@ -18,28 +19,30 @@ import {
 import { asSeen, type UserRecord } from "./user-record.ts";
 
 /**
- * Gives another role to a member, or to an invitation.
+ * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
  * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER; UNAUTHORIZED when the
- *   caller was removed meanwhile; UNAVAILABLE
+ *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function updateMember(
   actor: Actor,
   userId: string,
   { role }: UpdateMemberRequest,
 ): Promise<Member> {
-  return untilUndisturbed(async () => {
+  const changed = await untilUndisturbed(async () => {
     const manager = await readManager(actor);
     const member = await findMember(actor.organizationId, userId);
     if (member === undefined || ("removedAt" in member && member.removedAt !== undefined)) {
       throw new ApiError("NOT_FOUND");
     }
     requireMayManage(manager, member.role, role);
-    if (member.role === role) return presentMember(member);
-    const changed = { ...member, role };
+    // The same call once more finishes what was left undone.
+    if (member.role === role) return member;
     const writes = member.entity === "user" ? await ofUser(member, role) : [ofInvitation(member, role)];
     const { outcome } = await transact(writes);
-    return outcome === "committed" ? presentMember(changed) : undefined;
+    return outcome === "committed" ? { ...member, role } : undefined;
   });
+  if (changed.entity === "user") await endApiKeysBeyond(changed);
+  return presentMember(changed);
 }
 
 async function ofUser(user: UserRecord, role: Role): Promise<Write[]> {

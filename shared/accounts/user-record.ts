@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import type { User } from "../contract/accounts.ts";
-import { Role } from "../contract/scopes.ts";
+import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, type Update } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
@@ -53,7 +53,7 @@ export async function findUserByEmail(email: string): Promise<UserRecord | undef
   return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
 }
 
-/** That a user is a member as before, in the role that was seen: for an update that names their role. */
+/** That a user is a member as before, in the role that was seen. */
 export function asSeen({ role }: UserRecord): Requirements {
   // What an older release wrote has no role, which is an owner's.
   const isSame = role === "owner" ? "attribute_not_exists(#role) OR #role = :seen" : "#role = :seen";
@@ -61,12 +61,27 @@ export function asSeen({ role }: UserRecord): Requirements {
 }
 
 /**
- * The write that notes that a user makes an API key. It is refused once they are removed: whoever removes them and then looks
- * for the keys that they have made finds all of them.
+ * The write that notes that a user makes an API key of these scopes. It is refused once they are removed, or in a role that
+ * may not have it: whoever changes that and then looks for the keys that they have made finds all of them.
  */
-export function countKeyOfUser(userId: string): Update {
-  const requirements = { present: ["pk"], absent: ["removedAt"] };
-  return updateOf(keys.user(userId), { add: { apiKeysMade: 1 } }, requirements);
+export function countKeyOfUser(userId: string, scopes: readonly Scope[] = allScopes): Update {
+  const roles = Role.options.filter((role) => mayHave(role, scopes));
+  return updateOf(
+    keys.user(userId),
+    { add: { apiKeysMade: 1 } },
+    {
+      present: ["pk"],
+      absent: ["removedAt"],
+      // What an older release wrote has no role, which is an owner's.
+      where: "attribute_not_exists(#role) OR contains(:roles, #role)",
+      values: { ":roles": roles },
+    },
+  );
+}
+
+/** Whether an API key of these scopes may be made by somebody in a role. */
+export function mayHave(role: Role, scopes: readonly Scope[] = allScopes): boolean {
+  return scopes.every((scope) => scopesOfRole[role].includes(scope));
 }
 
 export function presentUser(user: UserRecord): User {

@@ -12,7 +12,7 @@ import { findOrganization, type OrganizationRecord } from "../../shared/accounts
 import { findUser } from "../../shared/accounts/user-record.ts";
 import { Account, CreateApiKeyRequest, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
-import { allScopes, type Role } from "../../shared/contract/scopes.ts";
+import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
 import type { Actor } from "../../shared/platform/auth/authenticate.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -344,17 +344,60 @@ describe("the last owner", () => {
   });
 });
 
+async function wallet(credential: string): Promise<number> {
+  return (await as(credential, "GET", "/v1/wallet")).status;
+}
+
+async function newKey(credential: string, scopes: readonly Scope[] = allScopes): Promise<CreatedApiKey> {
+  return dataOf(await as(credential, "POST", "/v1/auth/api-keys", { scopes }), CreatedApiKey);
+}
+
+describe("a member who may less than before", () => {
+  it("keeps the keys that their role may have, and loses the others with what was made with them", async () => {
+    const member = await join("admin");
+    const own = await newKey(owner.token);
+    const reads = await newKey(member.token, ["read"]);
+    const sends = await newKey(member.token, ["send", "read", "keys"]);
+    const child = await newKey(sends.secret, ["send", "read"]);
+    expect((await setRole(owner.token, member.id, "viewer")).status).toBe(200);
+    expect(await Promise.all([own, reads, sends, child].map(({ secret }) => wallet(secret)))).toEqual([
+      200, 200, 401, 401,
+    ]);
+  });
+
+  it("loses them with the same call once more, where the first did not come to its end", async () => {
+    const member = await join("admin");
+    const { secret } = await newKey(member.token);
+    const isOfKeys = (request: AwsRequest): boolean =>
+      isBy("ApiUpdateMember", "dynamodb:Query")(request) && request.body.includes('"ORG#');
+    faults.next(isOfKeys, async () => errorResponse("ValidationException", "no"), Number.POSITIVE_INFINITY);
+    expect((await setRole(owner.token, member.id, "developer")).status).toBe(500);
+    expect(await wallet(secret)).toBe(200);
+    faults.clear();
+    expect((await setRole(owner.token, member.id, "developer")).status).toBe(200);
+    expect(await wallet(secret)).toBe(401);
+  });
+
+  it("makes no key with a call that was let in before, unless their role now may have it too", async () => {
+    const member = await join("admin");
+    const setNow = async (role: Role): Promise<unknown> =>
+      updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { role } }));
+    const makeSending = async (): Promise<CreatedApiKey> =>
+      createApiKey(actorOf(member), CreateApiKeyRequest.parse({ scopes: ["send"] }));
+    await setNow("viewer");
+    await expect(makeSending()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+    await setNow("developer");
+    await expect(makeSending()).resolves.toMatchObject({ scopes: ["send"] });
+  });
+});
+
+/** A member as a function knows them that let them in while they might do all. */
+function actorOf({ id }: Person): Actor {
+  const credential = { type: "session", sessionId: "ses_1" } as const;
+  return { organizationId: owner.organizationId, userId: id, credential, scopes: allScopes };
+}
+
 describe("a member who is removed", () => {
-  const wallet = async (credential: string): Promise<number> =>
-    (await as(credential, "GET", "/v1/wallet")).status;
-
-  async function newKey(credential: string): Promise<CreatedApiKey> {
-    return dataOf(
-      await as(credential, "POST", "/v1/auth/api-keys", { scopes: [...allScopes] }),
-      CreatedApiKey,
-    );
-  }
-
   it("has neither sessions nor keys from the next call on, nor what was made with them, and others have theirs", async () => {
     const member = await join("admin");
     const own = await newKey(owner.token);
@@ -385,13 +428,7 @@ describe("a member who is removed", () => {
     const member = await join("developer");
     const removedAt = new Date().toISOString();
     await updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { removedAt } }));
-    const actor: Actor = {
-      organizationId: owner.organizationId,
-      userId: member.id,
-      credential: { type: "session", sessionId: "ses_1" },
-      scopes: allScopes,
-    };
-    await expect(createApiKey(actor, CreateApiKeyRequest.parse({}))).rejects.toMatchObject({
+    await expect(createApiKey(actorOf(member), CreateApiKeyRequest.parse({}))).rejects.toMatchObject({
       code: "UNAUTHORIZED",
     });
   });

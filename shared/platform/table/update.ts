@@ -22,10 +22,7 @@ export interface Requirements {
   readonly is?: Fields;
   readonly present?: readonly string[];
   readonly absent?: readonly string[];
-  /**
-   * Anything else, in DynamoDB's language. A field that stands elsewhere in the update is named `#field` here, and
-   * has to be where DynamoDB reserves its name.
-   */
+  /** Anything else, in DynamoDB's language. A field is named `#field`, and has to be where DynamoDB reserves its name. */
   readonly where?: string;
   /** The values that `where` names, for example `:at`. */
   readonly values?: Fields;
@@ -49,6 +46,7 @@ export function updateOf(key: Key, changes: Changes, requirements: Requirements 
     values[placeholder] = given;
     return placeholder;
   };
+  for (const [, field = ""] of (where ?? "").matchAll(/#(\w+)/g)) name(field);
   const settable = Object.entries(set).filter(([, given]) => given !== undefined);
   const clauses = [
     clause("SET", [
