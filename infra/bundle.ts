@@ -4,9 +4,10 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { build, type BuildOptions, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 
 import { DocsFile } from "../shared/contract/docs.ts";
+import { openApiDocument } from "../shared/openapi.ts";
 import { projectRoot } from "./project-root.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
@@ -35,6 +36,7 @@ export async function bundleFunctions(): Promise<void> {
     format: "esm",
     legalComments: "none",
     logLevel: "warning",
+    external: packageOptions.external,
   };
   for (const folder of [handlersFolder, partsFolder, bundlesFolder]) {
     await rm(folder, { recursive: true, force: true });
@@ -60,13 +62,9 @@ export async function bundleFunctions(): Promise<void> {
     ],
     outdir: partsFolder,
     splitting: true,
-    // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
-    mainFields: ["module", "main"],
-    // Lambda always hands a function its credentials in the environment. The SDK's default chain also knows
-    // profiles, SSO, web identity and instance metadata: a quarter of each bundle, never used.
-    alias: { "@aws-sdk/credential-provider-node": "./infra/lambda-credentials.ts" },
+    ...packageOptions,
   });
-  await build({
+  const { metafile } = await build({
     ...options,
     entryPoints: handlers.map((name) => ({
       in: path.join(partsFolder, `${name}.mjs`),
@@ -75,11 +73,38 @@ export async function bundleFunctions(): Promise<void> {
     outdir: path.dirname(bundlesFolder),
     minify: true,
     banner: { js: requireBanner },
+    metafile: true,
+    plugins: [loadedLater],
   });
+  await putLaterFiles(metafile, options);
+  await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(openApiDocument()));
   for (const file of DocsFile.options) {
     await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
   }
   await bundleConsole();
+}
+
+/** Puts the files that are loaded later beside the bundles that load them. */
+async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Promise<void> {
+  const bundles = Object.entries(outputs).map(([file, { imports }]) => ({
+    folder: path.join(projectRoot, path.dirname(file)),
+    later: imports.flatMap(({ path: imported }) =>
+      imported.startsWith("./") ? path.basename(imported) : [],
+    ),
+  }));
+  for (const file of new Set(bundles.flatMap(({ later }) => later))) {
+    const { outputFiles } = await build({
+      ...options,
+      entryPoints: [path.join(partsFolder, laterFolder, file)],
+      minify: true,
+      banner: { js: requireBanner },
+      write: false,
+    });
+    for (const { folder, later } of bundles) {
+      if (!later.includes(file)) continue;
+      for (const { contents } of outputFiles) await writeFile(path.join(folder, file), contents);
+    }
+  }
 }
 
 /** Bundles the console, a file for each view, and puts it beside the functions that serve it. */
@@ -146,7 +171,11 @@ async function putBeside(functionName: string, file: string, content: string | U
   await writeFile(path.join(bundleFolder(functionName), `${file}.gz`), gzipSync(content, { level: 9 }));
 }
 
-/** Brings rows of the route table into a handler, and leaves all else to be imported, unless nothing of it is used. */
+/**
+ * Brings rows of the route table into a handler, and leaves all else to be imported, unless nothing of it is used. Of a
+ * row goes what its operation answers with: only the document and the compiler read it, which sees to it that no function
+ * does (`ServedRoute`).
+ */
 const rowsOnly: Plugin = {
   name: "rows-only",
   setup: (esbuild) => {
@@ -156,8 +185,76 @@ const rowsOnly: Plugin = {
         kind === "entry-point" || path.dirname(file) === path.join(projectRoot, "shared/routes");
       return isTaken ? undefined : { path: file, external: true, sideEffects: false };
     });
+    esbuild.onLoad({ filter: /[\\/]shared[\\/]routes[\\/]/ }, async ({ path: file }) => {
+      const source = await readFile(file, "utf8");
+      return { contents: source.replaceAll(/^  data: \w+,$/gm, ""), loader: "ts" };
+    });
   },
 };
+
+/**
+ * Leaves out how zod describes its schemas as JSON Schema. Each kind of schema refers to it, but no function asks for it:
+ * the OpenAPI document is made by the build. Whoever asked all the same would get an error that says so.
+ */
+const withoutJsonSchemas: Plugin = {
+  name: "without-json-schemas",
+  setup: (esbuild) => {
+    const filter = /[\\/]zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/;
+    esbuild.onLoad({ filter }, async ({ path: file }) => {
+      const source = await readFile(file, "utf8");
+      const names = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+      const exported = names.map((name) => `leftOut as ${name}`).join(", ");
+      return {
+        contents: `function leftOut() { throw new Error("functions carry no JSON Schemas"); } export { ${exported} };`,
+      };
+    });
+  },
+};
+
+/** Leaves of the `package.json` of the SDK's clients what they read of it: the version, for the header `User-Agent`. */
+const versionsOnly: Plugin = {
+  name: "versions-only",
+  setup: (esbuild) => {
+    esbuild.onLoad(
+      { filter: /[\\/]@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/ },
+      async ({ path: file }) => {
+        const { version }: { version: string } = JSON.parse(await readFile(file, "utf8"));
+        return { contents: JSON.stringify({ version }), loader: "json" };
+      },
+    );
+  },
+};
+
+/** Where the files are that functions load when they first need them. */
+const laterFolder = "shared/platform/auth";
+
+/**
+ * Keeps what is imported in the moment out of a bundle, as a file beside it that has all that it needs. Such an import
+ * would else be a part of the bundle, read and compiled with it; and with pieces that both have, each function would take
+ * a build of its own.
+ */
+const loadedLater: Plugin = {
+  name: "loaded-later",
+  setup: (esbuild) => {
+    esbuild.onResolve({ filter: /^\.\.?\// }, ({ kind, path: imported, resolveDir }) => {
+      const folder = path.dirname(path.join(resolveDir, imported));
+      if (kind !== "dynamic-import" || folder !== path.join(partsFolder, laterFolder)) return undefined;
+      return { path: `./${path.basename(imported)}`, external: true };
+    });
+  },
+};
+
+/** How packages get into bundles, of which they are the greater part: with as little as can be of what is never used. */
+export const packageOptions = {
+  // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
+  mainFields: ["module", "main"],
+  // Lambda always hands a function its credentials in the environment. The SDK's default chain also knows
+  // profiles, SSO, web identity and instance metadata: a quarter of each bundle, never used.
+  alias: { "@aws-sdk/credential-provider-node": "./infra/lambda-credentials.ts" },
+  // The SDK imports this when an operation streams events, which no operation does of the services that are used.
+  external: ["@smithy/core/event-streams"],
+  plugins: [withoutJsonSchemas, versionsOnly],
+} satisfies BuildOptions;
 
 /** The source files of a pattern without their ending, in an order that every machine gives them. */
 async function sources(pattern: string): Promise<string[]> {

@@ -2,8 +2,8 @@ import * as z from "zod";
 
 import { errorCatalogue, type ErrorCode } from "./contract/errors.ts";
 import recorded from "./contract/examples.json" with { type: "json" };
-import { apiVersion } from "./contract/health.ts";
 import { ErrorBody, IdempotencyKey, PageMeta } from "./contract/primitives.ts";
+import { apiVersion } from "./contract/version.ts";
 import { WebhookEvent, webhookHeaders } from "./contract/webhooks.ts";
 import { Components, type JsonSchema } from "./openapi/components.ts";
 import { introduction, markdown, tagDescriptions } from "./openapi/introduction.ts";

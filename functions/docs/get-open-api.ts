@@ -1,7 +1,7 @@
-import { openApiResponse } from "../../shared/docs/document.ts";
+import { openApiFile } from "../../shared/docs/files.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/docs.ts";
 
 export const handler = publicEndpoint(routes.getOpenApi, async ({ headers }) =>
-  openApiResponse(headers["accept-encoding"]),
+  openApiFile(headers["accept-encoding"]),
 );

@@ -1,4 +1,4 @@
-import { apiVersion } from "../../shared/contract/health.ts";
+import { apiVersion } from "../../shared/contract/version.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/health.ts";
 

@@ -12,3 +12,12 @@ export async function docsFile(file: DocsFile, acceptEncoding: string | undefine
   const headers = { "Content-Type": contentTypes[file], "Cache-Control": "public, max-age=86400" };
   return compressedFile(file, headers, acceptEncoding);
 }
+
+/** The OpenAPI document, which the build has made. */
+export async function openApiFile(acceptEncoding: string | undefined): Promise<RawResponse> {
+  const headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "Cache-Control": "public, max-age=300",
+  };
+  return compressedFile("openapi.json", headers, acceptEncoding);
+}

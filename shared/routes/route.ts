@@ -11,6 +11,9 @@ type Access =
   | { readonly auth: "bearer"; readonly scope: Scope }
   | { readonly auth: "none" | "session"; readonly scope?: never };
 
+/** A route as its function has it: the build leaves out what the operation answers with, which is for the document. */
+export type ServedRoute = Omit<Route, "data">;
+
 /** A route that asks for a credential. */
 export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
 

@@ -67,8 +67,7 @@ it("makes the same bundles of the same sources in any folder", async () => {
 });
 
 it("carries in a function the row of its own operation and no other", async () => {
-  // The document is made of the whole table.
-  for (const [operation, { tag, summary }] of operations().filter(([each]) => each !== "getOpenApi")) {
+  for (const [operation, { tag, summary }] of operations()) {
     const bundle = `${tag}/${kebabCase(operation)}/index.mjs`;
     const content = await readFile(path.join(folder, "unchanged/.build/functions", bundle), "utf8");
     const summaries = [...content.matchAll(/\bsummary:"([^"]*)"/g)].map(([, found]) => found);
@@ -78,24 +77,25 @@ it("carries in a function the row of its own operation and no other", async () =
 
 it.each([
   // So many rare letters make all short names others wherever the text has a say in them.
-  { column: "summary", value: "One message", changed: "One jazzy message ".repeat(1_000) },
-  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]' },
-  { column: "schema", value: "data: Message", changed: "data: Transaction" },
+  { column: "summary", value: "One message", changed: "One jazzy message ".repeat(1_000), served: true },
+  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', served: true },
+  // What an operation answers with is for the document.
+  { column: "schema", value: "data: Message", changed: "data: Transaction", served: false },
 ])(
-  "changes with the $column of one row its function, the document, the console and the fallback alone",
-  async ({ column, value, changed }) => {
+  "changes with the $column of one row the document, the console, the fallback and, if it has that, its function alone",
+  async ({ column, value, changed, served }) => {
     const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
       const row = /(?<=export const getSms = ).*?^}/ms;
       const withRow = source.replace(row, (text) => text.replace(value, changed));
       return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
     });
-    // All but the last carry the whole table; the page of the console names the files, whose names change with them.
+    // The others carry the whole table; the page of the console names the files, whose names change with them.
     expect(changedFunctions(bundles)).toEqual([
       "console/get-console",
       "console/get-console-file",
       "docs/get-open-api",
       "fallback/not-found",
-      "sms/get-sms",
+      ...(served ? ["sms/get-sms"] : []),
     ]);
   },
 );
@@ -108,4 +108,44 @@ it("changes with a line of one handler its function alone, also when it comes to
       `import { deleteItem } from "../../shared/platform/table/table.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
   );
   expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
+});
+
+/** The sources of what is carried of the SDK's clients. */
+async function clientSources(pattern: string, client = "*"): Promise<[name: string, source: string][]> {
+  const found: [string, string][] = [];
+  const cwd = path.join(projectRoot, "node_modules/@aws-sdk");
+  for await (const name of glob(`client-${client}/dist-es/${pattern}`, { cwd })) {
+    found.push([name, await readFile(path.join(cwd, name), "utf8")]);
+  }
+  return found;
+}
+
+const carriedClients = ["dynamodb", "kms", "pinpoint-sms-voice-v2", "secrets-manager", "sesv2", "sqs"];
+
+it("uses services alone that stream no events, whose code the bundles leave out", async () => {
+  const streaming = (sources: [string, string][]): string[] =>
+    sources.filter(([, source]) => source.includes('"streaming"')).map(([name]) => name);
+  for (const client of carriedClients) {
+    const sources = await clientSources("schemas/*.js", client);
+    expect(sources.length, client).toBeGreaterThan(0);
+    expect(streaming(sources)).toEqual([]);
+  }
+  // It streams what functions answer.
+  expect(streaming(await clientSources("schemas/*.js", "lambda"))).not.toEqual([]);
+});
+
+it("uses clients alone that read of their package.json no more than the version, which the bundles keep", async () => {
+  for (const client of carriedClients) {
+    const read = (await clientSources("**/*.js", client)).flatMap(([, source]) =>
+      [...source.matchAll(/\bpackageInfo(\.\w+)/g)].map(([, property]) => property),
+    );
+    expect(new Set(read), client).toEqual(new Set([".version"]));
+  }
+});
+
+it("carries in no function how schemas are described as JSON Schema", async () => {
+  for (const name of unchanged.keys()) {
+    const bundle = path.join(folder, "unchanged/.build/functions", name, "index.mjs");
+    expect(await readFile(bundle, "utf8"), name).not.toContain("json-schema.org");
+  }
 });

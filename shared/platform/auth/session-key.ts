@@ -1,18 +1,12 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 
-import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
-
 import { config } from "../config.ts";
 
 /*
  * The key that session tokens are signed with. It was made in KMS and never leaves it: what logs users in asks KMS for
- * a signature, and everything else has the public half, which can do no more than check one.
+ * a signature, and everything else has the public half, which can do no more than check one. The client of KMS is loaded
+ * when it is first needed: most calls come with an API key, and none of these needs it.
  */
-
-const client = new KMSClient({
-  // A call waits for the key, so its request must not hang.
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
 
 let loaded: Promise<KeyObject> | undefined;
 
@@ -38,7 +32,8 @@ export async function warmSessionKey(): Promise<void> {
 
 async function loadPublicKey(): Promise<KeyObject> {
   const KeyId = config.sessionKeyId();
-  const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId }));
+  const { readPublicKey } = await import("./key-service.ts");
+  const PublicKey = await readPublicKey(KeyId);
   if (PublicKey === undefined) throw new Error(`the key ${KeyId} has no public half`);
   return createPublicKey({ key: Buffer.from(PublicKey), format: "der", type: "spki" });
 }
@@ -49,14 +44,8 @@ async function loadPublicKey(): Promise<KeyObject> {
  * @throws Error when KMS does not sign it
  */
 export async function signWithSessionKey(text: string): Promise<Uint8Array> {
-  const { Signature } = await client.send(
-    new SignCommand({
-      KeyId: config.sessionKeyId(),
-      Message: Buffer.from(text),
-      MessageType: "RAW",
-      SigningAlgorithm: "ECDSA_SHA_256",
-    }),
-  );
+  const { sign } = await import("./key-service.ts");
+  const Signature = await sign(config.sessionKeyId(), text);
   if (Signature === undefined) throw new Error("KMS gave no signature");
   return joinedSignature(Signature);
 }

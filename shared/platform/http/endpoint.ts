@@ -15,7 +15,8 @@ export function endpoint<const R extends ProtectedRoute>(
   handle: Handle<R>,
   readBefore?: ReadBefore<R>,
 ): LambdaHandler {
-  void warmSessionKey();
+  // Where an API key is of no use, each call needs it; elsewhere most calls come with one, and would wait for nothing.
+  if (route.auth === "session") void warmSessionKey();
   const { begin, end } = auditLog(route, readBefore);
   return pipeline(
     route,

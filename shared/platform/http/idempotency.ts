@@ -4,7 +4,7 @@ import * as z from "zod";
 
 import { ApiError, invalidField } from "../../contract/errors.ts";
 import { IdempotencyKey } from "../../contract/primitives.ts";
-import type { Route } from "../../routes/route.ts";
+import type { ServedRoute } from "../../routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
@@ -59,7 +59,7 @@ interface Request {
 }
 
 /** Lets a request that carries an Idempotency-Key be done once, on routes that take one. */
-export function idempotency(route: Route): EndpointMiddleware[] {
+export function idempotency(route: ServedRoute): EndpointMiddleware[] {
   if (route.idempotent !== true) return [];
   return [
     {

@@ -8,7 +8,7 @@ import type * as z from "zod";
 
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
-import type { Route } from "../../routes/route.ts";
+import type { Route, ServedRoute } from "../../routes/route.ts";
 import type { AuditEntryRecord } from "../audit-log.ts";
 import type { Actor, StoredOrganization } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
@@ -120,7 +120,7 @@ export function pipeline<const R extends Route>(
 }
 
 /** Wraps what the handler returned. */
-function successResponse(route: Route): EndpointMiddleware {
+function successResponse(route: ServedRoute): EndpointMiddleware {
   return {
     after: (request) => {
       const { replayed, answerHeaders } = request.event;
@@ -132,7 +132,7 @@ function successResponse(route: Route): EndpointMiddleware {
 
 /** The response that carries an answer. */
 export function success(
-  route: Route,
+  route: ServedRoute,
   answer: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): APIGatewayProxyStructuredResultV2 {
@@ -142,7 +142,7 @@ export function success(
   return { statusCode: route.status, headers, body };
 }
 
-function rawSuccess(route: Route, { headers, body }: RawResponse): APIGatewayProxyStructuredResultV2 {
+function rawSuccess(route: ServedRoute, { headers, body }: RawResponse): APIGatewayProxyStructuredResultV2 {
   const isText = typeof body === "string";
   return {
     statusCode: route.status,
@@ -161,7 +161,7 @@ function isRaw(answer: unknown): answer is RawResponse {
 }
 
 /** Turns what was thrown into our error body. What was not meant for the caller is logged and says nothing. */
-function errorResponse(route: Route): EndpointMiddleware {
+function errorResponse(route: ServedRoute): EndpointMiddleware {
   return {
     onError: (request) => {
       // A middleware behind this one has found that the request succeeded all the same.
@@ -177,7 +177,7 @@ function errorResponse(route: Route): EndpointMiddleware {
   };
 }
 
-function errorForCaller(route: Route, requestId: string, error: unknown): ApiError {
+function errorForCaller(route: ServedRoute, requestId: string, error: unknown): ApiError {
   if (error instanceof ApiError) {
     if (error.cause !== undefined) {
       log.warn("request.failed", { requestId, route: routeName(route), error: error.cause });
@@ -209,7 +209,7 @@ function isResponse(response: unknown): response is APIGatewayProxyStructuredRes
   return typeof response === "object" && response !== null && "statusCode" in response;
 }
 
-function requestLog(route: Route): EndpointMiddleware {
+function requestLog(route: ServedRoute): EndpointMiddleware {
   const write: EndpointMiddleware["after"] = ({ event, response, error }) => {
     const { organizationId, userId, credential } = event.actor ?? {};
     log.info("request", {
@@ -229,6 +229,6 @@ function requestLog(route: Route): EndpointMiddleware {
 }
 
 /** A route in the words of HTTP, for example `POST /v1/sms/send`. */
-export function routeName(route: Route): string {
+export function routeName(route: ServedRoute): string {
   return `${route.method} ${route.path}`;
 }

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod";
 
 import { ApiError, detailsOf } from "../../contract/errors.ts";
-import type { Route } from "../../routes/route.ts";
+import type { ServedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "./pipeline.ts";
 
 /** How large a body may be where the route's row does not say. */
@@ -12,7 +12,7 @@ const defaultMaxBodyKilobytes = 64;
  * Parses the path, query and body of a request with the route's schemas.
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
-export function requestInput(route: Route): EndpointMiddleware {
+export function requestInput(route: ServedRoute): EndpointMiddleware {
   return {
     before: ({ event }) => {
       const { pathParameters = {}, queryStringParameters = {} } = event;
@@ -40,7 +40,7 @@ function parse(schema: z.ZodType, value: unknown): unknown {
 }
 
 /** The JSON object in the request's body, or undefined when there is no body. */
-function readBody(route: Route, event: APIGatewayProxyEventV2): unknown {
+function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
   if (event.body === undefined || event.body === "") return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
   const maxKilobytes = route.maxBodyKilobytes ?? defaultMaxBodyKilobytes;

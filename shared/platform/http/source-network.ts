@@ -1,13 +1,32 @@
-import ipaddr from "ipaddr.js";
+import { isIPv6 } from "node:net";
+
+const groupCount = 8;
+
+/** What stands before an IPv4 address that is written as one of IPv6 (RFC 4291, section 2.5.5.2). */
+const mappedPrefix = "0:0:0:0:0:ffff";
 
 /**
  * The network that an address is in, as far as whoever calls cannot choose: an IPv4 address is one of its own, and of IPv6
  * a single customer is given all addresses that share their first 64 bits (RFC 6177).
  */
 export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(":")}::/64`;
+  if (!isIPv6(address)) return address;
+  const groups = groupsOf(address);
+  if (groups.slice(0, -2).join(":") === mappedPrefix) {
+    const bytes = groups.slice(-2).map((group) => Buffer.from(group.padStart(4, "0"), "hex"));
+    return Buffer.concat(bytes).join(".");
+  }
+  return `${groups.slice(0, groupCount / 2).join(":")}::/64`;
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): string[] {
+  // In a URL there is one way to write an address (RFC 5952), and none to write its zone.
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
+  const [front = [], back = []] = hostname
+    .slice(1, -1)
+    .split("::")
+    .map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: groupCount - front.length - back.length }, () => "0");
+  return [...front, ...zeros, ...back];
 }
