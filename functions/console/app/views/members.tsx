@@ -245,7 +245,7 @@ function RoleForm({
     <Form form={form} action="Save">
       <p class="break">
         {member.status === "active"
-          ? `Of ${email}, from the next request on.`
+          ? `Of ${email}, from the next request on. API keys of theirs that may more than the new role end.`
           : `Of the invitation of ${email}.`}
       </p>
       {isYou(member) ? (
