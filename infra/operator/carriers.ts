@@ -9,7 +9,13 @@ import { repliesUrl } from "../../shared/carriers/callback-url.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
-import { checkCarrier, deleteCarrier, enableCarrier, setCarrier } from "../../shared/carriers/manage.ts";
+import {
+  checkCarrier,
+  deleteCarrier,
+  enableCarrier,
+  readUnusedCarrier,
+  setCarrier,
+} from "../../shared/carriers/manage.ts";
 import { CarrierName, findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { PhoneNumber } from "../../shared/contract/primitives.ts";
@@ -21,6 +27,7 @@ import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.t
 import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { listOf, type Column } from "./output.ts";
+import { withoutRoutes } from "./routes.ts";
 
 const Name = part("<name>", "the carrier's name", CarrierName);
 
@@ -33,13 +40,24 @@ const Pace = z
 
 /** @throws Error in words for whoever typed the name of the file */
 async function readJson(file: string): Promise<unknown> {
-  const content = file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
+  const content = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`There is no file ${file} that can be read.`, { cause: error });
+  });
+  return parsed(content, file);
+}
+
+/** @param source where it is from, in words */
+function parsed(content: string, source: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
     // What the parser says quotes what it has read, and it may have read a secret.
-    throw new Error(`${file === "-" ? "What was typed" : file} is not JSON.`);
+    throw new Error(`${source} is not JSON.`);
   }
+}
+
+async function readCredentials(file: string): Promise<unknown> {
+  return file === "-" ? parsed(await text(process.stdin), "What came in") : readJson(file);
 }
 
 const set = command({
@@ -85,7 +103,7 @@ const set = command({
       settings: settings.data,
       segmentsPerSecond: pace,
       newCallbackToken,
-      ...(credentials === undefined ? {} : { credentials: await readJson(credentials) }),
+      ...(credentials === undefined ? {} : { credentials: await readCredentials(credentials) }),
     };
     await checkCarrier(wanted);
     const present = await findCarrier(name);
@@ -161,8 +179,7 @@ const list = command({
       };
     });
     output.table(rows, columns);
-    if (routes.length === 0)
-      output.note("There is no route: the carrier that the stage's file names takes everything.");
+    if (routes.length === 0) output.note(withoutRoutes);
   },
 });
 
@@ -176,15 +193,17 @@ const show = command({
   name: "carriers show",
   summary: "Show a carrier's settings",
   details:
-    "With --callbacks also the address that its replies go to, which has its token in it: keep it to yourself.",
+    "With --callbacks also the address that its replies go to, which has its token in it: keep it to yourself. The audit " +
+    "log then has that you asked for it.",
   examples: ["kannel-london", "kannel-london --callbacks --stage prod"],
   input: z.object({
     name: Name,
     callbacks: part("--callbacks", "show where it calls back, with its token", z.boolean().optional()),
   }),
-  run: async ({ name, callbacks = false }, { output }) => {
+  run: async ({ name, callbacks = false }, { output, record: recordInAuditLog }) => {
     const record = await readCarrier(name);
     const replies = callbacks ? repliesUrl(record, await readSecret(record)) : undefined;
+    if (callbacks) await recordInAuditLog({});
     output.result(
       { ...shown(record), ...(replies === undefined ? {} : { repliesUrl: replies }) },
       replies === undefined
@@ -226,7 +245,7 @@ const remove = command({
   asksFirst: true,
   input: z.object({ name: Name }),
   run: async ({ name }, { output, confirm }) => {
-    const present = await readCarrier(name);
+    const present = await readUnusedCarrier(name);
     await confirm(`delete the carrier ${name} and its credentials`, { before: shown(present) });
     await deleteCarrier(name);
     output.result({ name, deleted: true }, `${name} is deleted`);
@@ -247,7 +266,9 @@ const test = command({
       isPersonal: true,
     }),
     from: part("--from <sender>", "its sender ID; TEST without it", SenderId.default("TEST")),
-    text: part("--text <text>", "what it says", RequiredText.default("A test of the SMS gateway")),
+    text: part("--text <text>", "what it says", RequiredText.default("A test of the SMS gateway"), {
+      isPersonal: true,
+    }),
   }),
   run: async ({ name, to, from, text: message }, context) => {
     const record = await readCarrier(name);
@@ -298,10 +319,27 @@ async function tryCarrier(
 /** The longest answer that is shown. */
 const maxShown = 1_000;
 
-/** An answer may repeat what it was asked with. */
+/** An answer may repeat what it was asked with, in any of the forms that it was asked in. */
 function withoutSecrets(answer: string, { credentials, callbackToken }: CarrierSecret): string {
-  const secrets = [...Object.values(credentials), callbackToken ?? ""].filter((secret) => secret !== "");
-  return secrets.reduce((shownText, secret) => shownText.replaceAll(secret, "…"), answer).slice(0, maxShown);
+  const texts = [...Object.values(credentials), callbackToken ?? ""].filter((each) => each !== "");
+  // Of basic authentication, whichever of them are its two.
+  const pairs = texts.flatMap((one) => texts.map((other) => base64(`${one}:${other}`)));
+  const forms = [...texts, ...pairs].flatMap((each) => [
+    each,
+    base64(each),
+    JSON.stringify(each).slice(1, -1),
+    encodeURIComponent(each),
+    new URLSearchParams({ "": each }).toString().slice(1),
+  ]);
+  // The longest first: what is left of a secret when a shorter one was taken out of it would be shown.
+  return forms
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((shownText, form) => shownText.replaceAll(form, "…"), answer)
+    .slice(0, maxShown);
+}
+
+function base64(given: string): string {
+  return Buffer.from(given).toString("base64");
 }
 
 export const carrierCommands = [

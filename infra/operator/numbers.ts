@@ -1,6 +1,15 @@
 import * as z from "zod";
 
-import { assignNumber, listNumbers, releaseNumber, type NumberRecord } from "../../shared/numbers/record.ts";
+import {
+  assigned,
+  assignNumber,
+  findNumber,
+  listNumbers,
+  released,
+  releaseNumber,
+  type NumberRecord,
+  type Owners,
+} from "../../shared/numbers/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organizations.ts";
 
@@ -33,10 +42,12 @@ const assign = command({
   input: z.object({ number: Number, organization: Organization, keyword: Keyword }),
   run: async ({ number, organization, keyword }, { output, confirm, changed }) => {
     const { id: organizationId, name } = await readOrganization(organization);
+    const assignment = { number, organizationId, keyword };
+    assigned(await findNumber(number), assignment);
     const what = keyword === undefined ? "all messages" : `messages that begin with ${keyword}`;
     await confirm(`give ${what} to ${number} to ${name} (${organizationId})`, { organizationId });
-    const record = await assignNumber({ number, organizationId, keyword });
-    changed({ number, organizationId, keyword });
+    const record = await assignNumber(assignment);
+    changed(assignment);
     output.result(record, rowsOf(record).map(textOf).join("\n"));
   },
 });
@@ -49,10 +60,13 @@ const release = command({
   asksFirst: true,
   input: z.object({ number: Number, keyword: Keyword }),
   run: async ({ number, keyword }, { output, confirm, changed }) => {
-    await confirm(`keep no messages any more that come to ${[number, keyword ?? ""].join(" ").trim()}`);
+    const present = await findNumber(number);
+    released(present, { number, keyword });
+    const what = [number, keyword ?? ""].join(" ").trim();
+    await confirm(`keep no messages any more that come to ${what}`, { before: ownersOf(present) });
     const record = await releaseNumber(number, keyword);
-    changed({ number, keyword });
-    output.result(record, `${[number, keyword ?? ""].join(" ").trim()} is nobody's`);
+    changed(ownersOf(record));
+    output.result(record, `${what} is nobody's`);
   },
 });
 
@@ -69,6 +83,11 @@ const list = command({
     ]),
 });
 
+/** Whose a number is, for the audit log of the stage: that of an organisation does not tell of others. */
+function ownersOf({ organizationId, keywords = {} }: Partial<Owners> = {}): Partial<Owners> {
+  return { organizationId, ...(Object.keys(keywords).length === 0 ? {} : { keywords }) };
+}
+
 interface Row {
   readonly number: string;
   readonly keyword: string;
@@ -76,11 +95,9 @@ interface Row {
 }
 
 function rowsOf({ number, organizationId, keywords }: NumberRecord): Row[] {
-  const shared = Object.entries(keywords).map(([keyword, each]) => ({
-    number,
-    keyword,
-    organizationId: each,
-  }));
+  // The table keeps no order in a map.
+  const inOrder = Object.entries(keywords).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const shared = inOrder.map(([keyword, each]) => ({ number, keyword, organizationId: each }));
   return organizationId === undefined ? shared : [{ number, keyword: "", organizationId }, ...shared];
 }
 

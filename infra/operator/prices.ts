@@ -28,6 +28,9 @@ import type { Column, Output } from "./output.ts";
 import { amountText, priceChanges, textOfChanges, type PriceChanges } from "./price-changes.ts";
 import { parseRates, type Problem, type Rates } from "./rates-file.ts";
 
+/** A stage's own carrier is there without having been made. */
+const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox"]);
+
 /** Lines with mistakes, or warnings, that are shown to a person. */
 const shownProblems = 20;
 
@@ -90,7 +93,7 @@ async function importCard(content: Uint8Array, isDryRun: boolean, context: Conte
   const { version: seen, card } = await readCurrent();
   const { carriers } = await readCarriers();
   reportWarnings(rates.warnings, output);
-  const unknown = carriersOf(rows).filter((name) => !carriers.has(name));
+  const unknown = carriersOf(rows).filter((name) => !carriers.has(name) && !stageCarriers.has(name));
   if (unknown.length > 0) {
     output.aside(`Warning: there is no carrier ${unknown.join(", ")}, whose costs these may come to be.`);
   }

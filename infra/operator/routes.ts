@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { routeFor } from "../../shared/carriers/carriers.ts";
-import { deleteRoute, routeText, setRoute } from "../../shared/carriers/manage.ts";
+import { checkRoute, deleteRoute, routeText, setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierName, readCarriers, type RouteRecord } from "../../shared/carriers/record.ts";
 import { PhoneNumber } from "../../shared/contract/primitives.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
@@ -24,6 +24,9 @@ const Type = part(
   MessageType.optional(),
 );
 
+/** What an operator should know where there is no route. */
+export const withoutRoutes = "There is no route: the carrier that the stage's file names takes everything.";
+
 const columns: readonly Column<RouteRecord>[] = [
   { heading: "PREFIX", text: ({ prefix }) => (prefix === "" ? "default" : prefix) },
   { heading: "TYPE", text: ({ messageType = "any" }) => messageType },
@@ -33,20 +36,20 @@ const columns: readonly Column<RouteRecord>[] = [
 
 const list = command({
   name: "routes list",
-  summary: "List the routes, or show the one that a message would take",
+  summary: "List the routes, or those of a type, or show the one that a message would take",
   examples: ["--stage prod", "--to 447700900123 --type otp"],
   input: z.object({
-    to: part("--to <number>", "the number of a message", PhoneNumber.optional()),
+    to: part("--to <number>", "the number of a message", PhoneNumber.optional(), { isPersonal: true }),
     type: Type,
   }),
   run: async ({ to, type }, { output }) => {
     const { routes } = await readCarriers();
     const taken = to === undefined ? undefined : routeFor(routes, { to, messageType: type });
-    const found = to === undefined ? routes : [taken].filter((route) => route !== undefined);
+    const ofType = routes.filter(({ messageType }) => type === undefined || messageType === type);
+    const found = to === undefined ? ofType : [taken].filter((route) => route !== undefined);
     output.table(found, columns);
-    if (routes.length === 0)
-      output.note("There is no route: the carrier that the stage's file names takes everything.");
-    else if (found.length === 0)
+    if (routes.length === 0) output.note(withoutRoutes);
+    else if (to !== undefined && taken === undefined)
       output.note("No route leads there: such messages fail with MESSAGE_UNROUTABLE.");
   },
 });
@@ -74,8 +77,9 @@ const set = command({
   }),
   run: async ({ prefix, carriers, type }, { output, confirm, changed }) => {
     const route = { prefix, carriers, messageType: type };
-    const { routes } = await readCarriers();
-    const before = routes.find((each) => each.prefix === prefix && each.messageType === type);
+    const book = await readCarriers();
+    checkRoute(route, book);
+    const before = book.routes.find((each) => each.prefix === prefix && each.messageType === type);
     await confirm(`lead messages of the route ${routeText(route)} to ${carriers.join(", then ")}`, {
       before: { carriers: before?.carriers },
     });
@@ -88,6 +92,7 @@ const set = command({
 const remove = command({
   name: "routes delete",
   summary: "Take a route away; its messages take the one with the next shorter prefix",
+  details: "With the last route, the carrier that the stage's file names takes everything again.",
   examples: ["4477 --type otp --stage prod"],
   asksFirst: true,
   input: z.object({ prefix: Prefix, type: Type }),
@@ -99,6 +104,7 @@ const remove = command({
     await confirm(`take away the route ${routeText(route)}`, { before: { carriers: before.carriers } });
     await deleteRoute(route);
     output.result({ ...route, deleted: true }, `the route ${routeText(route)} is deleted`);
+    if (routes.length === 1) output.note(withoutRoutes);
   },
 });
 

@@ -125,7 +125,9 @@ function overHttp(
     deduplicates,
     send: async (message: OutgoingMessage) => {
       try {
-        const secret = await readSecret(record);
+        const secret = await readSecret(record).catch(() => {
+          throw new NotReachedError("SecretNotRead");
+        });
         return await send(
           { ...message, callbackUrl: callbackUrl(record, secret, message.reference) },
           secret,

@@ -59,7 +59,7 @@ const maxLoaded = 100;
 
 /**
  * The secret of a carrier, in the version that its record names.
- * @throws NotReachedError when it cannot be read: whoever reads it wants to send with it
+ * @throws Error when it cannot be read
  */
 export async function readSecret({
   secretId,
@@ -72,9 +72,9 @@ export async function readSecret({
   loaded.set(key, known);
   try {
     return await known;
-  } catch {
+  } catch (error) {
     if (loaded.get(key) === known) loaded.delete(key);
-    throw new NotReachedError("SecretNotRead");
+    throw error;
   }
 }
 

@@ -1,13 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import type { MessageType } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
-import { CarrierRecord, findCarrier, readCarriers, type RouteRecord } from "./record.ts";
+import { CarrierRecord, findCarrier, readCarriers, type CarrierBook, type RouteRecord } from "./record.ts";
 import { deleteSecret, keepSecret } from "./secrets.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
@@ -45,6 +44,7 @@ export async function checkCarrier({ name, settings, credentials }: NewCarrier):
       `${name} is of the kind ${present.settings.kind}: delete it first, or choose another name.`,
     );
   }
+  checkNothingSecret(settings);
   const known = await credentialsFor({ name, settings, credentials }, present);
   if (settings.kind === "http") checkPlaceholders(settings, known);
 }
@@ -100,9 +100,30 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
   }
 }
 
+/** What has such a name is secret, unless it is filled in. */
+const secretName = /(api[-_]?key|authori[sz]ation|cookie|passw(or)?d|secret|token)$/i;
+
+/** Settings are shown, and stand in the audit log. @throws Error in words when they hold what belongs into the credentials */
+function checkNothingSecret(settings: CarrierSettings): void {
+  const check = (place: string, name: string, value: unknown): void => {
+    if (!secretName.test(name) || typeof value !== "string" || placeholdersOf(value).length > 0) return;
+    throw new Error(
+      `${place}.${name}: what is secret belongs into the credentials, and is {secret.NAME} here`,
+    );
+  };
+  if (!("url" in settings)) return;
+  const [, query = ""] = settings.url.split("?");
+  for (const [name, value] of new URLSearchParams(query)) check("url", name, value);
+  if (settings.kind !== "http") return;
+  const { headers, basicAuthentication, body = {} } = settings;
+  for (const [name, value] of Object.entries(headers)) check("headers", name, value);
+  check("basicAuthentication", "password", basicAuthentication?.password);
+  for (const [name, value] of Object.entries(body)) check("body", name, value);
+}
+
 /**
  * Makes a carrier, or changes it. Its secret is written first, in a version that counts once the record names it.
- * @throws Error in words when something is not right, before anything is changed
+ * @throws Error in words when something is not right, before anything is changed, or when others change it too
  */
 export async function setCarrier(
   wanted: NewCarrier,
@@ -123,7 +144,13 @@ export async function setCarrier(
     segmentsPerSecond: segmentsPerSecond === "none" ? undefined : segmentsPerSecond,
     ...(await keptSecret(wanted, present, { secretPrefix, callbackPrefix, callbackBaseUrl })),
   };
-  await putItem({ put: { ...keys.carrier(name), ...record } });
+  const put = { ...keys.carrier(name), ...record };
+  const written = await putItem(
+    present === undefined
+      ? { put, condition: "attribute_not_exists(pk)" }
+      : { put, condition: "updatedAt = :seen", values: { ":seen": present.updatedAt } },
+  );
+  if (!written.applied) throw new Error(`${name} was changed by somebody else meanwhile: try again.`);
   return record;
 }
 
@@ -171,24 +198,41 @@ export async function enableCarrier(name: string, isEnabled: boolean): Promise<C
   return changed.applied ? changed.item : undefined;
 }
 
-/** Deletes a carrier that no route leads to, with what it knows us by. @throws Error in words */
-export async function deleteCarrier(name: string): Promise<void> {
+/** A carrier that no route leads to. @throws Error in words when one does, or there is none of that name */
+export async function readUnusedCarrier(name: string): Promise<CarrierRecord> {
   const { carriers, routes } = await readCarriers();
   const carrier = carriers.get(name);
   if (carrier === undefined) throw new Error(`There is no carrier ${name}.`);
   const used = routes.find((route) => route.carriers.includes(name));
   if (used !== undefined) throw new Error(`The route ${routeText(used)} leads to ${name}: change it first.`);
-  await deleteItem(keys.carrier(name));
-  for (const secretId of [carrier.secretId, carrier.callbackSecretId]) {
-    if (secretId !== undefined) await deleteSecret(secretId);
-  }
+  return carrier;
+}
+
+/**
+ * Deletes a carrier that no route leads to, with what it knows us by. The carrier itself goes last, so that what was
+ * interrupted can be done again.
+ * @throws Error in words when a route leads to it, or there is none of that name
+ */
+export async function deleteCarrier(name: string): Promise<void> {
+  const { secretId, callbackSecretId } = await readUnusedCarrier(name);
+  for (const id of [secretId, callbackSecretId]) if (id !== undefined) await deleteSecret(id);
   await deleteItem(keys.breaker(name));
   await deleteItem(keys.pace(name));
+  await deleteItem(keys.carrier(name));
 }
 
 /** What a route is for, in words. */
 export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageType" | "prefix">): string {
   return `${prefix === "" ? "default" : prefix}${messageType === undefined ? "" : ` (${messageType})`}`;
+}
+
+/** Checks that the carriers of a route are there. @throws Error in words when one is not */
+export function checkRoute(
+  { carriers: names }: Pick<RouteRecord, "carriers">,
+  { carriers }: CarrierBook,
+): void {
+  const unknown = names.find((name) => !carriers.has(name));
+  if (unknown !== undefined) throw new Error(`There is no carrier ${unknown}: make it with carriers set.`);
 }
 
 /**
@@ -198,21 +242,15 @@ export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageTyp
 export async function setRoute(
   route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">,
 ): Promise<RouteRecord> {
-  const { carriers } = await readCarriers();
-  const unknown = route.carriers.find((name) => !carriers.has(name));
-  if (unknown !== undefined) throw new Error(`There is no carrier ${unknown}: make it with carriers set.`);
+  checkRoute(route, await readCarriers());
   const record: RouteRecord = { ...route, entity: "route", updatedAt: now().toISOString() };
   await putItem({ put: { ...routeKey(record), ...record } });
   return record;
 }
 
-/** Takes a route away. @returns whether there was one */
-export async function deleteRoute(route: {
-  prefix: string;
-  messageType?: MessageType | undefined;
-}): Promise<boolean> {
-  const deleted = await deleteItem(routeKey(route), { condition: "attribute_exists(pk)" });
-  return deleted.applied;
+/** Takes a route away. */
+export async function deleteRoute(route: Pick<RouteRecord, "messageType" | "prefix">): Promise<void> {
+  await deleteItem(routeKey(route));
 }
 
 function routeKey({

@@ -50,31 +50,40 @@ interface Assignment {
   readonly keyword?: string | undefined;
 }
 
+/** Whose a number is, alone or by their keywords. */
+export type Owners = Pick<NumberRecord, "keywords" | "organizationId">;
+
 /**
  * Gives a number to an organisation, alone or with a keyword. What it has already it keeps.
  * @throws Error in words for the operator when others have it
  */
-export async function assignNumber({ number, organizationId, keyword }: Assignment): Promise<NumberRecord> {
-  return change(number, (seen) => {
-    const { organizationId: owner, keywords = {} } = seen ?? {};
-    const others = Object.values(keywords);
-    if (owner !== undefined && (owner !== organizationId || keyword !== undefined)) {
-      throw new Error(`${number} is ${owner}'s alone: numbers release comes first.`);
+export async function assignNumber(assignment: Assignment): Promise<NumberRecord> {
+  return change(assignment.number, (seen) => assigned(seen, assignment));
+}
+
+/** Whose a number will be when it is given to an organisation. @throws Error in words for the operator when others have it */
+export function assigned(
+  seen: NumberRecord | undefined,
+  { number, organizationId, keyword }: Assignment,
+): Owners {
+  const { organizationId: owner, keywords = {} } = seen ?? {};
+  const others = Object.values(keywords);
+  if (owner !== undefined && (owner !== organizationId || keyword !== undefined)) {
+    throw new Error(`${number} is ${owner}'s alone: numbers release comes first.`);
+  }
+  if (keyword === undefined) {
+    if (others.length > 0) {
+      throw new Error(`${number} is shared by ${others.length} keywords: numbers release comes first.`);
     }
-    if (keyword === undefined) {
-      if (others.length > 0) {
-        throw new Error(`${number} is shared by ${others.length} keywords: numbers release comes first.`);
-      }
-      return { organizationId, keywords };
-    }
-    const word = keywordAsKept(keyword);
-    const taken = keywords[word];
-    if (taken !== undefined && taken !== organizationId) {
-      throw new Error(`${word} at ${number} is ${taken}'s: numbers release comes first.`);
-    }
-    if (others.length >= maxKeywords) throw new Error(`A number has at most ${maxKeywords} keywords.`);
-    return { keywords: { ...keywords, [word]: organizationId } };
-  });
+    return { organizationId, keywords };
+  }
+  const word = keywordAsKept(keyword);
+  const taken = keywords[word];
+  if (taken !== undefined && taken !== organizationId) {
+    throw new Error(`${word} at ${number} is ${taken}'s: numbers release comes first.`);
+  }
+  if (others.length >= maxKeywords) throw new Error(`A number has at most ${maxKeywords} keywords.`);
+  return { keywords: { ...keywords, [word]: organizationId } };
 }
 
 /**
@@ -82,18 +91,24 @@ export async function assignNumber({ number, organizationId, keyword }: Assignme
  * @throws Error in words for the operator when nobody has it
  */
 export async function releaseNumber(number: string, keyword?: string): Promise<NumberRecord> {
-  return change(number, (seen) => {
-    const { organizationId, keywords = {} } = seen ?? {};
-    if (keyword === undefined) {
-      if (organizationId === undefined && Object.keys(keywords).length === 0) {
-        throw new Error(`${number} is nobody's.`);
-      }
-      return { keywords: {} };
+  return change(number, (seen) => released(seen, { number, keyword }));
+}
+
+/** Whose a number will be when it is taken from whoever has it. @throws Error in words for the operator when nobody has it */
+export function released(
+  seen: NumberRecord | undefined,
+  { number, keyword }: Pick<Assignment, "keyword" | "number">,
+): Owners {
+  const { organizationId, keywords = {} } = seen ?? {};
+  if (keyword === undefined) {
+    if (organizationId === undefined && Object.keys(keywords).length === 0) {
+      throw new Error(`${number} is nobody's.`);
     }
-    const word = keywordAsKept(keyword);
-    if (keywords[word] === undefined) throw new Error(`${word} at ${number} is nobody's.`);
-    return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
-  });
+    return { keywords: {} };
+  }
+  const word = keywordAsKept(keyword);
+  if (keywords[word] === undefined) throw new Error(`${word} at ${number} is nobody's.`);
+  return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
 }
 
 /** Takes all that an organisation has of all numbers. */
@@ -109,7 +124,7 @@ export async function releaseNumbersOf(organizationId: string): Promise<void> {
 /** Reads a number, decides and writes, and does so again when somebody else has changed it in between. */
 async function change(
   number: string,
-  decide: (seen: NumberRecord | undefined) => Pick<NumberRecord, "keywords" | "organizationId">,
+  decide: (seen: NumberRecord | undefined) => Owners,
 ): Promise<NumberRecord> {
   return untilUndisturbed(async () => {
     const seen = await findNumber(number);

@@ -1,0 +1,521 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+
+import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { Customer } from "../support/api.ts";
+import { HttpCarrier, says } from "../support/http-carrier.ts";
+import { operator, type Ended } from "../support/operator.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * What an operator does with carriers, routes and numbers, in the order in which they do it, on a gateway whose customers
+ * send meanwhile.
+ */
+
+let dataFolder: string;
+let gateway: LocalGateway;
+let customer: Customer;
+let carrier: HttpCarrier;
+
+/** What the carrier knows us by. It may be seen by the carrier, and by nobody else. */
+const token = "a token / with+spaces & more";
+const secrets = [token, "another token", "a-password"];
+/** All that commands have said, in this file. */
+const said: string[] = [];
+
+beforeAll(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    dataFolder,
+    log: () => undefined,
+    runsSchedules: false,
+  });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  process.env["DATA_DIR"] = dataFolder;
+  carrier = await HttpCarrier.start(says(200, JSON.stringify({ id: "carrier-1" })));
+  customer = await (await Customer.register({ baseUrl: gateway.url, balance: 10 })).withApiKey();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await carrier.stop();
+  await rm(dataFolder, { recursive: true });
+});
+beforeEach(() => {
+  carrier.asked.length = 0;
+  carrier.answer = says(200, JSON.stringify({ id: "carrier-1" }));
+});
+
+async function fileWith(name: string, content: unknown): Promise<string> {
+  const file = path.join(dataFolder, name);
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+function settings(fields: object = {}): Record<string, unknown> {
+  return {
+    kind: "http",
+    url: `${carrier.url}/messages`,
+    headers: { Authorization: "Bearer {secret.token}" },
+    body: { to: "{to}", text: "{text}", from: "{from}", tellUs: "{callbackUrl}" },
+    answers: [
+      { meaning: "accepted", statuses: [200] },
+      { meaning: "refused", statuses: [422] },
+    ],
+    referencePath: "id",
+    ...fields,
+  };
+}
+
+async function run(...args: readonly string[]): Promise<Ended> {
+  const ended = await operator(args);
+  said.push(ended.out, ended.err);
+  return ended;
+}
+
+/** What a command with --json says, checked. */
+async function json<Schema extends z.ZodType>(
+  schema: Schema,
+  ...args: readonly string[]
+): Promise<z.output<Schema>[]> {
+  const { code, out, err } = await run(...args, "--json");
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const lines = out.trimEnd().split("\n");
+  return lines.filter((line) => line !== "").map((line) => schema.parse(JSON.parse(line)));
+}
+
+async function setCarrier(name: string, ...more: readonly string[]): Promise<Ended> {
+  const file = await fileWith("settings.json", settings());
+  const credentials = await fileWith("credentials.json", { token });
+  return run("carriers", "set", name, "--settings", file, "--credentials", credentials, ...more);
+}
+
+/** Sends a message, a minute after whatever was changed. @returns its id and state once it has come to its end */
+async function send(
+  to = "447700900123",
+): Promise<{ id: string; status: string; errorCode?: string | undefined }> {
+  gateway.advanceClock(minuteMs);
+  const { id } = await customer.send({ to });
+  return vi.waitFor(async () => {
+    const { status, errorCode } = await customer.client.getSms({ params: { id } });
+    if (status === "queued") throw new Error("the message has not come to its end");
+    return { id, status, errorCode };
+  }, patience);
+}
+
+const Entry = z.looseObject({ action: z.string(), outcome: z.string().optional() });
+
+/** The entries of the stage's audit log about commands of a name, the newest first. */
+async function auditLog(action: string): Promise<z.output<typeof Entry>[]> {
+  return (await json(Entry, "audit-log", "--limit", "1000")).filter((entry) => entry.action === action);
+}
+
+const nothing = z.looseObject({});
+
+it("a carrier is made with its secrets apart, and takes messages once a route leads to it", async () => {
+  const made = await setCarrier("acme", "--pace", "30");
+  expect(made).toMatchObject({ code: 0, err: "" });
+  expect(made.out).toContain("Try it: carriers test acme --to NUMBER");
+  await send();
+  expect(carrier.asked).toEqual([]);
+
+  expect(await run("routes", "set", "44", "--carriers", "acme")).toMatchObject({
+    code: 0,
+    out: "44: acme\n",
+  });
+  expect((await send()).status).toBe("sent");
+  expect(carrier.asked).toHaveLength(1);
+  const [{ headers, body } = { headers: {}, body: "" }] = carrier.asked;
+  expect(headers.authorization).toBe(`Bearer ${token}`);
+  expect(JSON.parse(body)).toMatchObject({ to: "447700900123" });
+  expect(String(JSON.parse(body).tellUs)).toMatch(
+    new RegExp(`^${gateway.url}/v1/carriers/acme/receipts\\?token=[\\w-]{43}&reference=org_\\w+\\.msg_\\w+$`),
+  );
+  // For all other numbers there is no carrier now.
+  expect(await send("15005550000")).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
+});
+
+it("carriers are listed with their state, and shown without what is secret", async () => {
+  expect((await run("carriers", "list")).out).toMatch(
+    /^CARRIER +KIND +STATE +PACE +ROUTES\nacme +http +enabled +30 +1\n$/,
+  );
+  const { out } = await run("carriers", "show", "acme");
+  expect(out).toMatch(/^Carrier +acme\nKind +http\nState +enabled\nPace +30 segments a second\n/);
+  expect(out).toContain("Bearer {secret.token}");
+  const [shown] = await json(nothing, "carriers", "show", "acme");
+  expect(Object.keys(shown ?? {}).filter((name) => /token|version|replies/i.test(name))).toEqual([]);
+});
+
+it("the address of replies has the token, and whoever has asked for it stands in the audit log", async () => {
+  const Shown = z.object({ repliesUrl: z.string() });
+  const repliesUrl = async (): Promise<string | undefined> =>
+    (await json(Shown, "carriers", "show", "acme", "--callbacks"))[0]?.repliesUrl;
+  const before = await repliesUrl();
+  expect(before).toMatch(new RegExp(`^${gateway.url}/v1/carriers/acme/replies\\?token=[\\w-]{43}$`));
+  expect(await auditLog("carriers show")).toMatchObject([{ outcome: "done" }]);
+  const status = async (url = ""): Promise<number> => (await fetch(url)).status;
+  // A call with the token is understood as far as it goes, one without a good one is nobody's.
+  expect(await status(before)).toBe(400);
+  await setCarrier("acme", "--new-callback-token");
+  const after = await repliesUrl();
+  expect(after).not.toBe(before);
+  gateway.advanceClock(minuteMs);
+  expect([await status(before), await status(after)]).toEqual([404, 400]);
+});
+
+it("settings are changed without the credentials, and credentials without a deploy", async () => {
+  const moved = await fileWith("moved.json", settings({ url: `${carrier.url}/moved` }));
+  expect(await run("carriers", "set", "acme", "--settings", moved, "--pace", "none")).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  await send();
+  expect(carrier.asked.map(({ url, headers }) => [url.pathname, headers.authorization])).toEqual([
+    ["/moved", `Bearer ${token}`],
+  ]);
+  expect((await run("carriers", "list")).out).toMatch(/acme +http +enabled +- +1\n/);
+
+  carrier.asked.length = 0;
+  // From standard input, as a person would who wants them in no file.
+  const child = spawn(
+    process.execPath,
+    ["infra/operator/main.ts", "carriers", "set", "acme", "--settings", moved, "--credentials", "-"],
+    { env: { PATH: process.env["PATH"], DATA_DIR: dataFolder } },
+  );
+  child.stdin.end('{ "token": "another token" }');
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  said.push(out, err);
+  expect(err).toBe("");
+  await send();
+  expect(carrier.asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer another token"]);
+});
+
+it("a disabled carrier is handed nothing within a minute, and messages take the next one of their route", async () => {
+  await setCarrier("beta");
+  await run("routes", "set", "44", "--carriers", "acme,beta");
+  expect((await run("carriers", "disable", "acme")).out).toMatch(/State +disabled since /);
+  await setCarrier("beta");
+  expect((await run("carriers", "list")).out).toMatch(
+    /acme +http +disabled since .* 1\nbeta +http +enabled /,
+  );
+  await send();
+  expect(carrier.asked.map(({ url }) => url.pathname)).toEqual(["/messages"]);
+  // Also when its settings are changed, it stays so.
+  const moved = await fileWith("moved.json", settings({ url: `${carrier.url}/moved` }));
+  expect((await run("carriers", "set", "acme", "--settings", moved)).out).toMatch(/State +disabled since /);
+  expect((await run("carriers", "enable", "acme")).out).toMatch(/State +enabled\n/);
+  await send();
+  expect(carrier.asked.map(({ url }) => url.pathname)).toEqual(["/messages", "/moved"]);
+});
+
+it("a route that a message would take is found, the longest first and its type before all", async () => {
+  await run("routes", "set", "default", "--carriers", "beta");
+  await run("routes", "set", "4477", "--type", "otp", "--carriers", "beta, acme");
+  expect((await run("routes", "list")).out).toMatch(
+    /^PREFIX +TYPE +CARRIERS +CHANGED\ndefault +any +beta .*\n44 +any +acme, beta .*\n4477 +otp +beta, acme .*\n$/,
+  );
+  const prefixFor = async (...args: readonly string[]): Promise<unknown[]> =>
+    (await json(z.object({ prefix: z.string() }), "routes", "list", ...args)).map(({ prefix }) => prefix);
+  expect(await prefixFor("--to", "447700900123", "--type", "otp")).toEqual(["4477"]);
+  expect(await prefixFor("--to", "447700900123")).toEqual(["44"]);
+  expect(await prefixFor("--to", "4915112345678")).toEqual([""]);
+  expect(await prefixFor("--type", "otp")).toEqual(["4477"]);
+  await run("routes", "delete", "default");
+  expect((await run("routes", "list", "--to", "4915112345678")).out).toBe(
+    "No route leads there: such messages fail with MESSAGE_UNROUTABLE.\n",
+  );
+});
+
+it("a carrier is tried with one message, and what it says is shown without our secrets in any form", async () => {
+  await setCarrier("acme");
+  const credentials = await fileWith("credentials.json", { token, user: "a-user", password: "a-password" });
+  const basic = settings({
+    url: `${carrier.url}/messages?key={secret.token}`,
+    basicAuthentication: { userName: "{secret.user}", password: "{secret.password}" },
+    headers: {},
+  });
+  const file = await fileWith("basic.json", basic);
+  await run("carriers", "set", "acme", "--settings", file, "--credentials", credentials);
+  carrier.answer = (response, { url, headers }) => {
+    const body = JSON.stringify({
+      id: "it-1",
+      url,
+      headers,
+      token,
+      "as a form": new URLSearchParams({ token }).toString(),
+    });
+    response.writeHead(200).end(body);
+  };
+  const tried = await run(
+    "carriers",
+    "test",
+    "acme",
+    "--to",
+    "447700900123",
+    "--from",
+    "ACME",
+    "--text",
+    "Hello",
+  );
+  expect(tried).toMatchObject({ code: 0, err: "" });
+  expect(tried.out).toMatch(/Outcome +accepted\nIts reference +it-1\n/);
+  expect(tried.out).toMatch(/Status +200\nAnswer +\{"id":"it-1","url":"\/messages\?key=…"/);
+  expect(tried.out).toContain('"authorization":"Basic …"');
+  expect(JSON.parse(carrier.asked[0]?.body ?? "")).toMatchObject({
+    to: "447700900123",
+    from: "ACME",
+    text: "Hello",
+  });
+  // Whom an operator has written to, and what, is in no log.
+  expect(JSON.stringify(await auditLog("carriers test"))).not.toMatch(/447700900123|Hello/);
+
+  carrier.answer = says(422, "no");
+  const refused = await run("carriers", "test", "acme", "--to", "447700900123");
+  expect(refused).toMatchObject({ code: 1, err: "" });
+  expect(refused.out).toMatch(/Outcome +refused\nWhy +MESSAGE_PROVIDER_ERROR\n/);
+  carrier.answer = says(500, "oh");
+  expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
+    /Outcome +unknown\nWhy +UnclearAnswer500\n(.*\n)*Status +500\nAnswer +oh\n/,
+  );
+});
+
+it.each([
+  [["carriers", "set", "Acme", "--settings", "x"], 2, "<name> must be 1 to 32 lower-case letters"],
+  [["carriers", "set", "acme"], 2, "--settings is missing"],
+  [
+    ["carriers", "set", "acme", "--settings", "x", "--pace", "fast"],
+    2,
+    "--pace must be a number of segments",
+  ],
+  [["carriers", "set", "acme", "--settings", "x", "--pace", "0"], 2, "--pace must be a number of segments"],
+  [
+    ["carriers", "set", "acme", "--settings", "/nowhere.json"],
+    1,
+    "There is no file /nowhere.json that can be read.",
+  ],
+  [["carriers", "show", "nobody"], 1, "There is no carrier nobody."],
+  [["carriers", "disable", "nobody"], 1, "There is no carrier nobody."],
+  [["carriers", "test", "nobody", "--to", "447700900123"], 1, "There is no carrier nobody."],
+  [["carriers", "test", "acme", "--to", "0044"], 2, "--to "],
+  [["carriers", "test", "acme"], 2, "--to "],
+  [["carriers", "delete", "nobody"], 1, "There is no carrier nobody."],
+  [["carriers", "delete", "beta"], 1, "The route 44 leads to beta: change it first."],
+  [
+    ["routes", "set", "+44", "--carriers", "acme"],
+    2,
+    "<prefix> must be the digits that numbers begin with, or default",
+  ],
+  [["routes", "set", "44"], 2, "--carriers is missing"],
+  [["routes", "set", "44", "--carriers", "acme,acme"], 2, "--carriers must not have a name twice"],
+  [["routes", "set", "44", "--carriers", "acme,"], 2, "--carriers must be 1 to 32 lower-case letters"],
+  [
+    ["routes", "set", "44", "--carriers", "acme,nobody"],
+    1,
+    "There is no carrier nobody: make it with carriers set.",
+  ],
+  [["routes", "set", "44", "--carriers", "acme", "--type", "sale"], 2, "--type "],
+  [["routes", "delete", "45"], 1, "There is no route 45."],
+  [["routes", "delete", "44", "--type", "otp"], 1, "There is no route 44 (otp)."],
+  [["numbers", "assign", "12", "ada@example.com"], 2, "<number> must be 3 to 15 digits"],
+  [["numbers", "assign", "90909", "nobody@example.com"], 1, "nobody@example.com"],
+  [["numbers", "release", "90909"], 1, "90909 is nobody's."],
+] as const)("%j ends with %i and one line that says why, and changes nothing", async (args, code, reason) => {
+  const before = await json(nothing, "audit-log", "--limit", "1000");
+  const { out, err, code: ended } = await run(...args);
+  expect({ out, code: ended }).toEqual({ out: "", code });
+  expect(err).toContain(reason);
+  expect(err.trimEnd()).not.toContain("\n");
+  expect(await json(nothing, "audit-log", "--limit", "1000")).toEqual(before);
+});
+
+const password = "a-password";
+
+it.each([
+  ["no JSON", `{ "kind": "http", "url": "${password}`, undefined, "settings.json is not JSON."],
+  ["credentials that are no JSON", undefined, `{ "token": ${password} }`, "credentials.json is not JSON."],
+  ["another kind", { kind: "smpp" }, undefined, "settings.json: kind: "],
+  ["no kind", {}, undefined, "settings.json: kind: "],
+  ["what is missing", { kind: "kannel" }, undefined, "settings.json: url: "],
+  ["what nobody knows", { kind: "sandbox", colour: "red" }, undefined, "colour"],
+  [
+    "a URL with a password",
+    { kind: "kannel", url: `http://me:${password}@10.0.0.5/` },
+    undefined,
+    "settings.json: url: must not carry",
+  ],
+  [
+    "a URL with a password in its query",
+    { kind: "kannel", url: `http://10.0.0.5/?password=${password}` },
+    undefined,
+    "url.password: what is secret belongs into the credentials",
+  ],
+  [
+    "another kind under a name that is there",
+    { kind: "twilio" },
+    { accountSid: "AC1", authToken: password },
+    "acme is of the kind http: delete it first",
+  ],
+  [
+    "credentials of another kind",
+    { kind: "kannel", url: "http://10.0.0.5/" },
+    { token: password },
+    "The credentials are not right: username: ",
+  ],
+  ["no credentials", { kind: "kannel", url: "http://10.0.0.5/" }, undefined, "new needs credentials."],
+  [
+    "a line break in a secret",
+    { kind: "kannel", url: "http://10.0.0.5/" },
+    { username: "me", password: `${password}\nHost: x` },
+    "password: must be printable ASCII characters in one line",
+  ],
+  [
+    "a placeholder of nothing",
+    { body: { to: "{to}", text: "{txt}" } },
+    { token },
+    "body: nothing is known that {txt} could stand for",
+  ],
+  [
+    "a secret that there is none of",
+    { headers: { "X-Api-Key": "{secret.key}" } },
+    { token },
+    "headers: nothing is known that {secret.key} could stand for",
+  ],
+  [
+    "a text in a header",
+    { headers: { "X-Text": "{text}" } },
+    { token },
+    "headers: nothing is known that {text} could stand for",
+  ],
+  ["no text", { body: { to: "{to}" } }, { token }, "{text} stands neither in url nor in body"],
+  [
+    "repeats without a reference",
+    { recognisesRepeats: true },
+    { token },
+    "recognisesRepeats takes a {reference}",
+  ],
+  [
+    "a secret in a header",
+    { headers: { Authorization: `Bearer ${password}` } },
+    { token },
+    "headers.Authorization: what is secret belongs into the credentials",
+  ],
+  [
+    "a secret in the body",
+    { body: { to: "{to}", text: "{text}", apiKey: password } },
+    { token },
+    "body.apiKey: what is secret belongs into the credentials",
+  ],
+  [
+    "a password in the settings",
+    { basicAuthentication: { userName: "me", password } },
+    { token },
+    "basicAuthentication.password: what is secret belongs into the credentials",
+  ],
+  [
+    "an answer that is none",
+    { answers: [{ meaning: "ok", statuses: [200] }] },
+    { token },
+    "settings.json: answers.0.meaning: ",
+  ],
+])("settings with %s change nothing, and no secret is said", async (_, given, credentials, reason) => {
+  const isWhole = typeof given !== "object" || "kind" in given || Object.keys(given).length === 0;
+  const file = await fileWith("settings.json", isWhole ? (given ?? settings()) : settings(given));
+  const name = reason.startsWith("acme") ? "acme" : "new";
+  const before = await json(nothing, "audit-log", "--limit", "1000");
+  const options =
+    credentials === undefined ? [] : ["--credentials", await fileWith("credentials.json", credentials)];
+  const { out, err, code } = await run("carriers", "set", name, "--settings", file, ...options);
+  expect({ out, code }).toEqual({ out: "", code: 1 });
+  expect(err).toContain(reason);
+  expect(err.trimEnd()).not.toContain("\n");
+  // A line is read, and one that is longer than three of a terminal is not.
+  expect(err.length).toBeLessThan(300);
+  expect(await json(nothing, "audit-log", "--limit", "1000")).toEqual(before);
+  expect((await json(nothing, "carriers", "list")).map((each) => each["name"])).toEqual(["acme", "beta"]);
+});
+
+it("a name that the stage's own carriers have is for their kind alone", async () => {
+  const file = await fileWith("settings.json", settings());
+  const credentials = await fileWith("credentials.json", { token });
+  expect(await run("carriers", "set", "aws", "--settings", file, "--credentials", credentials)).toMatchObject(
+    {
+      code: 1,
+      err: "Only a carrier of the kind aws may have that name.\n",
+    },
+  );
+});
+
+it("a number is one organisation's alone, or of several by their keywords", async () => {
+  const other = await Customer.register({ baseUrl: gateway.url });
+  expect(await run("numbers", "assign", "+12025550100", customer.email)).toMatchObject({
+    code: 0,
+    out: `12025550100  ${customer.organizationId}\n`,
+  });
+  expect((await run("numbers", "assign", "12025550100", other.email)).err).toBe(
+    `12025550100 is ${customer.organizationId}'s alone: numbers release comes first.\n`,
+  );
+  await run("numbers", "assign", "90909", customer.email, "--keyword", "pizza");
+  await run("numbers", "assign", "90909", other.email, "--keyword", "Pasta");
+  for (const [keyword, reason] of [
+    ["PIZZA", `PIZZA at 90909 is ${customer.organizationId}'s: numbers release comes first.`],
+    ["two words", "A keyword is one word of letters and digits."],
+    ["stop", "STOP means stop wherever it is sent to."],
+  ] as const) {
+    const refused = await run("numbers", "assign", "90909", other.email, "--keyword", keyword);
+    expect(refused).toEqual({ code: 1, out: "", err: `${reason}\n` });
+  }
+  expect((await run("numbers", "assign", "90909", other.email)).err).toContain(
+    "90909 is shared by 2 keywords",
+  );
+  expect((await run("numbers", "list")).out).toMatch(
+    new RegExp(
+      `^NUMBER +KEYWORD +ORGANISATION\\n12025550100 +${customer.organizationId}\\n` +
+        `90909 +PASTA +${other.organizationId}\\n90909 +PIZZA +${customer.organizationId}\\n$`,
+    ),
+  );
+  expect(await run("numbers", "release", "90909", "--keyword", "pizza")).toMatchObject({
+    code: 0,
+    out: "90909 pizza is nobody's\n",
+  });
+  await run("numbers", "release", "12025550100");
+  const rows = await json(nothing, "numbers", "list");
+  expect(rows).toEqual([{ number: "90909", keyword: "PASTA", organizationId: other.organizationId }]);
+  expect(await auditLog("numbers release")).toMatchObject([
+    { before: { organizationId: customer.organizationId }, after: {} },
+    { before: { keywords: { PIZZA: customer.organizationId, PASTA: other.organizationId } } },
+  ]);
+});
+
+it("a carrier that no route leads to is deleted with its secrets, and without routes the stage's own is back", async () => {
+  await run("routes", "set", "44", "--carriers", "acme");
+  await run("routes", "delete", "4477", "--type", "otp");
+  const last = await run("routes", "delete", "44");
+  expect(last.out).toBe(
+    "the route 44 is deleted\nThere is no route: the carrier that the stage's file names takes everything.\n",
+  );
+  for (const name of ["acme", "beta"]) {
+    expect(await run("carriers", "delete", name)).toMatchObject({ code: 0, out: `${name} is deleted\n` });
+  }
+  expect((await run("carriers", "list")).out).toContain("There is no route");
+  expect(await readFile(path.join(dataFolder, "operator-secrets.json"), "utf8")).toBe("{}");
+  expect((await send("15005550000")).status).toBe("sent");
+});
+
+it("no command has said a secret, and none stands in the audit log", async () => {
+  await run("audit-log", "--limit", "1000", "--json");
+  const all = said.join("\n");
+  expect(all).toContain("carriers set");
+  for (const secret of secrets) {
+    for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")]) {
+      expect(all).not.toContain(form);
+    }
+  }
+});
