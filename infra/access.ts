@@ -193,12 +193,14 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   confirmTotp: {
     table: checksCredentials,
-    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["UpdateItem"] }],
+    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["UpdateItem"], DUE: ["PutItem"] }],
+    queues: ["emails"],
     secondFactorKey: true,
   },
   deleteTotp: {
     table: { ...checksCredentials, CREDENTIALS: ["GetItem", "UpdateItem"] },
-    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["DeleteItem"] }],
+    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["DeleteItem"], DUE: ["PutItem"] }],
+    queues: ["emails"],
     secondFactorKey: true,
   },
   requestPasswordReset: { table: { LIMIT: ["UpdateItem"] }, queues: ["emails"] },

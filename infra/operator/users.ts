@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { resetSecondFactor } from "../../shared/accounts/second-factor-record.ts";
+import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { command, part, RequiredText } from "./command.ts";
 
@@ -9,7 +9,8 @@ const resetOfSecondFactor = command({
   summary: "Take the second factor away from a user who has lost their app and all recovery codes",
   details:
     "You have made sure that it is them who asks, in another way than by email: whoever reads their email may have their " +
-    "password too. From then on the password alone lets them in, until they set up another one.",
+    "password too. From then on the password alone lets them in, until they set up another one, and " +
+    "an email tells them within twenty minutes.",
   examples: ["ada@example.com", "ada@example.com --stage prod"],
   asksFirst: true,
   input: z.object({ user: part("<user>", "their email", RequiredText, { isPersonal: true }) }),
@@ -19,7 +20,7 @@ const resetOfSecondFactor = command({
     const { id: userId, organizationId, email, secondFactorAt } = user;
     const what = `take the second factor away from ${email} (${userId}, of ${organizationId})`;
     await confirm(what, { organizationId, before: { userId, secondFactorAt } });
-    const hadOne = await resetSecondFactor(userId);
+    const hadOne = await resetSecondFactor(user);
     changed({ userId });
     output.result(
       { userId, organizationId, hadOne },

@@ -8,7 +8,7 @@ import { base32Of, stepOfTotpCode } from "../platform/auth/totp.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, putItem, transact, untilUndisturbed, updateItem } from "../platform/table/table.ts";
+import { findItem, putItem, transact, updateItem, type Write } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 
 /*
@@ -76,10 +76,15 @@ export async function unusedStepOf(record: SecondFactorRecord, code: string): Pr
 /**
  * Lets log-ins need it from now on.
  * @param step whose code has shown that the app has the secret
+ * @param also what is written with it
  * @returns the recovery codes, which nobody sees again; undefined when another secret has taken its place, or it was
  *   confirmed meanwhile
  */
-export async function confirm(record: SecondFactorRecord, step: number): Promise<string[] | undefined> {
+export async function confirm(
+  record: SecondFactorRecord,
+  step: number,
+  also: readonly Write[],
+): Promise<string[] | undefined> {
   const { userId, sealedSecret } = record;
   const recoveryCodes = Array.from({ length: recoveryCodeCount }, () => newRecoveryCode());
   const confirmedAt = now().toISOString();
@@ -91,6 +96,7 @@ export async function confirm(record: SecondFactorRecord, step: number): Promise
       { is: { sealedSecret }, absent: ["confirmedAt"] },
     ),
     updateOf(keys.user(userId), { set: { secondFactorAt: confirmedAt } }, { present: ["pk"] }),
+    ...also,
   ]);
   return confirmed.outcome === "committed" ? recoveryCodes : undefined;
 }
@@ -133,19 +139,14 @@ async function useOf(
 }
 
 /**
- * Takes away whatever second factor a user has, also one that nobody has a code of.
- * @returns whether log-ins needed it
+ * Takes a second factor away.
+ * @param also what is written with it
+ * @returns whether it was still there
  */
-export async function resetSecondFactor(userId: string): Promise<boolean> {
-  return untilUndisturbed(async () => {
-    const record = await findSecondFactor(userId);
-    if (record === undefined) return false;
-    return (await remove(record)) ? record.confirmedAt !== undefined : undefined;
-  });
-}
-
-/** Takes a second factor away. @returns whether it was still there */
-export async function remove({ userId, sealedSecret }: SecondFactorRecord): Promise<boolean> {
+export async function remove(
+  { userId, sealedSecret }: SecondFactorRecord,
+  also: readonly Write[],
+): Promise<boolean> {
   const removed = await transact([
     {
       delete: keys.secondFactor(userId),
@@ -153,6 +154,7 @@ export async function remove({ userId, sealedSecret }: SecondFactorRecord): Prom
       values: { ":sealedSecret": sealedSecret },
     },
     updateOf(keys.user(userId), { remove: ["secondFactorAt"] }, { present: ["pk"] }),
+    ...also,
   ]);
   return removed.outcome === "committed";
 }

@@ -1,12 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
-import type {
-  ConfirmedTotp,
-  ConfirmTotpRequest,
-  DeletedTotp,
-  DeleteTotpRequest,
-  StartedTotp,
-  StartTotpRequest,
-} from "../contract/second-factor.ts";
+import type { StartedTotp, StartTotpRequest } from "../contract/second-factor.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { newTotpSecret, totpUri } from "../platform/auth/totp.ts";
 import { hourMs } from "../platform/clock.ts";
@@ -15,16 +8,8 @@ import { networkOf } from "../platform/http/source-network.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { requirePassword } from "./password-tries.ts";
-import {
-  confirm,
-  findSecondFactor,
-  putUnconfirmed,
-  remove,
-  unusedStepOf,
-  useCode,
-  type SecondFactorRecord,
-} from "./second-factor-record.ts";
-import { findUser, type UserRecord } from "./user-record.ts";
+import { putUnconfirmed, useCode, type SecondFactorRecord } from "./second-factor-record.ts";
+import type { UserRecord } from "./user-record.ts";
 
 const issuer = "SMS Gateway";
 
@@ -55,48 +40,6 @@ export async function startTotp(
 }
 
 /**
- * Lets log-ins need the second factor from now on, once its first code has come.
- * @throws ApiError CONFLICT when none was started, or it was confirmed before; INVALID_SECOND_FACTOR, RATE_LIMITED,
- *   UNAUTHORIZED
- */
-export async function confirmTotp(
-  { userId }: Actor,
-  { code }: ConfirmTotpRequest,
-  sourceIp: string,
-): Promise<ConfirmedTotp> {
-  const [user, record] = await Promise.all([findUser(userId), findSecondFactor(userId)]);
-  if (user === undefined) throw new ApiError("UNAUTHORIZED");
-  if (record === undefined || record.confirmedAt !== undefined) throw nothingToConfirm();
-  const step = await limited(user, sourceIp, async () => unusedStepOf(record, code));
-  const recoveryCodes = await confirm(record, step);
-  if (recoveryCodes === undefined) throw nothingToConfirm();
-  return { enabled: true, recoveryCodes };
-}
-
-function nothingToConfirm(): ApiError {
-  return new ApiError("CONFLICT", { message: "There is no second factor to confirm: start one first." });
-}
-
-/**
- * Lets log-ins do with the password again.
- * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED; CONFLICT when there is no second
- *   factor
- */
-export async function deleteTotp(
-  actor: Actor,
-  { password, code }: DeleteTotpRequest,
-  sourceIp: string,
-): Promise<DeletedTotp> {
-  const user = await requirePassword(actor, password, sourceIp);
-  const record = await findSecondFactor(user.id);
-  if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
-  // One that was never confirmed has no use, and no code either for whoever has lost the secret.
-  if (record.confirmedAt !== undefined) await requireCode(user, record, code, sourceIp);
-  await remove(record);
-  return { enabled: false };
-}
-
-/**
  * Uses a code up that a user has to give, one of their app or a recovery code.
  * @throws ApiError INVALID_SECOND_FACTOR when it is wrong or was used, RATE_LIMITED after too many of them
  */
@@ -106,11 +49,15 @@ export async function requireCode(
   code: string,
   sourceIp: string,
 ): Promise<void> {
-  await limited(user, sourceIp, async () => ((await useCode(record, code)) ? true : undefined));
+  await tryCode(user, sourceIp, async () => ((await useCode(record, code)) ? true : undefined));
 }
 
-/** @throws ApiError INVALID_SECOND_FACTOR when a try gives undefined, RATE_LIMITED */
-async function limited<Result>(
+/**
+ * Lets a user try a code, as often as wrong ones may be tried.
+ * @param attempt gives undefined for a wrong one
+ * @throws ApiError INVALID_SECOND_FACTOR, RATE_LIMITED
+ */
+export async function tryCode<Result>(
   { email }: UserRecord,
   sourceIp: string,
   attempt: () => Promise<Result | undefined>,

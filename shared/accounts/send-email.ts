@@ -7,6 +7,7 @@ import {
   lowBalanceText,
   passwordChangedText,
   passwordResetText,
+  secondFactorChangedText,
   spendCapReachedText,
   verificationText,
 } from "../emails/texts.ts";
@@ -54,6 +55,10 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
     case "passwordChanged": {
       const user = await findUser(job.userId, { consistent: true });
       return user && layOut(user.email, passwordChangedText(job.wasUnverified));
+    }
+    case "secondFactorChanged": {
+      const user = await findUser(job.userId, { consistent: true });
+      return user && layOut(user.email, secondFactorChangedText(job.change));
     }
     case "lowBalance": {
       const owner = await findVerifiedOwner(job.organizationId);

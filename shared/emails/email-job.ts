@@ -28,6 +28,18 @@ const PasswordChangedJob = z.object({
   wasUnverified: z.boolean(),
 });
 
+/** What may become of the second factor of a user: `reset` is the operator's deed, the others are their own. */
+export const SecondFactorChange = z.enum(["enabled", "removed", "reset"]);
+export type SecondFactorChange = z.infer<typeof SecondFactorChange>;
+
+/** That log-ins of a user need a second factor from now on, or none any more. */
+const SecondFactorChangedJob = z.object({
+  kind: z.literal("secondFactorChanged"),
+  id,
+  userId: z.string(),
+  change: SecondFactorChange,
+});
+
 /** What an organisation's owner hears of the wallet, when their email is verified. */
 const LowBalanceJob = z.object({
   kind: z.literal("lowBalance"),
@@ -55,6 +67,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   VerificationJob,
   PasswordResetJob,
   PasswordChangedJob,
+  SecondFactorChangedJob,
   LowBalanceJob,
   SpendCapReachedJob,
   InvitationJob,

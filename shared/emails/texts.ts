@@ -1,9 +1,12 @@
+import type { SecondFactorChange } from "./email-job.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
 
 /*
  * What the gateway writes to people: all of it is here. Anybody can register with anybody's address, so what goes to one
  * that is not verified has no words of whoever asked for it, which could be meant for a stranger.
  */
+
+const notYou = "If that was not you, set a new password at once, and write to whoever runs this gateway.";
 
 /** @param url where the link leads, with its token */
 export function verificationText(url: string): EmailText {
@@ -42,8 +45,36 @@ export function passwordChangedText(wasUnverified: boolean): EmailText {
       "The password of your account of the SMS gateway was changed, and other sessions were ended.",
       ...(wasUnverified ? [ofStranger] : []),
     ],
-    closing: "If that was not you, set a new password at once, and write to whoever runs this gateway.",
+    closing: notYou,
   };
+}
+
+export function secondFactorChangedText(change: SecondFactorChange): EmailText {
+  const account = "your account of the SMS gateway";
+  const texts: Readonly<Record<SecondFactorChange, EmailText>> = {
+    enabled: {
+      subject: "Your second factor is switched on",
+      paragraphs: [
+        `Log-ins to ${account} need a code of an authenticator app from now on, beside the password.`,
+      ],
+      closing: notYou,
+    },
+    removed: {
+      subject: "Your second factor is switched off",
+      paragraphs: [`Log-ins to ${account} need the password alone from now on.`],
+      closing: notYou,
+    },
+    reset: {
+      subject: "Your second factor was taken away",
+      paragraphs: [
+        `Whoever runs this gateway has taken the second factor away from ${account}. Log-ins need the password alone until ` +
+          "you set up another one.",
+      ],
+      closing:
+        "If you have not asked for that, set a new password at once, and write to whoever runs this gateway.",
+    },
+  };
+  return texts[change];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { Customer } from "../support/api.ts";
+import { Customer, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { ConsoleVisitor, looks, type Look } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
@@ -135,6 +135,11 @@ it.each(looks)("all views look well, $colorScheme and $width px wide", { timeout
     await visitor.open(address, heading);
     found.push(...(await faults(visitor, name, look)));
   }
+  await visitor.open("security", "Security");
+  await visitor.page.getByLabel("Your password, once more").fill(password);
+  await visitor.page.getByRole("button", { name: "Set one up" }).click();
+  await visitor.page.getByLabel("The six digits that the app shows now").waitFor();
+  found.push(...(await faults(visitor, "security-set-up", look)));
   await visitor.leave();
   expect(found).toEqual([]);
 });

@@ -7,6 +7,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import type { Browser, Download, Route } from "playwright-core";
+import { decodeQR } from "qr/decode.js";
 import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -490,6 +491,10 @@ it("changes the password, sets up a second factor, and logs in with both", async
   await page.getByLabel("Your password, once more").fill(newPassword);
   await page.getByRole("button", { name: "Set one up" }).click();
   const secret = await page.locator(".secret code").innerText();
+  const code = page.getByRole("img", { name: "The secret as a QR code" });
+  const { searchParams, hostname } = new URL(decodeQR(await visitor.pixelsOf(code)));
+  expect([hostname, searchParams.get("secret")]).toEqual(["totp", secret]);
+  expect(await visitor.violations()).toEqual([]);
   await page
     .getByLabel("The six digits that the app shows now")
     .fill(totpCode(secret, totpStepAt(new Date())));

@@ -5,14 +5,15 @@ import * as z from "zod";
 
 import { login } from "../../shared/accounts/login.ts";
 import { register } from "../../shared/accounts/register.ts";
-import { resetSecondFactor } from "../../shared/accounts/second-factor-record.ts";
-import { confirmTotp, deleteTotp, startTotp } from "../../shared/accounts/second-factor.ts";
+import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
+import { startTotp } from "../../shared/accounts/second-factor.ts";
+import { confirmTotp, deleteTotp } from "../../shared/accounts/switch-second-factor.ts";
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import type { Actor } from "../../shared/platform/auth/authenticate.ts";
 import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/sealed-text.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
-import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
@@ -47,6 +48,12 @@ afterEach(() => void vi.useRealTimers());
 /** The code that the app shows, now or some steps from now. */
 function code(steps = 0): string {
   return totpCode(secret, totpStepAt(new Date()) + steps);
+}
+
+async function reset(): Promise<boolean> {
+  const user = await findUserByEmail(email);
+  if (user === undefined) throw new Error("the user is gone");
+  return resetSecondFactor(user);
 }
 
 /** A network that nobody has called from yet. */
@@ -129,11 +136,23 @@ it("all recovery codes can be used, and then none is left", async () => {
 });
 
 it("an operator takes it away, confirmed or not", async () => {
-  expect(await resetSecondFactor(actor.userId)).toBe(true);
+  expect(await reset()).toBe(true);
   expect(await logIn(undefined)).toBe("in");
   expect((await findUserByEmail(email))?.secondFactorAt).toBeUndefined();
-  expect(await resetSecondFactor(actor.userId)).toBe(false);
+  expect(await reset()).toBe(false);
   await startTotp(actor, { password }, home);
-  expect(await resetSecondFactor(actor.userId)).toBe(false);
+  expect(await reset()).toBe(false);
   await expect(confirmTotp(actor, { code: "123456" }, home)).rejects.toMatchObject({ code: "CONFLICT" });
+});
+
+it("can be switched on ten times in a day, for each time an email goes out", async () => {
+  const again = async (): Promise<unknown> => {
+    await reset();
+    ({ secret } = await startTotp(actor, { password }, home));
+    return confirmTotp(actor, { code: code() }, home);
+  };
+  for (let time = 1; time < 10; time += 1) await again();
+  await expect(again()).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  vi.setSystemTime(Date.now() + dayMs);
+  expect(await again()).toMatchObject({ enabled: true });
 });

@@ -3,15 +3,17 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
-import { findUser } from "../../shared/accounts/user-record.ts";
+import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
+import { findUser, findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { VerifiedEmail } from "../../shared/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
-import { call, Customer, dataOf, errorOf, statusesOf, type ApiResponse } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";
 import { bringAgain, emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
 import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
@@ -97,6 +99,41 @@ it("a user may ask for so many links and no more", async () => {
   const customer = await register();
   for (let count = 0; count < 5; count += 1) expect((await askForLink(customer)).status).toBe(202);
   expect(errorOf(await askForLink(customer))).toEqual({ status: 429, code: "RATE_LIMITED" });
+});
+
+it("a user hears of it when their second factor is switched on and off, and of nothing that was refused", async () => {
+  const customer = await register();
+  const { recoveryCodes } = await enableSecondFactor(customer);
+  expect((await waitForEmail(gateway, customer.email, 2)).subject).toBe("Your second factor is switched on");
+  const remove = async (code: string) =>
+    customer.call("/v1/auth/totp", { method: "DELETE", json: { password, code } });
+  expect((await remove("wrong")).status).toBe(401);
+  expect((await remove(recoveryCodes[0] ?? "")).status).toBe(200);
+  const told = await waitForEmail(gateway, customer.email, 3);
+  expect(told.subject).toBe("Your second factor is switched off");
+  expect(told.html).not.toContain("<a ");
+  // One that no log-in ever needed.
+  expect((await customer.call("/v1/auth/totp", { json: { password } })).status).toBe(201);
+  expect((await remove("000000")).status).toBe(200);
+  expect(queuedJobs()).toHaveLength(3);
+});
+
+it("a user hears of a second factor that the operator took away, and of one whose job was lost", async () => {
+  const customer = await register();
+  faults.next(isBy("ConfirmTotp", "sqs:SendMessage"), loseRequest, 3);
+  await enableSecondFactor(customer);
+  const user = await findUserByEmail(customer.email);
+  expect(user && (await resetSecondFactor(user))).toBe(true);
+  await runSchedule(gateway, "ReleaseDue");
+  gateway.advanceClock(17 * minuteMs);
+  await runSchedule(gateway, "ReleaseDue");
+  await waitForEmail(gateway, customer.email, 3);
+  const subjects = emailsTo(gateway, customer.email).map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual([
+    "Verify your email",
+    "Your second factor is switched on",
+    "Your second factor was taken away",
+  ]);
 });
 
 it("an email that SES does not take comes when it takes them again, and once", async () => {

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 
 import axe from "axe-core";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { inject } from "vitest";
 import * as z from "zod";
 
@@ -20,6 +20,14 @@ export interface Look {
 export const looks: readonly Look[] = (["light", "dark"] as const).flatMap((colorScheme) =>
   [360, 1280].map((width) => ({ colorScheme, width })),
 );
+
+/** Four bytes a pixel: red, green, blue, opacity. */
+const Pixels = z.object({
+  width: z.number(),
+  height: z.number(),
+  data: z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
+});
+type Pixels = z.infer<typeof Pixels>;
 
 /** A browser with the console open in it, and all that went wrong there. */
 export class ConsoleVisitor {
@@ -130,6 +138,24 @@ export class ConsoleVisitor {
       path: path.join(screensFolder, `${name}-${width}-${colorScheme}.png`),
       fullPage: true,
     });
+  }
+
+  /** What is seen of something on the page, pixel by pixel. */
+  async pixelsOf(shown: Locator): Promise<Pixels> {
+    const png = (await shown.screenshot()).toString("base64");
+    return Pixels.parse(
+      await this.page.evaluate(
+        `(async () => {
+          const image = new Image();
+          image.src = "data:image/png;base64,${png}";
+          await image.decode();
+          const { width, height } = image;
+          const context = new OffscreenCanvas(width, height).getContext("2d");
+          context.drawImage(image, 0, 0);
+          return { width, height, data: [...context.getImageData(0, 0, width, height).data] };
+        })()`,
+      ),
+    );
   }
 
   /** @throws Error when something went wrong in the page, a breach of its security policy for instance */

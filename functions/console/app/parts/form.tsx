@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
+import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import type { ErrorDetail } from "../../../../shared/contract/errors.ts";
 import { messageOf } from "../api.ts";
 import { Notice, Problem } from "./notice.tsx";
@@ -262,6 +263,22 @@ export function TextField<V extends Values>(
         </datalist>
       )}
     </FieldFrame>
+  );
+}
+
+/** A password: the one that there is, or one that is being chosen. */
+export function PasswordField<V extends Values>({
+  isNew = false,
+  ...field
+}: FieldProps<V, string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
+  const hint = `At least ${minPasswordCharacters} characters. A sentence is easy to keep and hard to guess.`;
+  return (
+    <TextField
+      {...field}
+      type="password"
+      autocomplete={isNew ? "new-password" : "current-password"}
+      hint={isNew ? hint : field.hint}
+    />
   );
 }
 

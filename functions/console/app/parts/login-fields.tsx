@@ -5,7 +5,7 @@ import { RequestError } from "../../../../shared/client.ts";
 import { api } from "../api.ts";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
-import { TextField, useForm, type FormState } from "./form.tsx";
+import { PasswordField, TextField, useForm, type FormState } from "./form.tsx";
 import { Notice } from "./notice.tsx";
 
 interface LoginValues extends Record<string, string> {
@@ -40,14 +40,7 @@ export function LoginFields({
 }: ReturnType<typeof useLoginForm> & { hasFocus?: boolean }): JSX.Element {
   return (
     <>
-      <TextField
-        form={form}
-        name="password"
-        label="Password"
-        type="password"
-        autocomplete="current-password"
-        hasFocus={hasFocus}
-      />
+      <PasswordField form={form} name="password" label="Password" hasFocus={hasFocus} />
       {needsCode ? (
         <>
           <Notice tone="info">The password is right. Now a code is needed too.</Notice>

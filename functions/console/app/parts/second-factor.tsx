@@ -4,9 +4,10 @@ import type { JSX } from "preact";
 import type { StartedTotp } from "../../../../shared/contract/second-factor.ts";
 import { api } from "../api.ts";
 import { Code, CopyButton } from "./copy.tsx";
-import { Form, TextField, useForm } from "./form.tsx";
+import { Form, PasswordField, TextField, useForm } from "./form.tsx";
 import { announce, Notice } from "./notice.tsx";
 import { Section } from "./page.tsx";
+import { QrCode } from "./qr-code.tsx";
 import { Status } from "./status.tsx";
 
 /** A code of an authenticator app at each log-in, beside the password. */
@@ -44,13 +45,7 @@ function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }): JS
     <>
       <p>With one, a password that others know lets nobody in. You need an authenticator app.</p>
       <Form form={form} action="Set one up" isNarrow>
-        <TextField
-          form={form}
-          name="password"
-          label="Your password, once more"
-          type="password"
-          autocomplete="current-password"
-        />
+        <PasswordField form={form} name="password" label="Your password, once more" />
       </Form>
     </>
   );
@@ -71,9 +66,10 @@ function Confirm({
   return (
     <>
       <p>
-        Put this secret into your app, by hand or with <a href={started.uri}>this link</a> on the phone that
-        has it.
+        Let your app read this code. On the phone that has the app, <a href={started.uri}>this link</a> does
+        the same; or put the secret into it by hand.
       </p>
+      <QrCode text={started.uri} label="The secret as a QR code" />
       <div class="secret">
         <div class="row">
           <code class="wide">{started.secret}</code>
@@ -117,13 +113,7 @@ function Remove({ onDone }: { onDone: () => void }): JSX.Element {
     <details>
       <summary>Remove the second factor</summary>
       <Form form={form} action="Remove it" isNarrow>
-        <TextField
-          form={form}
-          name="password"
-          label="Your password, once more"
-          type="password"
-          autocomplete="current-password"
-        />
+        <PasswordField form={form} name="password" label="Your password, once more" />
         <TextField
           form={form}
           name="code"

@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
 
-import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import { api } from "../api.ts";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
-import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Form, PasswordField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
@@ -79,21 +78,8 @@ function ChangePassword(): JSX.Element {
     <Section title="Password">
       <p>To change it ends all other sessions of yours.</p>
       <Form form={form} action="Change the password" isNarrow>
-        <TextField
-          form={form}
-          name="currentPassword"
-          label="The present password"
-          type="password"
-          autocomplete="current-password"
-        />
-        <TextField
-          form={form}
-          name="newPassword"
-          label="The new password"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${minPasswordCharacters} characters.`}
-        />
+        <PasswordField form={form} name="currentPassword" label="The present password" />
+        <PasswordField form={form} name="newPassword" label="The new password" isNew />
       </Form>
     </Section>
   );

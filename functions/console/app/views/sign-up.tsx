@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 
-import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import { api } from "../api.ts";
-import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Form, PasswordField, TextField, useForm } from "../parts/form.tsx";
 import { Page } from "../parts/page.tsx";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
@@ -17,14 +16,7 @@ export function SignUp(): JSX.Element {
     <Page title="Sign up" lead="An account with a wallet of its own. You pay for what you send, in advance.">
       <Form form={form} action="Sign up">
         <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
-        <TextField
-          form={form}
-          name="password"
-          label="Password"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${minPasswordCharacters} characters. A sentence is easy to keep and hard to guess.`}
-        />
+        <PasswordField form={form} name="password" label="Password" isNew />
         <TextField
           form={form}
           name="organizationName"

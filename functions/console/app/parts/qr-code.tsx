@@ -1,0 +1,25 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { encodeQR } from "qr";
+
+/** Modules of nothing that a reader needs around a code (ISO/IEC 18004). */
+const quietZone = 4;
+
+/** A text as a QR code. It is dark on light in dark mode too, for not every app reads the reverse. */
+export function QrCode({ text, label }: { text: string; label: string }): JSX.Element {
+  const rows = useMemo(() => encodeQR(text, "raw", { border: quietZone }), [text]);
+  const modules = rows.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg
+      class="qr-code"
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <path d={modules.join("")} />
+    </svg>
+  );
+}

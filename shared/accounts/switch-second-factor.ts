@@ -1,0 +1,87 @@
+import { ApiError } from "../contract/errors.ts";
+import type {
+  ConfirmedTotp,
+  ConfirmTotpRequest,
+  DeletedTotp,
+  DeleteTotpRequest,
+} from "../contract/second-factor.ts";
+import { emailJob, owedEmail, type SecondFactorChange } from "../emails/email-job.ts";
+import { queueOwedEmail } from "../emails/queue-email.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
+import { dayMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { countTry, type Limit } from "../platform/http/rate-limit.ts";
+import type { Write } from "../platform/table/table.ts";
+import { requirePassword } from "./password-tries.ts";
+import { confirm, findSecondFactor, remove, unusedStepOf } from "./second-factor-record.ts";
+import { requireCode, tryCode } from "./second-factor.ts";
+import { findUser, type UserRecord } from "./user-record.ts";
+
+/**
+ * How often an account may switch its second factor on in a day: each time, and when it is switched off, an email goes out,
+ * and the address may be a stranger's.
+ */
+const switchesPerUser: Limit = { what: "second-factor-switches", max: 10, windowMs: dayMs };
+
+/**
+ * Lets log-ins need the second factor from now on, once its first code has come, and tells the user by email.
+ * @throws ApiError CONFLICT when none was started, or it was confirmed before; INVALID_SECOND_FACTOR, RATE_LIMITED,
+ *   UNAUTHORIZED
+ */
+export async function confirmTotp(
+  { userId }: Actor,
+  { code }: ConfirmTotpRequest,
+  sourceIp: string,
+): Promise<ConfirmedTotp> {
+  const [user, record] = await Promise.all([findUser(userId), findSecondFactor(userId)]);
+  if (user === undefined) throw new ApiError("UNAUTHORIZED");
+  if (record === undefined || record.confirmedAt !== undefined) throw nothingToConfirm();
+  const step = await tryCode(user, sourceIp, async () => unusedStepOf(record, code));
+  await countTry(switchesPerUser, userId);
+  const recoveryCodes = await tell(user, "enabled", async (also) => confirm(record, step, also));
+  if (recoveryCodes === undefined) throw nothingToConfirm();
+  return { enabled: true, recoveryCodes };
+}
+
+function nothingToConfirm(): ApiError {
+  return new ApiError("CONFLICT", { message: "There is no second factor to confirm: start one first." });
+}
+
+/**
+ * Lets log-ins do with the password again, and tells the user by email where they needed more.
+ * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED; CONFLICT when there is no second
+ *   factor
+ */
+export async function deleteTotp(
+  actor: Actor,
+  { password, code }: DeleteTotpRequest,
+  sourceIp: string,
+): Promise<DeletedTotp> {
+  const user = await requirePassword(actor, password, sourceIp);
+  const record = await findSecondFactor(user.id);
+  if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
+  // One that was never confirmed has no use, and no code either for whoever has lost the secret.
+  if (record.confirmedAt === undefined) await remove(record, []);
+  else {
+    await requireCode(user, record, code, sourceIp);
+    await tell(user, "removed", async (also) => ((await remove(record, also)) ? true : undefined));
+  }
+  return { enabled: false };
+}
+
+/**
+ * Makes a change, and tells the user by email where the stage sends any.
+ * @param change what to tell of
+ * @param make writes what it is given together with the change, and gives undefined when that is refused
+ */
+async function tell<Result>(
+  { id: userId, organizationId }: UserRecord,
+  change: SecondFactorChange,
+  make: (also: readonly Write[]) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
+  if (config.emailFrom() === undefined) return make([]);
+  const email = emailJob(organizationId, { kind: "secondFactorChanged", userId, change });
+  const result = await make([owedEmail(email)]);
+  if (result !== undefined) await queueOwedEmail(email);
+  return result;
+}
