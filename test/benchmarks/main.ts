@@ -8,6 +8,7 @@ import { benchmarkDashboard } from "./dashboard.ts";
 import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { benchmarkIsolation } from "./isolation.ts";
+import { loadSuiteAgainst } from "./load.ts";
 import { peersSuite } from "./peers.ts";
 import { warmSuite } from "./warm.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
@@ -42,7 +43,7 @@ program
   .option("--json", "print the figures as one JSON array")
   .option("--quick", "measure less of it, in under a minute")
   .action(async (options: FigureOptions) => {
-    await report([capacitySuite, ...suites.map(({ suite }) => suite)], options);
+    await report([capacitySuite, ...suites.map(({ suite }) => suite), loadSuiteAgainst(undefined)], options);
   });
 
 for (const { name, description, suite } of suites) {
@@ -50,6 +51,15 @@ for (const { name, description, suite } of suites) {
     async (_: object, command: Command) => report([suite], command.optsWithGlobals()),
   );
 }
+
+withFigureOptions(
+  program
+    .command("load")
+    .description("how many calls a second the local gateway answers, and how long they take")
+    .option("--against <folder>", "another checkout with its packages, measured in turns with this one"),
+).action(async ({ against }: { against?: string }, command: Command) =>
+  report([loadSuiteAgainst(against)], command.optsWithGlobals()),
+);
 
 program
   .command("capacity")

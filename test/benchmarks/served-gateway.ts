@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { readConnections } from "../../infra/local/connections.ts";
 import { freePort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient, type Client } from "../../shared/client.ts";
@@ -13,6 +15,9 @@ import { newId } from "../../shared/platform/ids.ts";
 /** A gateway as `npm start` runs it: in a process of its own, with its data on the disk. */
 export interface ServedGateway {
   readonly url: string;
+  readonly table: { readonly endpoint: string; readonly name: string };
+  /** What its processes have used so far, and hold now. */
+  usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
 }
 
@@ -34,8 +39,15 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
     lines.on("line", (line) => line.includes("ready on") && resolve());
     exited.then(() => reject(new Error(`the gateway of ${folder} did not start`)), reject);
   });
+  const { dynamodb, outputs } = await readConnections(dataFolder);
+  const tableName = outputs.find(({ name }) => name === outputNames.tableName)?.value;
+  if (server.pid === undefined || tableName === undefined)
+    throw new Error("the gateway says too little of itself");
+  const { pid } = server;
   return {
     url: `http://127.0.0.1:${port}`,
+    table: { endpoint: dynamodb, name: tableName },
+    usage: async () => usageOf(pid),
     stop: async () => {
       process.off("exit", killAtExit);
       server.kill("SIGINT");
@@ -43,6 +55,36 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
       await rm(dataFolder, { recursive: true });
     },
   };
+}
+
+export interface ProcessUsage {
+  /** Time on a CPU. */
+  readonly cpuMs: number;
+  readonly memoryMegabytes: number;
+}
+
+/** Linux counts in hundredths of a second, in whatever unit a kernel counts by itself (proc(5)). */
+const tickMs = 10;
+
+/** What a process and those that it has started use, where the system is Linux; elsewhere nothing is known. */
+async function usageOf(pid: number): Promise<ProcessUsage> {
+  const folder = `/proc/${pid}`;
+  const [stat, status, children] = await Promise.all(
+    ["stat", "status", `task/${pid}/children`].map(async (name) =>
+      readFile(path.join(folder, name), "utf8").catch(() => ""),
+    ),
+  );
+  // Behind the name, which may hold blanks, stand the state and then, as the 12th and 13th field, the ticks.
+  const fields = stat?.replace(/.*\) /s, "").split(" ").map(Number) ?? [];
+  const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(status ?? "")?.[1] ?? 0);
+  const ofChildren = await Promise.all((children ?? "").split(" ").filter(Boolean).map(Number).map(usageOf));
+  return [
+    { cpuMs: ((fields[11] ?? 0) + (fields[12] ?? 0)) * tickMs, memoryMegabytes: kilobytes / 1_024 },
+    ...ofChildren,
+  ].reduce((sum, each) => ({
+    cpuMs: sum.cpuMs + each.cpuMs,
+    memoryMegabytes: sum.memoryMegabytes + each.memoryMegabytes,
+  }));
 }
 
 /** A customer with money, who calls with an API key. */

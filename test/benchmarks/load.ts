@@ -1,0 +1,182 @@
+import { loadavg } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { median, type Figure, type Suite } from "./figures.ts";
+import { load, type HttpCall } from "./http-load.ts";
+import { organizationPuts, RowWriter } from "./rows.ts";
+import { openCustomer, serveGateway, type BenchmarkCustomer, type ServedGateway } from "./served-gateway.ts";
+
+// `npm run bench -- load`: how many calls a second the local gateway answers, as `npm start` runs it, with its data on the
+// disk, and the time on a CPU that it takes for one. Seconds are those of this machine, and of what else it does;
+// `--against` measures another checkout in turns, so that both meet the same.
+
+const manyOrganizations = 1_000;
+const message = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
+
+/** How long a round may take to bring to their end the messages that it accepted. */
+const deliverTimeoutMs = 120_000;
+const settlePollMs = 100;
+
+/** A gateway that is measured, and who calls it. */
+interface Side {
+  /** What its figures begin with. */
+  readonly label: string;
+  readonly gateway: ServedGateway;
+  readonly customer: BenchmarkCustomer;
+}
+
+/** @param against the folder of another checkout, with its packages */
+export function loadSuiteAgainst(against: string | undefined): Suite {
+  return async ({ isQuick }, note) => {
+    const sides: Side[] = [];
+    const folders = [["", projectRoot], ...(against === undefined ? [] : [["before: ", against]])] as const;
+    for (const [label = "", folder = projectRoot] of folders) {
+      const gateway = await serveGateway(folder);
+      sides.push({ label, gateway, customer: await openCustomer(gateway.url) });
+    }
+    const figures: Figure[] = [];
+    const measure = async (what: string, options: Round): Promise<void> => {
+      const inTurns = sides.filter(({ label }) => options.isOnAll || label === "");
+      for (const side of inTurns) {
+        note(`load: ${side.label}${what}`);
+        figures.push(...(await measureRound(side, what, options)));
+      }
+    };
+    const durationMs = isQuick ? 1_000 : 4_000;
+    const connectionCounts = isQuick ? [16] : [1, 16, 64];
+    for (const [name, callOf] of Object.entries(calls)) {
+      for (const connections of connectionCounts) {
+        await measure(`${name}, ${connections} connections`, {
+          callOf,
+          connections,
+          durationMs,
+          isOnAll: true,
+        });
+      }
+    }
+    for (const side of sides) figures.push(await measureWebhooks(side, isQuick ? 10 : 50));
+    const organizations = isQuick ? manyOrganizations / 10 : manyOrganizations;
+    note(`load: writing ${organizations} organisations`);
+    const [own] = sides;
+    if (own === undefined) throw new Error("there is nothing to measure");
+    const secrets = await openOrganizations(own.gateway, organizations);
+    let last = 0;
+    const callOf = ({ gateway }: Side): HttpCall => {
+      last = (last + 1) % secrets.length;
+      return sendCall(gateway, `Bearer ${secrets[last]}`);
+    };
+    await measure(`send, 16 connections, ${organizations} organisations`, {
+      callOf,
+      connections: 16,
+      durationMs,
+      isOnAll: false,
+    });
+    for (const { label, gateway } of sides) {
+      const { memoryMegabytes } = await gateway.usage();
+      const atMost = label === "" ? { atMost: 700 } : {};
+      figures.push({ suite: "load", what: `${label}memory`, value: memoryMegabytes, unit: "MB", ...atMost });
+      await gateway.stop();
+    }
+    note(`load: the machine had ${loadavg()[0]?.toFixed(1)} processes at work on average in the last minute`);
+    return figures;
+  };
+}
+
+const calls: Readonly<Record<string, (side: Side) => HttpCall>> = {
+  "GET /health": ({ gateway }) => ({ method: "GET", url: `${gateway.url}/health` }),
+  "GET /v1/wallet": (side) => getCall(side, "/v1/wallet"),
+  "GET /v1/sms": (side) => getCall(side, "/v1/sms"),
+  send: ({ gateway, customer }) => sendCall(gateway, customer.authorization),
+};
+
+function getCall({ gateway, customer: { authorization } }: Side, path: string): HttpCall {
+  return { method: "GET", url: `${gateway.url}${path}`, headers: { authorization } };
+}
+
+function sendCall({ url }: ServedGateway, authorization: string): HttpCall {
+  return {
+    method: "POST",
+    url: `${url}/v1/sms/send`,
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify(message),
+  };
+}
+
+interface Round {
+  readonly callOf: (side: Side) => HttpCall;
+  readonly connections: number;
+  readonly durationMs: number;
+  /** Whether the other checkout is measured too. */
+  readonly isOnAll: boolean;
+}
+
+/** A round of calls; what follows from those that send is waited for, and is in the time on a CPU. */
+async function measureRound(
+  side: Side,
+  what: string,
+  { callOf, connections, durationMs }: Round,
+): Promise<readonly Figure[]> {
+  const { gateway, label } = side;
+  const next = (): HttpCall => callOf(side);
+  // Cold starts are measured elsewhere.
+  await load(next, { connections, durationMs: 500 });
+  await settled(side);
+  const before = await gateway.usage();
+  const { perSecond, medianMs, p99Ms, bodies } = await load(next, { connections, durationMs });
+  await settled(side);
+  const { cpuMs } = await gateway.usage();
+  const figure = (name: string, value: number, unit: string): Figure => {
+    return { suite: "load", what: `${label}${what}: ${name}`, value, unit };
+  };
+  return [
+    figure("rate", perSecond, "calls/s"),
+    figure("median", medianMs, "ms"),
+    figure("p99", p99Ms, "ms"),
+    figure("CPU", (cpuMs - before.cpuMs) / bodies.length, "ms/call"),
+  ];
+}
+
+/** Waits until the customer's messages have come to their end. */
+async function settled({ customer }: Side): Promise<void> {
+  const deadline = performance.now() + deliverTimeoutMs;
+  for (;;) {
+    const { today } = await customer.client.getDashboardStats();
+    if (today.queued === 0) return;
+    if (performance.now() > deadline) throw new Error("messages did not come to their end");
+    await delay(settlePollMs);
+  }
+}
+
+/** How long it takes from a send to the call of the customer's webhook, one after another on a gateway at rest. */
+async function measureWebhooks({ label, customer: { client } }: Side, count: number): Promise<Figure> {
+  const tookMs: number[] = [];
+  let called = (): void => undefined;
+  const receiver = await startReceiver({ onCall: () => called() });
+  const { id } = await client.createWebhook({ body: { url: receiver.url } });
+  for (let sends = 0; sends < count; sends += 1) {
+    const call = new Promise<void>((resolve) => {
+      called = resolve;
+    });
+    const startedAt = performance.now();
+    await client.sendSms({ body: message });
+    const isCalled = await Promise.race([
+      call.then(() => true),
+      delay(deliverTimeoutMs, false, { ref: false }),
+    ]);
+    if (!isCalled) throw new Error("a webhook call did not come");
+    tookMs.push(performance.now() - startedAt);
+  }
+  await client.deleteWebhook({ params: { id } });
+  receiver.close();
+  return { suite: "load", what: `${label}send to its webhook, median`, value: median(tookMs), unit: "ms" };
+}
+
+async function openOrganizations({ table }: ServedGateway, count: number): Promise<readonly string[]> {
+  const writer = new RowWriter(table.endpoint, table.name);
+  const organizations = Array.from({ length: count }, () => organizationPuts(1_000_000_000));
+  await writer.write(organizations.flatMap(({ puts }) => puts));
+  writer.close();
+  return organizations.map(({ secret }) => secret);
+}

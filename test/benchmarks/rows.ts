@@ -1,0 +1,111 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import { localCredentials } from "../../infra/local/connections.ts";
+import { localRegion } from "../../infra/local/template.ts";
+import { newApiKey } from "../../shared/accounts/api-key-record.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { allScopes } from "../../shared/contract/scopes.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import type { Put } from "../../shared/platform/table/table.ts";
+import { ledgerEntry } from "../../shared/wallet/ledger.ts";
+import { newWallet } from "../../shared/wallet/record.ts";
+
+/*
+ * What is written straight into a gateway's table, in the form of the project's own records: a thousand customers would
+ * take minutes to register, and a million messages days to send.
+ */
+
+/** DynamoDB takes so many in one request. */
+const maxBatch = 25;
+
+/** Writes items by batches, a few of them side by side. */
+export class RowWriter {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #tableName: string;
+
+  constructor(endpoint: string, tableName: string) {
+    this.#client = DynamoDBDocumentClient.from(
+      new DynamoDBClient({ region: localRegion, endpoint, credentials: localCredentials }),
+      { marshallOptions: { removeUndefinedValues: true } },
+    );
+    this.#tableName = tableName;
+  }
+
+  async write(puts: readonly Put[]): Promise<void> {
+    for (let start = 0; start < puts.length; start += maxBatch) {
+      const requests = puts.slice(start, start + maxBatch).map(({ put }) => ({ PutRequest: { Item: put } }));
+      const { UnprocessedItems = {} } = await this.#client.send(
+        new BatchWriteCommand({ RequestItems: { [this.#tableName]: requests } }),
+      );
+      if (Object.keys(UnprocessedItems).length > 0) throw new Error("the table did not take all items");
+    }
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+}
+
+/** What an organisation has beside its wallet, and how many messages its wallet has paid for. */
+export interface OrganizationSize {
+  readonly contactCount: number;
+  readonly campaignCount: number;
+  readonly messageCount: number;
+}
+
+/** An organisation that has money and an API key, and nobody who could log in. */
+export function organizationPuts(
+  balanceMicros: number,
+  { messageCount, ...counts }: OrganizationSize = { contactCount: 0, campaignCount: 0, messageCount: 0 },
+): { readonly organizationId: string; readonly secret: string; readonly puts: readonly Put[] } {
+  const organizationId = newId("org");
+  const userId = newId("usr");
+  const createdAt = new Date();
+  const organization: OrganizationRecord = {
+    entity: "organization",
+    id: organizationId,
+    name: "Benchmark",
+    createdAt: createdAt.toISOString(),
+    ownerId: userId,
+    apiKeyCount: 1,
+    ...counts,
+    furtherMemberCount: 0,
+    senderIdCount: 0,
+    templateCount: 0,
+    webhookCount: 0,
+  };
+  const actor = {
+    organizationId,
+    userId,
+    credential: { type: "session", sessionId: newId("ses") },
+    scopes: allScopes,
+  } as const;
+  const { secret, writes } = newApiKey(actor, undefined, { name: "benchmark" });
+  const [wallet, listing] = newWallet(organizationId, createdAt);
+  if (wallet === undefined || listing === undefined) throw new Error("a wallet is an item and its listing");
+  const id = newId("txn");
+  const topUp = ledgerEntry({
+    id,
+    organizationId,
+    type: "top_up",
+    seq: 1,
+    part: "",
+    amountMicros: balanceMicros,
+    balanceAfterMicros: balanceMicros,
+    createdAt: createdAt.toISOString(),
+  });
+  const paid = { ...wallet.put, balanceMicros, seq: 1, settledSeq: 1, lastId: id, messageCount };
+  return {
+    organizationId,
+    secret,
+    puts: [
+      { put: { ...keys.organization(organizationId), ...organization } },
+      ...writes.filter((write) => "put" in write),
+      { put: paid },
+      listing,
+      topUp,
+    ],
+  };
+}
