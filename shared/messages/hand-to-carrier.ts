@@ -28,6 +28,7 @@ import {
   noteWaiting,
   passOn,
   release,
+  sentByReceipt,
 } from "./record.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
 
@@ -97,6 +98,8 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   }
   const held = await claimFor(message, sender, choice);
   if (held === undefined) return undefined;
+  const sentAt = sentByReceipt(held);
+  if (sentAt !== undefined) return concludeAsSent(held, sender, { at: sentAt });
   // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
   if (choice.kind === "fail")
     return fail(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
@@ -194,12 +197,8 @@ class HandOver {
     countMetrics({ ...nothingCounted, [metricOf(answer)]: 1 });
     await this.#note(named.name, answer, probe);
     switch (answer.outcome) {
-      case "accepted": {
-        const at = now();
-        const { carrierReference } = answer;
-        const costMicros = costMicrosOf(this.#sender.rateCard, held, { carrier: named.name, at });
-        return end(await applyToHeld(markSent(held, at, { carrierReference, costMicros }), held));
-      }
+      case "accepted":
+        return concludeAsSent(held, this.#sender, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
         // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
         if (held.openClaims < maxUnknownOutcomes) {
@@ -330,6 +329,17 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
     case "unknown":
       return "CarrierUnknown";
   }
+}
+
+/** Ends a message as sent by the carrier that it is held for. */
+async function concludeAsSent(
+  held: MessageRecord,
+  { rateCard }: Sender,
+  { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
+): Promise<MessageRecord> {
+  const { carrier } = held;
+  const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
+  return end(await applyToHeld(markSent(held, at, { carrierReference, costMicros }), held));
 }
 
 /** Ends a message as failed. The refund that is then owed is written down in the same transaction. */

@@ -61,6 +61,8 @@ export const MessageRecord = z.object({
   deliveryStatus: z.enum(finalDeliveries).optional(),
   deliveryAt: z.string().optional(),
   deliveryErrorCode: DeliveryErrorCode.optional(),
+  /** Whose receipt that was, where it is known: see `Receipt`. */
+  deliveryCarrier: z.string().optional(),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
   /**
@@ -241,6 +243,17 @@ export function release(held: MessageRecord): Update {
   );
 }
 
+/**
+ * When a message was sent at the latest that a sender holds and an earlier one left without a word: whatever the carrier
+ * that was asked has reported of it, it had taken it then. Undefined where it has said nothing. What another carrier has
+ * said, which was asked before that one and surely did not take the message, proves nothing.
+ */
+export function sentByReceipt(held: MessageRecord): Date | undefined {
+  const { openClaims, carrier, deliveryAt, deliveryCarrier = carrier } = held;
+  if (openClaims <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
+  return new Date(deliveryAt);
+}
+
 /** held → sent. */
 export function markSent(
   held: MessageRecord,
@@ -313,8 +326,16 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
   return updateOf(
     key,
     {
-      set: { deliveryStatus: status, deliveryAt: at, deliveryErrorCode: errorCode },
-      remove: errorCode === undefined ? ["deliveryErrorCode"] : [],
+      set: {
+        deliveryStatus: status,
+        deliveryAt: at,
+        deliveryErrorCode: errorCode,
+        deliveryCarrier: carrier,
+      },
+      remove: [
+        ...(errorCode === undefined ? ["deliveryErrorCode"] : []),
+        ...(carrier === undefined ? ["deliveryCarrier"] : []),
+      ],
     },
     {
       present: ["queuedAt"],

@@ -1,11 +1,16 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
+import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { finalDeliveries, type FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
-import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
-import { acceptedMessage, statusOf } from "../support/messages.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
 
@@ -134,6 +139,104 @@ it("a carrier that does not recognise repeats is never asked again after an unkn
   expect(carrier.received).toHaveLength(1);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
+});
+
+describe("of a message that its sender has left without a word a receipt", () => {
+  const breakConnection = (): never => {
+    throw new Error("connection reset");
+  };
+  const rateCard = new RateCard(
+    documentOf([{ prefix: "1", priceMicros: 1, costMicros: { alpha: 5, beta: 7, aws: 9 } }]),
+  );
+
+  /** A message whose sender is gone, and of which a receipt comes half a minute later. */
+  async function reported(
+    carrier: string,
+    { status = "delivered", of }: { status?: FinalDelivery; of?: string | undefined } = { of: carrier },
+    deduplicates = false,
+  ) {
+    const job = await acceptedMessage();
+    const scripted = new ScriptedCarrier(breakConnection, deduplicates);
+    const sender = inOrder([{ name: carrier, carrier: scripted }], { rateCard });
+    await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30_000 });
+    const reportedAt = new Date().toISOString();
+    await hearReceipt({ ...job, carrier: of, status, at: reportedAt });
+    await takeJobs("webhookDeliveries");
+    vi.setSystemTime(Date.now() + 90_000);
+    return { job, scripted, sender, reportedAt };
+  }
+
+  it.each(
+    finalDeliveries.flatMap((status) => [true, false].map((deduplicates) => [status, deduplicates] as const)),
+  )(
+    "(%s) says that it was sent, and nobody is asked again, whether or not repeats are recognised (%s)",
+    async (status, deduplicates) => {
+      const { job, scripted, sender, reportedAt } = await reported(
+        "alpha",
+        { status, of: "alpha" },
+        deduplicates,
+      );
+      const ended = await handToCarrier(job, sender);
+      // It is counted with those that were sent.
+      expect(ended).toMatchObject({ id: job.messageId, status: "sent" });
+      expect(await recordOf(job)).toMatchObject({
+        status: "sent",
+        sentAt: reportedAt,
+        deliveryStatus: status,
+        carrier: "alpha",
+        costMicros: 5,
+      });
+      expect(scripted.received).toHaveLength(1);
+      expect(await takeJobs("webhookDeliveries")).toMatchObject([{ event: { event: "message.sent" } }]);
+      expect(await takeJobs("refunds")).toEqual([]);
+      expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
+    },
+  );
+
+  it("that only AWS's account can have sent says so too", async () => {
+    const { job, sender } = await reported("aws", { of: undefined });
+    await handToCarrier(job, sender);
+    expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 9 });
+  });
+
+  it("says so of an organisation that was suspended since", async () => {
+    const { job, sender } = await reported("alpha");
+    const organization = { entity: "organization", id: job.organizationId, name: "ACME" };
+    const at = new Date().toISOString();
+    await putItem({
+      put: { ...keys.organization(job.organizationId), ...organization, createdAt: at, suspendedAt: at },
+    });
+    await handToCarrier(job, sender);
+    expect(await statusOf(job)).toBe("sent");
+  });
+
+  it("says nothing when it is from a carrier that surely did not take it, and was asked before", async () => {
+    const job = await acceptedMessage();
+    const refusing = new ScriptedCarrier(async () => {
+      // It tells of what it has refused in both ways.
+      await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
+      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+    });
+    const route = [
+      { name: "alpha", carrier: refusing },
+      { name: "beta", carrier: new ScriptedCarrier(breakConnection, false) },
+    ];
+    await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+    expect(await recordOf(job)).toMatchObject({ carrier: "beta", deliveryStatus: "undelivered" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+    await handToCarrier(job, inOrder(route));
+    expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  });
+
+  it("says nothing of a message that nobody has been asked about", async () => {
+    const job = await acceptedMessage();
+    await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at: new Date().toISOString() });
+    const carrier = new ScriptedCarrier(accept);
+    await handToCarrier(job, inOrder([{ name: "alpha", carrier }]));
+    expect(carrier.received).toHaveLength(1);
+    expect(await statusOf(job)).toBe("sent");
+  });
 });
 
 it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
