@@ -135,7 +135,7 @@ async function bundleConsole(): Promise<void> {
     if (main === undefined) throw new Error(`the console has no main.${ending}`);
     return main.name;
   });
-  await putBeside("console/get-console", "index.html", named);
+  await writeFile(path.join(bundleFolder("console/get-console"), "index.html"), named);
 }
 
 /**

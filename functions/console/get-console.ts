@@ -2,6 +2,4 @@ import { consolePage } from "../../shared/console/files.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/console.ts";
 
-export const handler = publicEndpoint(routes.getConsole, async ({ headers }) =>
-  consolePage(headers["accept-encoding"]),
-);
+export const handler = publicEndpoint(routes.getConsole, async () => consolePage());

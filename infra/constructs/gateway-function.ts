@@ -315,6 +315,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.stage]: stage.name,
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
+    [environmentNames.docsEnabled]: String(stage.docsEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.prices]: stage.prices,

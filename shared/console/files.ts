@@ -1,3 +1,7 @@
+import { readFile } from "node:fs/promises";
+
+import type { ConsoleFeature } from "../contract/console.ts";
+import { config } from "../platform/config.ts";
 import { compressedFile } from "../platform/http/compressed-file.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
@@ -13,8 +17,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page of the console, which names the scripts and the style sheet that belong to it. */
-export async function consolePage(acceptEncoding: string | undefined): Promise<RawResponse> {
+/** The page of the console, which names the scripts and the style sheet that belong to it, and what the stage has. */
+export async function consolePage(): Promise<RawResponse> {
+  // It is shorter than what it would save to compress it.
+  const page = await readFile(new URL("./index.html", import.meta.url), "utf8");
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     // A new release has other files; whoever has the page asks whether there is one.
@@ -22,7 +28,15 @@ export async function consolePage(acceptEncoding: string | undefined): Promise<R
     "Content-Security-Policy": contentSecurityPolicy,
     "Cross-Origin-Opener-Policy": "same-origin",
   };
-  return compressedFile("index.html", headers, acceptEncoding);
+  return { headers, body: page.replace("{{features}}", features().join(" ")) };
+}
+
+/** What not every stage has, and the console speaks of: an API reference, and a carrier that sends nothing. */
+export function features(): ConsoleFeature[] {
+  return [
+    ...(config.docsEnabled() ? (["docs"] as const) : []),
+    ...(config.carrier() === "sandbox" ? (["sandbox"] as const) : []),
+  ];
 }
 
 /**

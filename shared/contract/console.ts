@@ -4,5 +4,8 @@ export const ConsoleFileParams = z.object({
   file: z.string().regex(/^[\w-]{1,60}\.(css|js)$/, "must be the name of a script or a style sheet"),
 });
 
+/** What a stage may have that the console speaks of. */
+export type ConsoleFeature = "docs" | "sandbox";
+
 /** The text of a page, a script or a style sheet. */
 export const ConsoleContent = z.string();

@@ -8,6 +8,7 @@ export const environmentNames = {
   webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
   secondFactorKeySecretId: "SECOND_FACTOR_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
+  docsEnabled: "DOCS_ENABLED",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
   prices: "PRICES",
@@ -66,6 +67,8 @@ export const config = {
   /** Of the key that the secrets of second factors are sealed with. */
   secondFactorKeySecretId: (): string => required(environmentNames.secondFactorKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
+  /** Whether the API reference is served. */
+  docsEnabled: (): boolean => required(environmentNames.docsEnabled) === "true",
   /** Whether an API key may manage keys where nothing is said about its scopes. */
   apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */

@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
 import { snippetsFor } from "../../functions/console/app/snippets.ts";
+import { PageMeta } from "../../shared/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { Customer, errorOf, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
@@ -36,6 +37,7 @@ afterEach(async ({ task }) => {
 it("a newcomer comes to the gateway's address, signs up, tops up, sends, and sees the message arrive", async () => {
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
+  const beganAtMs = performance.now();
   await page.goto(`${inject("baseUrl")}/`);
   await page.getByRole("link", { name: "Sign up" }).click();
   await visitor.heading("Sign up");
@@ -64,6 +66,11 @@ it("a newcomer comes to the gateway's address, signs up, tops up, sends, and see
   await page.getByRole("link", { name: "15005550000" }).click();
   await visitor.heading("Message to 15005550000");
   await page.getByText("Handed to the carrier").waitFor();
+  await page.getByText("Waiting for the receipt of the phone…").waitFor();
+  const tookSeconds = ((performance.now() - beganAtMs) / 1_000).toFixed(1);
+  process.stdout.write(
+    `From the address to the message that was sent, the clicking took ${tookSeconds} s.\n`,
+  );
   expect(new Set(visitor.requested.map((url) => new URL(url).origin))).toEqual(new Set([inject("baseUrl")]));
 });
 
@@ -374,6 +381,32 @@ it("writes a campaign, shows whom it reaches and what it costs, launches it and 
   });
 });
 
+it("says of a campaign to more contacts than it has looked at what it comes to at least", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.createContact({ body: { phoneNumber: "15005550010" } });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await page.route(/\/v1\/contacts\?/, async (route) => {
+    const response = await route.fetch();
+    const Contacts = z.object({ data: z.array(z.unknown()).length(1), meta: PageMeta });
+    const { data, meta } = Contacts.parse(await response.json());
+    await route.fulfill({
+      json: {
+        data: Array.from({ length: 10_000 }, () => data[0]),
+        meta: { ...meta, total: 23_000, nextCursor: "more" },
+      },
+    });
+  });
+  await visitor.open("campaigns/new", "New campaign");
+  await page.getByLabel("To all contacts").check();
+  await page.getByLabel("Message").fill("Hello");
+  await page.getByText("At least 10,000 messages, US$79.00").waitFor();
+  await page.getByText("That is for the newest 10,000 of 23,000 contacts.").waitFor();
+  await page.getByLabel("To all contacts").uncheck();
+  await page.getByText("Those of your newest 10,000 contacts.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+});
+
 it("writes a template with its preview, and sends it with values", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
@@ -588,6 +621,25 @@ it("has a link sent to those who have forgotten their password", async () => {
   await page.getByRole("button", { name: "Send me the link" }).click();
   await page.getByText("an email with the link is on its way").waitFor();
   expect(await visitor.violations()).toEqual([]);
+});
+
+it("speaks of no API reference and no sandbox where the stage has none", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  const link = page.getByRole("link", { name: "API reference" });
+  expect(await link.getAttribute("href")).toBe(`${inject("baseUrl")}/docs`);
+  await visitor.open("send", "Send a message");
+  const hint = page.getByText("15005550000");
+  expect(await hint.count()).toBe(1);
+  await page.route("**/console", async (route) => {
+    const response = await route.fetch();
+    const text = (await response.text()).replace("docs sandbox", "");
+    await route.fulfill({ response, body: text });
+  });
+  await page.reload();
+  await visitor.heading("Send a message");
+  expect([await link.count(), await hint.count()]).toEqual([0, 0]);
 });
 
 it("can be used with the keyboard alone", async () => {

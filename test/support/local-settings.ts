@@ -10,6 +10,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.webhookKeySecretId]: "webhook-key",
   [environmentNames.secondFactorKeySecretId]: "second-factor-key",
   [environmentNames.topUpEnabled]: "true",
+  [environmentNames.docsEnabled]: "true",
   [environmentNames.webhookTargets]: "any",
   [environmentNames.carrier]: "sandbox",
   [environmentNames.prices]: "sample",

@@ -11,7 +11,7 @@ import { amountText, countText, Money } from "./money.tsx";
 import { Notice } from "./notice.tsx";
 import { Facts } from "./page.tsx";
 
-/** Contacts that are looked at; beyond that the sums are said to be those of the first ones. */
+/** Contacts that are looked at, a hundred a request; where there are more, the sums are said to be the least. */
 const maxLookedAt = 10_000;
 
 /** Reads the prices of segments. */
@@ -22,11 +22,11 @@ async function readPrices(): Promise<Prices> {
   return prices;
 }
 
-/** The contacts, newest first, and how many there are. `isWanted` ends it when nobody waits for them any more. */
+/** The newest contacts, and how many there are. `isWanted` ends it when nobody waits for them any more. */
 async function readContacts(
   onProgress: (read: number, total: number) => void,
   isWanted: () => boolean,
-): Promise<{ contacts: readonly Contact[]; total: number }> {
+): Promise<Pick<AudienceData, "contacts" | "isAll" | "total">> {
   const contacts: Contact[] = [];
   let total = 0;
   let cursor: string | undefined;
@@ -37,12 +37,14 @@ async function readContacts(
     cursor = meta.nextCursor;
     onProgress(contacts.length, total);
   } while (cursor !== undefined && contacts.length < maxLookedAt && isWanted());
-  return { contacts, total };
+  return { contacts, total, isAll: cursor === undefined };
 }
 
 /** All that a reckoning needs, read once for as long as the view is open. */
-interface AudienceData {
+export interface AudienceData {
   readonly contacts: readonly Contact[];
+  /** Whether these are all that there are. */
+  readonly isAll: boolean;
   readonly total: number;
   readonly prices: Prices;
 }
@@ -61,11 +63,8 @@ export function useAudienceData(): { data: AudienceData | undefined; error: unkn
     const say = (read: number, total: number): void => {
       progress.value = `${countText(read)} of ${countText(total, "contact")} read…`;
     };
-    const [{ contacts, total }, prices] = await Promise.all([
-      readContacts(say, () => isWanted.value),
-      readPrices(),
-    ]);
-    return { contacts, total, prices };
+    const [contacts, prices] = await Promise.all([readContacts(say, () => isWanted.value), readPrices()]);
+    return { ...contacts, prices };
   }, []);
   return { data, error, progress: progress.value };
 }
@@ -96,6 +95,7 @@ export function AudienceCost({
   return (
     <div class="audience" aria-live="polite">
       <p class="figure">
+        {data.isAll ? "" : "At least "}
         {countText(messages, "message")}, <Money amount={cost} />
       </p>
       <Facts
@@ -114,12 +114,13 @@ export function AudienceCost({
           ],
         ]}
       />
-      {data.total > maxLookedAt ? (
-        <p class="muted">
-          Of the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}.
+      {data.isAll ? null : (
+        <p>
+          That is for the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}. What
+          the others cost comes on top.
         </p>
-      ) : null}
-      {messages === 0 ? (
+      )}
+      {messages === 0 && data.isAll ? (
         <Notice tone="info">
           Nobody would get it. <a href="#/contacts/import">Import contacts</a>, or choose others.
         </Notice>

@@ -4,8 +4,10 @@ import type { JSX } from "preact";
 import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/accounts.ts";
 import { Scope } from "../../../../shared/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
+import { has } from "../features.ts";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
+import { DocsLink } from "../parts/docs-link.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { ChoiceField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -170,11 +172,9 @@ function Created({ created }: { created: CreatedApiKey }): JSX.Element {
         ])}
       />
       <p class="muted">
-        Replace ACME by a sender ID of yours. All else is in the{" "}
-        <a href={`${baseUrl}/docs`} target="_blank" rel="noopener">
-          API reference ↗
-        </a>
-        .
+        Replace ACME by a sender ID of yours
+        {has("sandbox") ? "." : ", and 15005550000 by the number of a phone."}{" "}
+        <DocsLink>All else is in the API reference</DocsLink>
       </p>
     </Section>
   );

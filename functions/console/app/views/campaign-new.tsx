@@ -7,10 +7,11 @@ import { MessageType } from "../../../../shared/contract/sms.ts";
 import type { Template } from "../../../../shared/contract/templates.ts";
 import { problemOf } from "../../../../shared/templates/render.ts";
 import { api } from "../api.ts";
-import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
+import { AudienceCost, useAudienceData, type AudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { countText } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { isoOf } from "../parts/time.tsx";
@@ -90,7 +91,7 @@ export function NewCampaign(): JSX.Element {
                 legend="Or to those with one of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
                 chosen={tags}
-                {...(allTags.length === 0 ? { hint: "None of your contacts has a tag." } : {})}
+                hint={hintOf(allTags, source.data)}
               />
             )}
             <TextField
@@ -134,6 +135,15 @@ export function NewCampaign(): JSX.Element {
       </div>
     </Page>
   );
+}
+
+function hintOf(
+  tags: readonly (readonly [string, number])[],
+  data: AudienceData | undefined,
+): string | undefined {
+  if (data === undefined) return undefined;
+  if (!data.isAll) return `Those of your newest ${countText(data.contacts.length)} contacts.`;
+  return tags.length === 0 ? "None of your contacts has a tag." : undefined;
 }
 
 function TemplatePicker({

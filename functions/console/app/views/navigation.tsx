@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
-import { api, baseUrl } from "../api.ts";
+import { api } from "../api.ts";
+import { DocsLink } from "../parts/docs-link.tsx";
 import { here } from "../router.ts";
 import { forgetSession, session } from "../session.ts";
 
@@ -88,9 +89,7 @@ export function Navigation(): JSX.Element {
           ))}
         </nav>
         <div class="account">
-          <a href={`${baseUrl}/docs`} target="_blank" rel="noopener">
-            API reference ↗
-          </a>
+          <DocsLink>API reference</DocsLink>
           <p class="who" dir="auto">
             <strong>{organization?.name}</strong>
             <span>{user?.email}</span>

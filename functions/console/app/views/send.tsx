@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
 import { api, messageOf } from "../api.ts";
+import { has } from "../features.ts";
 import { CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
@@ -65,7 +66,7 @@ export function Send(): JSX.Element {
               type="tel"
               autocomplete="off"
               placeholder="+1 500 555 0000"
-              hint="With the country code. To try the sandbox, 15005550000 is always sent."
+              hint={`With the country code.${has("sandbox") ? " To try the sandbox, 15005550000 is always sent." : ""}`}
             />
             <TextField
               form={form}

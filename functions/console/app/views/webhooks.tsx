@@ -2,8 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
 import { EventName, type CreatedWebhook } from "../../../../shared/contract/webhooks.ts";
-import { api, baseUrl } from "../api.ts";
+import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
+import { DocsLink } from "../parts/docs-link.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { ChoiceField, Form, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -74,9 +75,7 @@ export function Webhooks(): JSX.Element {
           empty={
             <Empty title="No webhooks yet">
               <p>Without one, your server has to ask what became of each message.</p>
-              <a href={`${baseUrl}/docs`} target="_blank" rel="noopener">
-                How calls look and are verified ↗
-              </a>
+              <DocsLink>How calls look and are verified</DocsLink>
             </Empty>
           }
         />
