@@ -5,6 +5,14 @@ import { localRegion } from "../../infra/local/template.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
+let synthesized: ReturnType<typeof synthesizeLocalStack> | undefined;
+
+/** The local stack, synthesized once for all suites of a run. */
+export async function localStack(): ReturnType<typeof synthesizeLocalStack> {
+  synthesized ??= synthesizeLocalStack();
+  return synthesized;
+}
+
 /**
  * Starts a gateway that a benchmark has for itself, with its data in memory. What the benchmark does with the project's
  * own code and the AWS SDK goes to this gateway's table and queues.
@@ -12,7 +20,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 export async function startBenchmarkGateway(
   options: Partial<Pick<LocalGatewayOptions, "interceptor" | "log">> = {},
 ): Promise<LocalGateway> {
-  const assembly = await synthesizeLocalStack();
+  const assembly = await localStack();
   const gateway = await startLocalGateway({ log: () => undefined, ...options, ...assembly, port: 0 });
   process.env["AWS_REGION"] = localRegion;
   process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;

@@ -7,6 +7,7 @@ import { coldStartSuite } from "./cold-start.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
 import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
+import { growthSuiteOf } from "./growth.ts";
 import { benchmarkIsolation } from "./isolation.ts";
 import { loadSuiteAgainst } from "./load.ts";
 import { peersSuite } from "./peers.ts";
@@ -43,7 +44,15 @@ program
   .option("--json", "print the figures as one JSON array")
   .option("--quick", "measure less of it, in under a minute")
   .action(async (options: FigureOptions) => {
-    await report([capacitySuite, ...suites.map(({ suite }) => suite), loadSuiteAgainst(undefined)], options);
+    await report(
+      [
+        capacitySuite,
+        ...suites.map(({ suite }) => suite),
+        loadSuiteAgainst(undefined),
+        growthSuiteOf(undefined),
+      ],
+      options,
+    );
   });
 
 for (const { name, description, suite } of suites) {
@@ -59,6 +68,15 @@ withFigureOptions(
     .option("--against <folder>", "another checkout with its packages, measured in turns with this one"),
 ).action(async ({ against }: { against?: string }, command: Command) =>
   report([loadSuiteAgainst(against)], command.optsWithGlobals()),
+);
+
+withFigureOptions(
+  program
+    .command("growth")
+    .description("whether calls cost more for an organisation that has more of everything")
+    .option("--messages <count>", "messages of the large organisation", Number),
+).action(async ({ messages }: { messages?: number }, command: Command) =>
+  report([growthSuiteOf(messages)], command.optsWithGlobals()),
 );
 
 program

@@ -20,7 +20,7 @@ import { newWallet } from "../../shared/wallet/record.ts";
 /** DynamoDB takes so many in one request. */
 const maxBatch = 25;
 
-/** Writes items by batches, a few of them side by side. */
+/** Writes items by batches. */
 export class RowWriter {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
@@ -49,7 +49,7 @@ export class RowWriter {
 }
 
 /** What an organisation has beside its wallet, and how many messages its wallet has paid for. */
-export interface OrganizationSize {
+interface OrganizationSize {
   readonly contactCount: number;
   readonly campaignCount: number;
   readonly messageCount: number;

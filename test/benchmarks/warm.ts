@@ -97,8 +97,8 @@ export const warmSuite: Suite = async ({ isQuick }, note) => {
       bundleUrl: pathToFileURL(definition.bundleFile).href,
       event,
       answers: recorder.answersOf(definition.name),
-      rounds: isQuick ? 5 : 15,
-      callsPerRound: Math.ceil((isQuick ? 200 : 500) / count),
+      rounds: isQuick ? 3 : 15,
+      callsPerRound: Math.ceil((isQuick ? 100 : 300) / count),
     });
     if (answer.statusCode !== status || (answer.batchItemFailures ?? []).length > 0) {
       throw new Error(`${what}: the function has not done its work, but answered ${JSON.stringify(answer)}`);

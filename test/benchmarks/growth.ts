@@ -1,0 +1,238 @@
+import type { CampaignRecord } from "../../shared/campaigns/record.ts";
+import { createClient, type Client } from "../../shared/client.ts";
+import { contactPuts, type ContactRecord } from "../../shared/contacts/record.ts";
+import { newMessage } from "../../shared/messages/accept.ts";
+import { messageKey, type MessageRecord } from "../../shared/messages/record.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import type { Put } from "../../shared/platform/table/table.ts";
+import { onePrice } from "../support/prices.ts";
+import { median, type Figure, type Suite } from "./figures.ts";
+import { startBenchmarkGateway } from "./gateway.ts";
+import { Meter, sumOf, type Usage } from "./meter.ts";
+import { organizationPuts, RowWriter } from "./rows.ts";
+
+// `npm run bench -- growth`: whether a customer's calls cost more as there is more of everything: a large organisation
+// beside a small one, in turns. The embedded DynamoDB writes a few thousand items a second at the most, so that a million
+// messages take many minutes: `--messages 1000000` asks for them.
+
+const largeMessages = 100_000;
+const quickMessages = 10_000;
+const smallMessages = 1_000;
+
+/** What the project has set itself: the calls of the large organisation cost so much more at the most. */
+const flat = 1.2;
+
+/** Items that are made at once. */
+const chunkSize = 1_000;
+
+/** @param messages of the large organisation; its contacts are a tenth of them, its campaigns a hundredth */
+export function growthSuiteOf(messages: number | undefined): Suite {
+  return async ({ isQuick }, note) => {
+    const meter = new Meter();
+    const gateway = await startBenchmarkGateway(meter);
+    await meter.watch(gateway);
+    const writer = new RowWriter(gateway.dynamodbEndpoint, gateway.stack.table.name);
+    const large = messages ?? (isQuick ? quickMessages : largeMessages);
+    const customers: Customer[] = [];
+    for (const count of [smallMessages, large]) {
+      note(`growth: writing ${count} messages`);
+      customers.push(await openCustomer(gateway.url, writer, count));
+    }
+    writer.close();
+    const figures: Figure[] = [];
+    const rounds = isQuick ? 7 : 51;
+    for (const [what, call] of Object.entries(calls)) {
+      note(`growth: ${what}`);
+      const isSend = what === "a send";
+      const [ofSmall, ofLarge] = await measure(meter, customers, { call, rounds, isSend });
+      if (ofSmall === undefined || ofLarge === undefined) throw new Error(`${what} was not measured`);
+      const add = (name: string, unit: string, valueOf: (cost: Cost) => number): void =>
+        void figures.push(
+          {
+            suite: "growth",
+            what: `${what}, ${smallMessages} messages: ${name}`,
+            value: valueOf(ofSmall),
+            unit,
+          },
+          {
+            suite: "growth",
+            what: `${what}, ${large} messages: ${name}`,
+            value: valueOf(ofLarge),
+            unit,
+            atMost: flat * valueOf(ofSmall),
+          },
+        );
+      add("write units", "units", ({ writeUnits }) => writeUnits);
+      add("read units", "units", ({ readUnits }) => readUnits);
+      add("median", "ms", ({ medianMs }) => medianMs);
+    }
+    await gateway.stop();
+    return figures;
+  };
+}
+
+interface Customer {
+  readonly client: Client;
+  /** Ids in the middle of all that there are. */
+  readonly messageId: string;
+  readonly contactId: string;
+  readonly campaignId: string;
+}
+
+const calls: Readonly<Record<string, (customer: Customer) => Promise<unknown>>> = {
+  "first page of messages": async ({ client }) => client.listSms(),
+  "later page of messages": async ({ client, messageId }) =>
+    client.listSms({ query: { cursor: cursorAt(messageId) } }),
+  "a message": async ({ client, messageId }) => client.getSms({ params: { id: messageId } }),
+  "first page of contacts": async ({ client }) => client.listContacts(),
+  "later page of contacts": async ({ client, contactId }) =>
+    client.listContacts({ query: { cursor: cursorAt(contactId) } }),
+  "first page of campaigns": async ({ client }) => client.listCampaigns(),
+  "later page of campaigns": async ({ client, campaignId }) =>
+    client.listCampaigns({ query: { cursor: cursorAt(campaignId) } }),
+  "a campaign": async ({ client, campaignId }) => client.getCampaign({ params: { id: campaignId } }),
+  "the dashboard": async ({ client }) => client.getDashboardStats(),
+  "a send": async ({ client }) =>
+    client.sendSms({ body: { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" } }),
+};
+
+/** The cursor of the page behind an item, as `platform/table/page.ts` makes it. */
+function cursorAt(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+interface Cost extends Pick<Usage, "readUnits" | "writeUnits"> {
+  /** How long the customer waited. */
+  readonly medianMs: number;
+}
+
+interface Repeated {
+  readonly call: (customer: Customer) => Promise<unknown>;
+  readonly rounds: number;
+  readonly isSend: boolean;
+}
+
+/** What a call of each customer costs with all that follows from it. */
+async function measure(
+  meter: Meter,
+  customers: readonly Customer[],
+  { call, rounds, isSend }: Repeated,
+): Promise<readonly Cost[]> {
+  const measured = customers.map((customer) => ({ customer, usages: [] as Usage[], tookMs: [] as number[] }));
+  for (const { customer } of measured) await call(customer);
+  await meter.settle();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { customer, usages, tookMs } of measured) {
+      meter.take();
+      const startedAt = performance.now();
+      await call(customer);
+      tookMs.push(performance.now() - startedAt);
+      // What only reads has nothing that follows from it.
+      if (isSend) await meter.settle();
+      usages.push(sumOf([...meter.take().byFunction.values()]));
+    }
+  }
+  return measured.map(({ usages, tookMs }) => {
+    const { readUnits, writeUnits } = sumOf(usages);
+    return { readUnits: readUnits / rounds, writeUnits: writeUnits / rounds, medianMs: median(tookMs) };
+  });
+}
+
+async function openCustomer(baseUrl: string, writer: RowWriter, messageCount: number): Promise<Customer> {
+  // Also a small one has several pages of each.
+  const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
+  const size = { messageCount, contactCount, campaignCount };
+  const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
+  await writer.write(puts);
+  return {
+    client: createClient({ baseUrl, credential: secret }),
+    messageId: await writeMany(writer, messageCount, () => messageRows(organizationId)),
+    contactId: await writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
+    campaignId: await writeMany(writer, campaignCount, () => campaignRows(organizationId)),
+  };
+}
+
+/** The rows of one thing, with its id. */
+interface Rows {
+  readonly id: string;
+  readonly puts: readonly Put[];
+}
+
+/** @returns the id in the middle */
+async function writeMany(writer: RowWriter, count: number, rowsOf: (index: number) => Rows): Promise<string> {
+  let middle = "";
+  for (let start = 0; start < count; start += chunkSize) {
+    const length = Math.min(chunkSize, count - start);
+    const chunk = Array.from({ length }, (_, index) => rowsOf(start + index));
+    await writer.write(chunk.flatMap(({ puts }) => puts));
+    middle = chunk.find((_, index) => start + index === Math.floor(count / 2))?.id ?? middle;
+  }
+  return middle;
+}
+
+function messageRows(organizationId: string): Rows {
+  const queuedAt = new Date();
+  const request = { to: "15005550000", message: "hello", senderId: "ADASHOP", language: "English" } as const;
+  const record: MessageRecord = {
+    ...newMessage(organizationId, request, { queuedAt, prices: onePrice }),
+    status: "sent",
+    attempts: 1,
+    sentAt: queuedAt.toISOString(),
+  };
+  return { id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
+}
+
+function contactRows(organizationId: string, index: number): Rows {
+  const createdAt = new Date().toISOString();
+  const record: ContactRecord = {
+    entity: "contact",
+    id: newId("con"),
+    organizationId,
+    phoneNumber: String(15_000_000_000 + index),
+    tags: [],
+    attributes: {},
+    optedOut: false,
+    createdAt,
+    updatedAt: createdAt,
+  };
+  const [contact, number] = contactPuts(record);
+  return { id: record.id, puts: [contact, number] };
+}
+
+/** A campaign that is over, with its counters. */
+function campaignRows(organizationId: string): Rows {
+  const createdAt = new Date().toISOString();
+  const record: CampaignRecord = {
+    entity: "campaign",
+    id: newId("cmp"),
+    organizationId,
+    name: "Spring",
+    status: "completed",
+    message: "hello",
+    audience: { all: true },
+    senderId: "ADASHOP",
+    language: "English",
+    messageType: "marketing",
+    createdAt,
+    startedAt: createdAt,
+    endedAt: createdAt,
+    position: "",
+    lastMessageIds: [],
+    accepted: 100,
+    chargedMicros: 790_000,
+    skippedOptedOut: 0,
+    skippedUnrenderable: 0,
+    skippedUnknown: 0,
+    skippedDestinationNotAllowed: 0,
+    skippedDestinationNotPriced: 0,
+  };
+  const counts = { entity: "messageCounts", accepted: 100, sent: 100, changes: 200, closedAt: createdAt };
+  return {
+    id: record.id,
+    puts: [
+      { put: { ...keys.campaign(organizationId, record.id), ...record } },
+      { put: { ...keys.campaignCounts(organizationId, record.id), ...counts } },
+    ],
+  };
+}
