@@ -11,15 +11,10 @@ import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./mailbox.ts";
 import { localAccountId, type CorsConfiguration } from "./template.ts";
+import { Turns } from "./turns.ts";
 
 /** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
 const maxBodyBytes = 10 * 1024 * 1024;
-
-/**
- * Requests that are answered side by side; others wait for their turn. The calls of a function share one thread here: if
- * it served more of them at once, the answers of DynamoDB would wait for it until the SDK has given them up.
- */
-const maxSideBySide = 16;
 
 /** How long a stop waits for the answers that are under way. */
 const drainTimeoutMs = 5_000;
@@ -55,12 +50,7 @@ export class HttpApi {
   #cors: CorsConfiguration | undefined;
   #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
-  #sideBySide = 0;
-  /**
-   * What lets those begin who wait for their turn, by who calls: each has one before anybody has another. In AWS nobody
-   * waits for another's requests, for each has an instance of its own.
-   */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #turns = new Turns();
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
@@ -105,11 +95,6 @@ export class HttpApi {
     this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
   }
 
-  /** How many requests wait for their turn. */
-  get waitingRequests(): number {
-    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
-  }
-
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -147,7 +132,7 @@ export class HttpApi {
       if (match === undefined) return answer(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
       const result = FunctionResponse.parse(
-        await this.#inTurn(headers.authorization ?? "", async () => match.route.invoke(event)),
+        await this.#turns.take(headers.authorization ?? "", async () => match.route.invoke(event)),
       );
       response
         .writeHead(result.statusCode, {
@@ -160,31 +145,6 @@ export class HttpApi {
       if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
       else answer(response, 500, "Internal Server Error");
     }
-  }
-
-  async #inTurn<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#sideBySide === maxSideBySide) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.set(caller, [...(this.#waiting.get(caller) ?? []), resolve]);
-      });
-    } else {
-      this.#sideBySide += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#nextInTurn();
-      if (next === undefined) this.#sideBySide -= 1;
-      else next();
-    }
-  }
-
-  #nextInTurn(): (() => void) | undefined {
-    const [caller = "", [next, ...others] = []] = this.#waiting.entries().next().value ?? [];
-    // Whoever has had a turn stands behind all others who wait.
-    this.#waiting.delete(caller);
-    if (others.length > 0) this.#waiting.set(caller, others);
-    return next;
   }
 
   #match(method: string, path: string): Match | undefined {

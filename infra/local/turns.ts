@@ -1,0 +1,71 @@
+import { secondMs } from "../../shared/platform/clock.ts";
+
+/**
+ * Requests that are answered side by side; others wait for their turn. The calls of a function share one thread here: if
+ * it served more of them at once, the answers of DynamoDB would wait for it until the SDK has given them up.
+ */
+const maxSideBySide = 16;
+
+/**
+ * How many of those are one caller's while others call too. In AWS nobody waits for another's requests, for each has an
+ * instance of its own; here they share the machine.
+ */
+const maxBesideOthers = 2;
+
+/** Who has asked for nothing for so long is none of those who call. */
+const callsForMs = secondMs;
+
+interface Caller {
+  atWork: number;
+  readonly waiting: (() => void)[];
+  lastAtMs: number;
+}
+
+/** Lets requests begin, so many side by side, each caller once before anybody again. */
+export class Turns {
+  readonly #nowMs: () => number;
+  /** Whoever has had a turn stands behind all others. */
+  readonly #callers = new Map<string, Caller>();
+  #atWork = 0;
+
+  constructor(nowMs: () => number = performance.now.bind(performance)) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Does some work of a caller when it is its turn. */
+  async take<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const caller = this.#callers.get(name) ?? { atWork: 0, waiting: [], lastAtMs: 0 };
+    this.#callers.set(name, caller);
+    const turn = Promise.withResolvers<void>();
+    caller.waiting.push(turn.resolve);
+    caller.lastAtMs = this.#nowMs();
+    this.#begin();
+    await turn.promise;
+    try {
+      return await work();
+    } finally {
+      caller.atWork -= 1;
+      this.#atWork -= 1;
+      this.#begin();
+    }
+  }
+
+  #begin(): void {
+    const longAgoMs = this.#nowMs() - callsForMs;
+    for (const [name, { atWork, waiting, lastAtMs }] of this.#callers) {
+      if (atWork + waiting.length === 0 && lastAtMs < longAgoMs) this.#callers.delete(name);
+    }
+    const maxOfOne = this.#callers.size === 1 ? maxSideBySide : maxBesideOthers;
+    // Who is put behind the others comes up once more, for as long as there is room.
+    for (const [name, caller] of this.#callers) {
+      if (this.#atWork === maxSideBySide) return;
+      const begin = caller.atWork < maxOfOne ? caller.waiting.shift() : undefined;
+      if (begin === undefined) continue;
+      caller.atWork += 1;
+      this.#atWork += 1;
+      this.#callers.delete(name);
+      this.#callers.set(name, caller);
+      begin();
+    }
+  }
+}
