@@ -18,8 +18,8 @@ const deployedStage = {
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   test: {
-    // Two, also where vitest would leave a core free: the tests mostly wait for the gateway.
-    maxWorkers: 2,
+    // More than a small machine has cores: the tests mostly wait, for the gateway and for time to pass.
+    maxWorkers: 4,
     // They end what hangs. The longest test takes an eighth of it where nothing else keeps the machine busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
