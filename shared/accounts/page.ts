@@ -1,5 +1,5 @@
 import { minPasswordCharacters } from "../contract/accounts.ts";
-import { hashSource } from "../platform/http/content-security.ts";
+import { inlinePage } from "../platform/http/inline-page.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
@@ -91,17 +91,7 @@ input { box-sizing: border-box; font: inherit; padding: 0.4em; width: 100%; }
 button { font: inherit; padding: 0.4em 1em; }
 `;
 
-const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Account</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-</head>
-<body>
-<h1>Account</h1>
+const body = `<h1>Account</h1>
 <form hidden>
 <p id="of-firstName" hidden><label for="firstName">First name</label>
 <input id="firstName" autocomplete="given-name" maxlength="100" disabled></p>
@@ -112,30 +102,10 @@ const html = `<!doctype html>
 <p><button></button></p>
 </form>
 <p id="message" role="status"></p>
-<noscript>This page needs JavaScript.</noscript>
-<script>${script}</script>
-</body>
-</html>
-`;
+<noscript>This page needs JavaScript.</noscript>`;
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `script-src ${hashSource(script)}`,
-  `style-src ${hashSource(style)}`,
-  "img-src data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const page = inlinePage({ title: "Account", style, script, body });
 
 export function accountPage(): RawResponse {
-  return {
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "Cache-Control": "public, max-age=300",
-      "Content-Security-Policy": contentSecurityPolicy,
-    },
-    body: html,
-  };
+  return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
 }

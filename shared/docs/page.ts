@@ -1,4 +1,4 @@
-import { hashSource } from "../platform/http/content-security.ts";
+import { inlinePage } from "../platform/http/inline-page.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
@@ -35,45 +35,17 @@ body { margin: 0; }
 .swagger-ui .parameters-col_name { min-width: 150px; }
 `;
 
-const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>SMS gateway: API reference</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-<style>${style}</style>
-</head>
-<body>
-<main id="reference"></main>
-<noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same without.</noscript>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script>${script}</script>
-</body>
-</html>
-`;
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `script-src 'self' ${hashSource(script)}`,
-  `style-src 'self' ${hashSource(style)}`,
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const page = inlinePage({
+  title: "SMS gateway: API reference",
+  style,
+  script,
+  files: { style: "docs/swagger-ui.css", script: "docs/swagger-ui-bundle.js" },
+  body: `<main id="reference"></main>
+<noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same without.</noscript>`,
+});
 
 export function docsPage(): RawResponse {
-  return {
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "Cache-Control": "public, max-age=300",
-      "Content-Security-Policy": contentSecurityPolicy,
-    },
-    body: html,
-  };
+  return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
 }
 
 /** Leads whoever opens the gateway's address to the console, or to this page. */

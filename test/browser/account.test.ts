@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 
 import { call, Customer, password } from "../support/api.ts";
-import { launchBrowser } from "../support/browser.ts";
+import { launchBrowser, watch, type Watched } from "../support/browser.ts";
 import { linkIn } from "../support/emails.ts";
 
 let browser: Browser;
@@ -12,18 +12,10 @@ beforeAll(async () => {
 afterAll(async () => browser.close());
 
 let page: Page;
-/** What the page asked for, and what went wrong in it. */
-let requested: string[];
-let complaints: string[];
+let watched: Watched;
 beforeEach(async () => {
-  requested = [];
-  complaints = [];
   page = await browser.newPage();
-  page.on("request", (request) => requested.push(`${request.method()} ${request.url()}`));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
+  watched = watch(page);
 });
 afterEach(async () => page.close());
 
@@ -43,13 +35,13 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.getByRole("link", { name: link }).click();
   await page.getByRole("button", { name: "Verify the email" }).waitFor();
   // What is behind the # is in no request, and no longer in the address.
-  expect(requested.filter((each) => each.includes("usr_"))).toEqual([]);
-  expect(requested.filter((each) => each.startsWith("POST"))).toEqual([]);
+  expect(watched.requested.filter((each) => each.includes("usr_"))).toEqual([]);
+  expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
   await page.getByRole("button").click();
   await said("Your email is verified.");
   expect(await page.getByRole("button").count()).toBe(0);
-  expect(complaints).toEqual([]);
+  expect(watched.complaints).toEqual([]);
 
   // The same tab, in which nothing but what is behind the # changes.
   await page.goto(link);
@@ -72,7 +64,7 @@ it("a link sets a new password, and says what is wrong with one", async () => {
   await said("Your password is set");
   expect(await logIn(customer, password)).toBe(401);
   expect(await logIn(customer, newPassword)).toBe(200);
-  expect(complaints.filter((each) => !each.includes("400"))).toEqual([]);
+  expect(watched.complaints.filter((each) => !each.includes("400"))).toEqual([]);
 });
 
 it("an invitation asks for names and a password", async () => {
@@ -89,7 +81,7 @@ it.each(["", "#", "#verify", "#verify=", "#constructor=1", "#__proto__=1", "#oth
     await page.goto(`${inject("baseUrl")}/account${fragment}`);
     await said("This page is for links in emails.");
     expect(await page.getByRole("button").count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(watched.complaints).toEqual([]);
   },
 );
 

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import path from "node:path";
 
-import { chromium, type Browser } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 
 const browserNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -20,6 +20,26 @@ async function findBrowser(): Promise<string> {
     }
   }
   throw new Error(`these tests need one of ${browserNames.join(", ")} on the PATH`);
+}
+
+/** What goes on in a page. */
+export interface Watched {
+  /** What it asks for, such as `GET http://127.0.0.1:3000/docs`. */
+  readonly requested: readonly string[];
+  /** Errors and warnings, breaches of its security policy among them. */
+  readonly complaints: readonly string[];
+}
+
+/** Notes what goes on in a page from now on. */
+export function watch(page: Page): Watched {
+  const requested: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requested.push(`${request.method()} ${request.url()}`));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  return { requested, complaints };
 }
 
 /** Starts the first browser on the PATH. */

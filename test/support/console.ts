@@ -7,6 +7,7 @@ import { inject } from "vitest";
 import * as z from "zod";
 
 import { password } from "./api.ts";
+import { watch, type Watched } from "./browser.ts";
 
 /** Where the screenshots of the console go, for people to look at. */
 const screensFolder = path.join(".build", "screens");
@@ -33,21 +34,12 @@ type Pixels = z.infer<typeof Pixels>;
 export class ConsoleVisitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors and warnings of the page, breaches of its security policy among them. */
-  readonly complaints: string[] = [];
-  /** What the page asked for. */
-  readonly requested: string[] = [];
+  readonly watched: Watched;
 
   private constructor(context: BrowserContext, page: Page) {
     this.context = context;
     this.page = page;
-    page.on("request", (request) => this.requested.push(request.url()));
-    page.on("pageerror", (error) => this.complaints.push(error.message));
-    page.on("console", (message) => {
-      if (message.type() !== "error" && message.type() !== "warning") return;
-      // The browser says of each answer that is no success that it is none; those the console shows itself.
-      if (!message.text().startsWith("Failed to load resource")) this.complaints.push(message.text());
-    });
+    this.watched = watch(page);
   }
 
   /** Opens the console for somebody whom nobody knows there. */
@@ -161,6 +153,8 @@ export class ConsoleVisitor {
   /** @throws Error when something went wrong in the page, a breach of its security policy for instance */
   async leave(): Promise<void> {
     await this.context.close();
-    if (this.complaints.length > 0) throw new Error(`the page complained: ${this.complaints.join("; ")}`);
+    // The browser says of each answer that is no success that it is none; those the console shows itself.
+    const complaints = this.watched.complaints.filter((each) => !each.startsWith("Failed to load resource"));
+    if (complaints.length > 0) throw new Error(`the page complained: ${complaints.join("; ")}`);
   }
 }

@@ -32,21 +32,15 @@ const Mailbox = z.object({
   data: z.array(z.object({ to: z.array(z.string()), subject: z.string(), text: z.string() })),
 });
 
-/** The text of an email with a subject that the gateway of all tests has sent to an address, once it has come. */
-export async function textOfEmail(to: string, subject: string): Promise<string> {
+/** The link in an email with a subject that the gateway of all tests has sent to an address, once it has come. */
+export async function linkIn(to: string, subject: string): Promise<string> {
   return vi.waitFor(async () => {
     const { data } = Mailbox.parse(await (await fetch(`${inject("baseUrl")}/mailbox.json`)).json());
     const found = data.find((email) => email.to.includes(to) && email.subject === subject);
-    if (found === undefined) throw new Error("the email has not come yet");
-    return found.text;
+    const link = /https?:\S+/.exec(found?.text ?? "")?.[0];
+    if (link === undefined) throw new Error("the email has not come yet");
+    return link;
   }, patience);
-}
-
-/** The link in such an email. */
-export async function linkIn(to: string, subject: string): Promise<string> {
-  const link = /https?:\S+/.exec(await textOfEmail(to, subject))?.[0];
-  if (link === undefined) throw new Error("the email has no link");
-  return link;
 }
 
 /** The token in the link of an email. */
