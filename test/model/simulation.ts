@@ -59,7 +59,7 @@ import { isLow, newWallet, spreadOrganization, WalletRecord } from "../../shared
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
-import { only } from "../support/carriers.ts";
+import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { MemoryTable } from "./memory-table.ts";
 
 /*
@@ -143,6 +143,11 @@ export async function simulate(
   }
 }
 
+/** A carrier that notes how often it took each message; what it recognises it takes once. */
+interface CountingCarrier extends Carrier {
+  readonly taken: Map<string, number>;
+}
+
 class World {
   // Shortly before midnight, when what may be spent in a day is reckoned anew.
   timeMs = Date.parse(`${firstDay}T23:40:00Z`);
@@ -158,7 +163,8 @@ class World {
   /** What all debits of a day took, in micro-units. */
   readonly spentMicros = new Map<string, number>();
   toppedUp = 0;
-  readonly carrier: Carrier & { readonly sent: Map<string, number> };
+  /** The carriers of the one route, in their order. */
+  readonly #carriers: readonly { readonly name: string; readonly carrier: CountingCarrier }[];
   /** Whether messages that came to their end are forgotten in their time. */
   readonly messageRetentionDays: string;
   /** In how many parts the messages are kept. */
@@ -177,7 +183,10 @@ class World {
   constructor(choices: readonly number[], mutation: Mutation | undefined) {
     this.#choices = choices;
     this.#mutation = mutation;
-    this.carrier = this.#newCarrier(this.choose(2) === 0);
+    this.#carriers = ["alpha", "beta"].map((name) => ({
+      name,
+      carrier: this.#newCarrier(this.choose(2) === 0),
+    }));
     this.#parts = this.choose(2) === 0 ? 1 : 3;
     this.messageRetentionDays = this.choose(2) === 0 ? "" : "45";
   }
@@ -374,7 +383,7 @@ class World {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
     else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
     else {
-      const ended = await handToCarrier(MessageJob.parse(job), only(this.carrier));
+      const ended = await handToCarrier(MessageJob.parse(job), inOrder(this.#carriers));
       if (ended !== undefined) await countOutcomes([ended]);
     }
   }
@@ -541,10 +550,10 @@ class World {
     return strategy.maxUnheardAttempts;
   }
 
-  #newCarrier(deduplicates: boolean): Carrier & { readonly sent: Map<string, number> } {
-    const sent = new Map<string, number>();
+  #newCarrier(deduplicates: boolean): CountingCarrier {
+    const taken = new Map<string, number>();
     return {
-      sent,
+      taken,
       deduplicates,
       send: async ({ reference }: OutgoingMessage): Promise<HandOff> => {
         await this.turn();
@@ -552,7 +561,8 @@ class World {
         if (behaviour === 1) return { outcome: "tryLater" };
         if (behaviour === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
         if (behaviour === 3) throw new Error("the carrier did not take it");
-        if (!deduplicates || !sent.has(reference)) sent.set(reference, (sent.get(reference) ?? 0) + 1);
+        const id = messageIdIn(reference);
+        if (!deduplicates || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
         await this.turn();
         if (behaviour === 4) throw new Error("the carrier took it and broke");
         return { outcome: "accepted", carrierReference: reference };
@@ -631,7 +641,9 @@ class World {
       const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
       if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
       if (status === "queued") problems.push(`${id} never came to an end`);
-      if ((this.carrier.sent.get(id) ?? 0) > 1) problems.push(`${id} was sent more than once`);
+      const taken = this.#carriers.reduce((sum, { carrier }) => sum + (carrier.taken.get(id) ?? 0), 0);
+      if (taken > 1) problems.push(`${id} was taken ${taken} times`);
+      if (taken === 0 && status === "sent") problems.push(`${id} is sent, and no carrier has it`);
     }
     for (const [id, times] of this.debits)
       if (times > 1) problems.push(`debit ${id} was applied ${times} times`);
