@@ -77,6 +77,9 @@ it("a signature of Twilio's is the one of its own documentation, and no other", 
   const url = "https://mycompany.com/myapp.php?foo=1&bar=2";
   const signature = "RSOYDt4T1cUTdK1PDd93/VVr8B8=";
   expect(isSignedByTwilio({ url, fields, signature }, "12345")).toBe(true);
+  // A form has its fields in any order, and the signature has them by their names.
+  const turned = Object.fromEntries(Object.entries(fields).toReversed());
+  expect(isSignedByTwilio({ url, fields: turned, signature }, "12345")).toBe(true);
   expect(isSignedByTwilio({ url, fields, signature }, "12346")).toBe(false);
   expect(isSignedByTwilio({ url, fields: { ...fields, Digits: "1235" }, signature }, "12345")).toBe(false);
   expect(isSignedByTwilio({ url: `${url}3`, fields, signature }, "12345")).toBe(false);
