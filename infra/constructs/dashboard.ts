@@ -89,10 +89,10 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
-    graph("Table, log-ins and records", [
+    graph("Table, log-ins, prices and records", [
       tableThrottles(table),
       tableErrors(table),
-      ...counted("FailedLogins", "UnreadableRecords"),
+      ...counted("FailedLogins", "PricesNotRead", "UnreadableRecords"),
     ]),
   );
   return dashboard;

@@ -222,6 +222,18 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     threshold: 1,
   });
   alarms.add({
+    kind: "prices-not-read",
+    means:
+      "Functions cannot read the prices: they go by the last for a quarter of an hour, then sends end in 503, and what goes " +
+      "out has no cost.",
+    firstStep: "See the error: the table is throttled, or a row of the prices cannot be read.",
+    command: tailOf(alarms, "api", '{ $.event = "prices.not_read" }'),
+    metric: countedMetric(stage, "PricesNotRead"),
+    threshold: 1,
+    // One look that fails is made up for by the next.
+    stretches: 2,
+  });
+  alarms.add({
     kind: "unreadable-records",
     means:
       "A record in the table has a shape that this release does not know: lists leave it out, to get it alone is a 500.",

@@ -24,6 +24,8 @@ export const metricNames = [
   "FailedReconciliations",
   // Places where a ledger does not add up.
   "InconsistentLedgers",
+  // Looks at the prices that failed.
+  "PricesNotRead",
   // What the reconciler found and made good.
   "RefundedMicros",
   "RequeuedMessages",

@@ -2,6 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { RateCard } from "./rate-card.ts";
 import { findCurrentVersion, readRateCard } from "./record.ts";
 import { sampleCard } from "./sample-card.ts";
@@ -50,10 +51,11 @@ export async function currentRateCard(): Promise<RateCard> {
     known = await own.known;
     return known.card;
   } catch (error) {
+    log.warn("prices.not_read", { error });
+    countMetrics({ PricesNotRead: 1 });
     if (usable === undefined || atMs - usable.readAtMs > maxAgeMs) {
       throw new ApiError("UNAVAILABLE", { cause: error });
     }
-    log.warn("prices.not_read", { error });
     known = { ...usable, lookAgainAtMs: atMs + retryMs };
     return usable.card;
   }

@@ -7,9 +7,11 @@ import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { config } from "../../shared/platform/config.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { findPresentCard } from "../../shared/prices/cost.ts";
 import { debitWallet } from "../../shared/wallet/charge.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
@@ -156,6 +158,12 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
       values: { ":wrong": 5 },
     });
     await reconcile();
+  },
+  PricesNotRead: async () => {
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    vi.spyOn(config, "tableName").mockReturnValue("nothing-here");
+    expect(await findPresentCard()).toBeUndefined();
+    writeMetrics();
   },
   RefundedMicros: loseDebit,
   RequeuedMessages: async () => {
