@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import type { MessageRecord } from "../../shared/messages/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { expireMessages, openEnds, readBooks, readCarrier, type Books } from "./books.ts";
 import { problemsOf } from "./checks.ts";
@@ -8,8 +9,8 @@ import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
 import { World } from "./world.ts";
 
 /*
- * A day of traffic on an AWS that loses, delays, repeats and refuses, with functions that are ended and a carrier that is
- * out for an hour. `CHAOS_SEED` gives the same traffic and the same odds again, though threads never meet in quite the
+ * A day of traffic on an AWS that loses, delays, repeats and refuses, with functions that are ended, a carrier that is out
+ * for an hour, and a route to two others of which each takes, refuses, hangs, answers late or dies. `CHAOS_SEED` gives the same traffic and the same odds again, though threads never meet in quite the
  * same way; `CHAOS_SEEDS` runs so many seeds, `CHAOS_SENDS` makes a run shorter.
  */
 
@@ -44,7 +45,7 @@ const forgottenAfterMs = 8 * dayMs;
 const alarming = /"event":"ledger\.|in one chain of calls/;
 const alarms: string[] = [];
 /** Messages of this run and of those before it, which share the gateway. */
-const messageIds = new Set<string>();
+const allMessages = new Map<string, MessageRecord>();
 
 let world: World;
 beforeAll(async () => {
@@ -70,8 +71,10 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
     // This one runs out of money again and again.
     await traffic.addTenant({ balance: 0.1, contacts: 1, campaigns: 0, hasWebhook: true });
     world.aws.becomeUnreliable(randomFrom(seed));
+    world.carriers.becomeUnreliable(randomFrom(seed + 2));
     const outageEndedAt = await liveThroughChaos(traffic);
     world.aws.becomeReliable();
+    world.carriers.becomeReliable();
     const books = await settle(traffic);
     const problems = await allProblems(books);
     print(summary(traffic, books, performance.now() - startedAt));
@@ -81,8 +84,11 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
     expect(patient.filter(({ sentAt = "" }) => sentAt >= outageEndedAt).length).toBeGreaterThan(
       patientCount / 2,
     );
+    // Carriers refused and put off, and others were asked.
+    expect(world.carriers.passedOn).toBeGreaterThanOrEqual(Math.floor(sendCount / 1_000));
   } finally {
     world.aws.becomeReliable();
+    world.carriers.becomeReliable();
     await traffic.stop();
   }
 });
@@ -142,9 +148,10 @@ async function allProblems(books: ReadonlyMap<Tenant, Books>): Promise<string[]>
   const carrier = await readCarrier();
   for (const [tenant, its] of books) {
     problems.push(...(await problemsOf(tenant, its, carrier)));
-    for (const { id } of its.messages) messageIds.add(id);
+    for (const message of its.messages) allMessages.set(message.id, message);
   }
-  const strangers = [...carrier.keys()].filter((id) => !messageIds.has(id));
+  problems.push(...world.carriers.problemsOf([...allMessages.values()]));
+  const strangers = [...carrier.keys()].filter((id) => !allMessages.has(id));
   for (const id of strangers) problems.push(`the carrier has ${id}, which is no message`);
   const parked = await world.deadLetters();
   if (parked > 0) problems.push(`${parked} jobs are in dead-letter queues`);
@@ -172,6 +179,7 @@ function summary(traffic: Traffic, books: ReadonlyMap<Tenant, Books>, durationMs
     `messages: ${list(sizes(states))}`,
     `of ${patient.length} that the carrier put off, ${patient.filter(({ status }) => status === "queued").length} are stuck`,
     `faults: ${list(counts)}`,
+    `two carriers: ${list(world.carriers.counts)}; ${world.carriers.passedOn} messages came to the second`,
     `write units a message: ${(units / messages.length).toFixed(1)}; by function: ${list([...writeUnits].map(([name, each]) => [name, Math.round(each)]))}`,
   ].join("\n");
 }

@@ -5,6 +5,7 @@ import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { openEnds, type Books } from "./books.ts";
+import { isRouted } from "./carriers.ts";
 import {
   isDefinite,
   patientNumbers,
@@ -96,9 +97,10 @@ function isRefusal(status: number): boolean {
   return status >= 400 && isDefinite(status);
 }
 
-/** What was sent was taken by the carrier, what failed was refused by it, and what was cancelled it never saw. */
+/** What was sent was taken by the sandbox, what failed was refused by it, and what was cancelled it never saw. */
 function carrierProblems({ messages }: Books, carrier: ReadonlyMap<string, number>): string[] {
-  return messages.flatMap((message) => {
+  const ofSandbox = messages.filter(({ to }) => !isRouted(to));
+  return ofSandbox.flatMap((message) => {
     const problem = carrierProblem(message, carrier.get(message.id) ?? 0);
     return problem === undefined ? [] : [`${message.id} to ${message.to} is ${message.status}, ${problem}`];
   });

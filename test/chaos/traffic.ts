@@ -4,6 +4,7 @@ import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { Customer, dataOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { routedPrefix } from "./carriers.ts";
 import { between, oneOf, randomFrom, type Random } from "./random.ts";
 
 /** Numbers that the sandbox puts off at first, so that they can wait for a carrier to come back. */
@@ -18,6 +19,12 @@ const acceptedNumbers: readonly string[] = [
   "15005550008",
   "15005550009",
 ];
+
+/** Numbers of the two carriers, which do with them what they want. */
+const routedNumbers: readonly string[] = Array.from(
+  { length: 5 },
+  (_, index) => `${routedPrefix}770090012${index}`,
+);
 
 /** Requests that are under way at once. */
 const concurrency = 16;
@@ -130,7 +137,7 @@ export class Traffic {
   async sendSome(count: number): Promise<void> {
     await this.#sideBySide(count, async () => {
       const send = this.#newSend(
-        oneOf(this.#random, [...acceptedNumbers, ...patientNumbers, ...refusedNumbers]),
+        oneOf(this.#random, [...acceptedNumbers, ...patientNumbers, ...refusedNumbers, ...routedNumbers]),
       );
       const isCancelled = send.scheduledAt !== undefined && this.#random() < 0.4;
       const isRepeated = this.#random() < 0.2;

@@ -8,6 +8,7 @@ import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { localAccountId } from "../../infra/local/template.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
+import { Carriers } from "./carriers.ts";
 import { UnreliableAws } from "./unreliable-aws.ts";
 
 /**
@@ -20,20 +21,30 @@ const hiddenSeconds = 4;
 const restTimeoutMs = 180_000;
 const restPollMs = 50;
 
-/** A gateway on an unreliable AWS, and the clock that its functions go by. */
+interface WorldParts {
+  readonly gateway: LocalGateway;
+  readonly aws: UnreliableAws;
+  readonly carriers: Carriers;
+  readonly clock: { aheadMs: number };
+  readonly assemblyFolder: string;
+}
+
+/** A gateway on an unreliable AWS with unreliable carriers, and the clock that its functions go by. */
 export class World {
   readonly gateway: LocalGateway;
   readonly aws: UnreliableAws;
+  readonly carriers: Carriers;
   readonly #sqs: SQSClient;
   readonly #clock: { aheadMs: number };
   readonly #assemblyFolder: string;
 
-  private constructor(gateway: LocalGateway, aws: UnreliableAws, clock: { aheadMs: number }, folder: string) {
-    this.gateway = gateway;
-    this.aws = aws;
-    this.#clock = clock;
-    this.#assemblyFolder = folder;
-    this.#sqs = new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
+  private constructor(parts: WorldParts) {
+    this.gateway = parts.gateway;
+    this.aws = parts.aws;
+    this.carriers = parts.carriers;
+    this.#clock = parts.clock;
+    this.#assemblyFolder = parts.assemblyFolder;
+    this.#sqs = new SQSClient({ endpoint: parts.gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
   }
 
   /** Starts it, and leads the project's own code to its table. */
@@ -51,12 +62,14 @@ export class World {
     const gateway = await startLocalGateway({ ...assembly, port: 0, log, interceptor: aws.interceptor });
     process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
     process.env[environmentNames.tableName] = gateway.stack.table.name;
-    return new World(gateway, aws, clock, assembly.assemblyFolder);
+    const carriers = await Carriers.start();
+    return new World({ gateway, aws, carriers, clock, assemblyFolder: assembly.assemblyFolder });
   }
 
   async stop(): Promise<void> {
     this.#sqs.destroy();
     await this.gateway.stop();
+    await this.carriers.stop();
     await rm(this.#assemblyFolder, { recursive: true });
   }
 

@@ -12,7 +12,7 @@ interface Asked {
   readonly body: string;
 }
 
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+type Answer = (response: ServerResponse, request: IncomingMessage, body: string) => void;
 
 /** A carrier of ours over real HTTP, which answers as it is told. */
 export class HttpCarrier {
@@ -42,7 +42,7 @@ export class HttpCarrier {
     response.on("error", () => undefined);
     const body = await text(request);
     this.asked.push({ method, url: new URL(request.url ?? "", this.url), headers, body });
-    this.answer(response, request);
+    this.answer(response, request, body);
   }
 }
 
