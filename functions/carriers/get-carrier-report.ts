@@ -5,5 +5,5 @@ import * as routes from "../../shared/routes/carriers.ts";
 const takeReport = reportTaker();
 
 export const handler = publicEndpoint(routes.getCarrierReport, async ({ query, ...call }) =>
-  takeReport({ ...call, query, fields: query }),
+  takeReport({ ...call, query, reports: [query] }),
 );

@@ -5,5 +5,5 @@ import * as routes from "../../shared/routes/carriers.ts";
 const takeReport = reportTaker();
 
 export const handler = publicEndpoint(routes.postCarrierReport, async ({ body, ...call }) =>
-  takeReport({ ...call, fields: body }),
+  takeReport({ ...call, reports: Array.isArray(body) ? body : [body] }),
 );

@@ -30,7 +30,7 @@ const ReplyJob = z.object({
 
 /** What a call of a carrier has become, once it is understood. */
 const ReportJob = z.discriminatedUnion("kind", [ReceiptJob, ReplyJob]);
-type ReportJob = z.infer<typeof ReportJob>;
+export type ReportJob = z.infer<typeof ReportJob>;
 
 /** What the queue of reports carries: those of calls, and what AWS itself puts there. */
 export const QueuedReport = z.union([ReportJob, AwsNotification]);

@@ -6,12 +6,12 @@ import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 import { newId } from "../platform/ids.ts";
-import { enqueue } from "../platform/jobs/queue.ts";
+import { enqueueAll } from "../platform/jobs/queue.ts";
 import { readAuthToken } from "./auth-token.ts";
 import { httpReports } from "./http.ts";
 import { kannelReports } from "./kannel.ts";
 import { messageOf } from "./reference.ts";
-import { reportJob } from "./report-job.ts";
+import { reportJob, type ReportJob } from "./report-job.ts";
 import type { Fields, ReportReader } from "./report.ts";
 import { isSignedByTwilio, twilioReports } from "./twilio.ts";
 
@@ -19,8 +19,8 @@ import { isSignedByTwilio, twilioReports } from "./twilio.ts";
 export interface CarrierCall {
   readonly params: { readonly carrier: string; readonly report: Report };
   readonly query: { readonly token?: string | undefined; readonly reference?: string | undefined };
-  /** What the call says, in the carrier's own fields. */
-  readonly fields: Fields;
+  /** What the call says, in the carrier's own fields; a carrier may gather several reports in one call. */
+  readonly reports: readonly Fields[];
   readonly method: string;
   readonly path: string;
   readonly queryString: string;
@@ -36,8 +36,9 @@ const nothing: RawResponse = {
 /**
  * Takes what carriers report: looks whether it is one of ours who calls, understands the call, and queues what it says.
  * The carriers are known for half a minute, so that a call takes one write, onto the queue.
- * @returns takes one call. It throws ApiError NOT_FOUND for whoever is no carrier, VALIDATION_ERROR for what cannot be
- *   understood; neither says more, nor does the log
+ * @returns takes one call. It throws ApiError NOT_FOUND for whoever is no carrier, VALIDATION_ERROR where nothing can be
+ *   understood; neither says more, nor does the log. Of several reports those that cannot be understood are passed over:
+ *   the carrier would bring all of them again and again
  */
 export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
   const carriers = watchCarriers();
@@ -47,8 +48,10 @@ export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
       throw new ApiError("NOT_FOUND");
     }
     const reader = readerOf(carrier);
-    if (call.params.report === "receipts") await takeReceipt(carrier, reader, call);
-    else await takeReply(carrier, reader, call);
+    const read = call.params.report === "receipts" ? readReceipt : readReply;
+    const understood = call.reports.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
+    if (understood.length === 0) throw notUnderstood();
+    await enqueueAll(understood.flatMap((report) => (report === "not the end" ? [] : reportJob(report))));
     return nothing;
   };
 }
@@ -65,10 +68,13 @@ function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is Ca
 async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<boolean> {
   if (carrier.settings.kind !== "twilio") return true;
   const { callbackBaseUrl, callbackSecretId } = carrier;
+  const [fields, ...others] = call.reports;
+  // A signature is over the fields of one.
+  if (fields === undefined || others.length > 0) return false;
   if (call.method !== "POST" || callbackBaseUrl === undefined || callbackSecretId === undefined) return false;
   const { "x-twilio-signature": signature = "" } = call.headers;
   const url = `${callbackBaseUrl}${call.path}?${call.queryString}`;
-  return isSignedByTwilio({ url, fields: call.fields, signature }, await readAuthToken(callbackSecretId));
+  return isSignedByTwilio({ url, fields, signature }, await readAuthToken(callbackSecretId));
 }
 
 /** What understands the calls of a carrier. Some kinds report nothing in this way. */
@@ -86,35 +92,43 @@ function readerOf({ settings }: CarrierRecord): ReportReader {
   }
 }
 
-async function takeReceipt(
-  carrier: CarrierRecord,
-  { receipt: read }: ReportReader,
-  call: CarrierCall,
-): Promise<void> {
-  const receipt = read(call.fields);
-  const message = messageOf(receipt?.reference ?? call.query.reference);
-  if (receipt === undefined || message === undefined) throw notUnderstood();
-  const { status, errorCode } = receipt;
-  // What is not the end is said of every message, and changes nothing that anybody sees.
-  if (status === "pending") return;
-  const at = now().toISOString();
-  await enqueue(reportJob({ kind: "receipt", carrier: carrier.name, ...message, status, errorCode, at }));
+/** One report, and the call that it came with. */
+interface ReportOfCall {
+  readonly call: CarrierCall;
+  readonly fields: Fields;
 }
 
-async function takeReply(
+/** What is not the end is said of every message, and changes nothing that anybody sees. */
+type Understood = ReportJob | "not the end";
+
+function readReceipt(
+  carrier: CarrierRecord,
+  { receipt: read }: ReportReader,
+  { call, fields }: ReportOfCall,
+): Understood | undefined {
+  const receipt = read(fields);
+  // The address of the call is one message's; of several each says by itself which it is about.
+  const ofCall = call.reports.length === 1 ? call.query.reference : undefined;
+  const message = messageOf(receipt?.reference ?? ofCall);
+  if (receipt === undefined || message === undefined) return undefined;
+  const { status, errorCode } = receipt;
+  if (status === "pending") return "not the end";
+  const at = now().toISOString();
+  return { kind: "receipt", carrier: carrier.name, ...message, status, errorCode, at };
+}
+
+function readReply(
   carrier: CarrierRecord,
   { reply: read }: ReportReader,
-  call: CarrierCall,
-): Promise<void> {
-  const reply = read(call.fields);
-  if (reply === undefined) throw notUnderstood();
+  { fields }: ReportOfCall,
+): Understood | undefined {
+  const reply = read(fields);
+  if (reply === undefined) return undefined;
   const reportId = newId("inb");
   // Where a carrier has no ids, whatever it brings is new.
   const { carrierId = reportId } = reply;
   const receivedAt = now().toISOString();
-  await enqueue(
-    reportJob({ kind: "reply", ...reply, reportId, carrierId, carrier: carrier.name, receivedAt }),
-  );
+  return { kind: "reply", ...reply, reportId, carrierId, carrier: carrier.name, receivedAt };
 }
 
 function notUnderstood(): ApiError {

@@ -17,11 +17,20 @@ export const CarrierReportQuery = z.looseObject({
     .meta({ description: "Of receipts: our reference of the message." }),
 });
 
-export const CarrierReportBody = z.looseObject({}).meta({
-  id: "CarrierReportBody",
-  description: "What a carrier reports, in its own fields.",
-  examples: [{ MessageSid: "SM0123456789abcdef0123456789abcdef", MessageStatus: "delivered" }],
-});
+const CarrierReport = z
+  .looseObject({})
+  .meta({ id: "CarrierReport", description: "What a carrier reports, in its own fields." });
+
+/** Carriers that gather reports send so many at the most. */
+const maxReports = 500;
+
+export const CarrierReportBody = z
+  .union([CarrierReport, z.array(CarrierReport).min(1).max(maxReports)])
+  .meta({
+    id: "CarrierReportBody",
+    description: "A report, or a list of them.",
+    examples: [{ MessageSid: "SM0123456789abcdef0123456789abcdef", MessageStatus: "delivered" }],
+  });
 
 /** Nothing: where a carrier takes the answer for one to the phone, this is none. */
 export const CarrierReportAnswer = z.string().meta({ id: "CarrierReportAnswer" });

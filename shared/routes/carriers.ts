@@ -30,6 +30,7 @@ export const postCarrierReport = {
   query: CarrierReportQuery,
   body: CarrierReportBody,
   form: true,
+  list: true,
   status: 200,
   data: CarrierReportAnswer,
   raw: ["text/xml"],

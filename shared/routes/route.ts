@@ -29,6 +29,8 @@ interface Columns {
   readonly body?: z.ZodType;
   /** Whether the body may also come as a form (`application/x-www-form-urlencoded`). */
   readonly form?: true;
+  /** Whether the body may be an array, too. */
+  readonly list?: true;
   /** How large the body may be, 64 KB where nothing is said. */
   readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;

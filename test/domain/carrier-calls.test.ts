@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from "node:crypto";
 
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { mockClient } from "aws-sdk-client-mock";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { reportTaker, type CarrierCall } from "../../shared/carrier-reports/take.ts";
@@ -54,7 +54,7 @@ function callOf(fields: Readonly<Record<string, string>>, changes: Partial<Carri
   return {
     params: { carrier: name, report: "receipts" },
     query,
-    fields,
+    reports: [fields],
     method: "POST",
     path,
     queryString,
@@ -95,7 +95,7 @@ it("a call of Twilio's is taken when it has the token and the signature, and not
     },
   ]);
   await expect(take(callOf(fields))).rejects.toMatchObject(notFound);
-  const changed = { ...signed(fields), fields: { ...fields, MessageStatus: "delivered" } };
+  const changed = { ...signed(fields), reports: [{ ...fields, MessageStatus: "delivered" }] };
   await expect(take(changed)).rejects.toMatchObject(notFound);
   await expect(take(signed(fields, { query: { token: "guess", reference } }))).rejects.toMatchObject(
     notFound,
@@ -140,6 +140,66 @@ it("what cannot be understood is refused without a word of it, in the answer or 
   );
   const lines = write.mock.calls.map(([line]) => String(line));
   expect(lines.filter((line) => /secret|third/.test(line))).toEqual([]);
+});
+
+describe("a list", () => {
+  const settings = {
+    kind: "http",
+    url: "http://10.0.0.5/",
+    answers: [{ meaning: "accepted", statuses: [200] }],
+    receipts: {
+      statusPath: "status",
+      delivered: ["DELIVERED"],
+      undelivered: ["FAILED"],
+      referencePath: "id",
+    },
+    replies: { fromPath: "from", toPath: "to", textPath: "text" },
+  };
+  const references = ["1", "2", "3"].map((digit) => `${reference.slice(0, -1)}${digit}`);
+
+  it("of receipts is taken one by one, but for what cannot be understood or is not the end", async () => {
+    await putCarrier(settings);
+    const [first, second, third] = references;
+    const reports = [
+      { id: first, status: "DELIVERED" },
+      { id: second, status: "ON ITS WAY" },
+      { id: "somebody else's", status: "DELIVERED" },
+      // The reference in the address is not for those that have none.
+      { status: "DELIVERED" },
+      { id: third, status: "FAILED" },
+    ];
+    await take(callOf({}, { reports }));
+    const jobs = await takeJobs("carrierReports");
+    const summaries = z.array(z.object({ messageId: z.string(), status: z.string() })).parse(jobs);
+    expect(summaries.map(({ messageId, status }) => `${messageId} ${status}`).toSorted()).toEqual([
+      `${first?.split(".")[1]} delivered`,
+      `${third?.split(".")[1]} undelivered`,
+    ]);
+  });
+
+  it("of more than a queue takes at once, and one of replies, are taken whole", async () => {
+    await putCarrier(settings);
+    const reports = Array.from({ length: 25 }, () => ({ id: references[0], status: "DELIVERED" }));
+    await take(callOf({}, { reports }));
+    expect(await takeJobs("carrierReports")).toHaveLength(25);
+    const replies = [1, 2].map((count) => ({ from: "447700900123", to: "90909", text: `reply ${count}` }));
+    await take(callOf({}, { params: { carrier: name, report: "replies" }, reports: replies }));
+    expect(await takeJobs("carrierReports")).toHaveLength(2);
+  });
+
+  it("of which nothing can be understood, and one of Twilio's, which no signature is for, is refused", async () => {
+    await putCarrier(settings);
+    await expect(take(callOf({}, { reports: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
+      notUnderstood,
+    );
+    name = `${name}-twilio`;
+    await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
+    take = reportTaker();
+    const fields = { MessageSid: "SM1", MessageStatus: "delivered" };
+    const call = signed(fields);
+    await expect(take({ ...call, reports: [fields, fields] })).rejects.toMatchObject(notFound);
+    expect(await takeJobs("carrierReports")).toEqual([]);
+  });
 });
 
 it("a reply goes onto the queue with the carrier's id, or where it has none with one of ours", async () => {

@@ -106,6 +106,21 @@ describe("a receipt", () => {
     }, patience);
   });
 
+  it("comes with others in a list, too, which is no empty one and none of anything else", async () => {
+    const [first, second] = [await waitingMessage(), await waitingMessage()];
+    const json = [first, second].map(({ reference }) => ({ status: "ok", reference }));
+    expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
+    for (const { id } of [first, second]) {
+      await vi.waitFor(async () => {
+        const { delivery } = await customer.client.getSms({ params: { id } });
+        expect(delivery?.status).toBe("delivered");
+      }, patience);
+    }
+    for (const wrong of [[], ["ok"], [json]]) {
+      expect(errorOf(await report(`${http}/receipts`, {}, { json: wrong }))).toEqual(invalid);
+    }
+  });
+
   it("of a message that is not there is taken, so that the carrier does not bring it again", async () => {
     const reference = `${customer.organizationId}.msg_01J00000000000000000000000`;
     expect((await report(`${kannel}/receipts`, { reference, type: "1" })).status).toBe(200);

@@ -39,7 +39,7 @@ function parse(schema: z.ZodType, value: unknown): unknown {
   throw new ApiError("VALIDATION_ERROR", { details: detailsOf(result.error) });
 }
 
-/** The JSON object in the request's body, or undefined when there is no body. */
+/** The JSON object in the request's body, or where the route takes one a list; undefined when there is no body. */
 function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
   if (event.body === undefined || event.body === "") return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
@@ -55,7 +55,7 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType)) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
   const body = parseJson(bytes);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  if (typeof body !== "object" || body === null || (Array.isArray(body) && route.list !== true)) {
     throw invalidBody("The body must be a JSON object.");
   }
   return body;
