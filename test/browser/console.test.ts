@@ -641,6 +641,9 @@ it("speaks of no API reference and no sandbox where the stage has none", async (
   await page.reload();
   await visitor.heading("Send a message");
   expect([await link.count(), await hint.count()]).toEqual([0, 0]);
+  await page.getByRole("button", { name: "Log out" }).click();
+  await visitor.heading("Log in");
+  expect(await link.count()).toBe(0);
 });
 
 it("can be used with the keyboard alone", async () => {

@@ -41,7 +41,7 @@ async function readContacts(
 }
 
 /** All that a reckoning needs, read once for as long as the view is open. */
-export interface AudienceData {
+interface AudienceData {
   readonly contacts: readonly Contact[];
   /** Whether these are all that there are. */
   readonly isAll: boolean;

@@ -8,7 +8,7 @@ export function DocsLink({ children }: { children: ComponentChildren }): JSX.Ele
   if (!has("docs")) return null;
   return (
     <a href={`${baseUrl}/docs`} target="_blank" rel="noopener">
-      {children} ↗
+      {children}&nbsp;↗
     </a>
   );
 }

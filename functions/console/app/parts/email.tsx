@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 
-/** An email address, which breaks before its @ where it needs two lines. */
+/** An email address, or what may be one, which breaks before its @ where it needs two lines. */
 export function Email({ of }: { of: string }): JSX.Element {
-  const at = of.lastIndexOf("@");
+  const at = Math.max(of.lastIndexOf("@"), 0);
   return (
-    <span class="break">
+    <span class="break email">
       {of.slice(0, at)}
       <wbr />
       {of.slice(at)}

@@ -32,8 +32,8 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
           keyOf={({ id }) => id}
           columns={[
             { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Who", show: (entry) => actorText(entry) },
-            { title: "What", show: ({ action }) => <code>{action}</code> },
+            { title: "Who", show: (entry) => <span class="break">{actorText(entry)}</span> },
+            { title: "What", show: ({ action }) => <Action of={action} /> },
             {
               title: "Outcome",
               show: ({ outcome, errorCode }) => (
@@ -54,6 +54,20 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
         />
       </div>
     </Page>
+  );
+}
+
+/** An action such as `POST /v1/sms/send`, which breaks before its slashes where it needs two lines. */
+function Action({ of }: { of: string }): JSX.Element {
+  return (
+    <code>
+      {of.split(/(?=\/)/).map((part) => (
+        <>
+          <wbr />
+          {part}
+        </>
+      ))}
+    </code>
   );
 }
 

@@ -6,8 +6,8 @@ import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { MessageType } from "../../../../shared/contract/sms.ts";
 import type { Template } from "../../../../shared/contract/templates.ts";
 import { problemOf } from "../../../../shared/templates/render.ts";
-import { api } from "../api.ts";
-import { AudienceCost, useAudienceData, type AudienceData } from "../parts/audience-cost.tsx";
+import { api, messageOf } from "../api.ts";
+import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
@@ -20,8 +20,8 @@ import { approvedSenderIds } from "../sender-ids.ts";
 import { given } from "../typed.ts";
 
 const kinds = [
-  ["marketing", "Marketing: not sent to those who opted out"],
-  ["transactional", "Transactional: an order, an appointment"],
+  ["marketing", "Marketing"],
+  ["transactional", "Transactional"],
   ["otp", "One-time code"],
 ] as const;
 
@@ -91,7 +91,7 @@ export function NewCampaign(): JSX.Element {
                 legend="Or to those with one of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
                 chosen={tags}
-                hint={hintOf(allTags, source.data)}
+                hint={hintOf(allTags, source)}
               />
             )}
             <TextField
@@ -101,7 +101,13 @@ export function NewCampaign(): JSX.Element {
               suggestions={approved.map((each) => each.senderId)}
               hint="Up to 11 letters and digits. Left empty, it comes from your default sender ID."
             />
-            <SelectField form={form} name="messageType" label="Kind" options={kinds} />
+            <SelectField
+              form={form}
+              name="messageType"
+              label="Kind"
+              options={kinds}
+              hint="Those who opted out are left out of either. Transactional is what people wait for, such as an order."
+            />
             <TextField
               form={form}
               name="scheduledAt"
@@ -139,9 +145,9 @@ export function NewCampaign(): JSX.Element {
 
 function hintOf(
   tags: readonly (readonly [string, number])[],
-  data: AudienceData | undefined,
+  { data, error, progress }: ReturnType<typeof useAudienceData>,
 ): string | undefined {
-  if (data === undefined) return undefined;
+  if (data === undefined) return error === undefined ? progress : messageOf(error);
   if (!data.isAll) return `Those of your newest ${countText(data.contacts.length)} contacts.`;
   return tags.length === 0 ? "None of your contacts has a tag." : undefined;
 }

@@ -39,7 +39,7 @@ export function Inbound(): JSX.Element {
           ]}
           empty={
             <Empty title="No replies yet">
-              <p>People can answer to a number that the operator of the gateway has given to you.</p>
+              <p>Ask the operator of the gateway for a number of your own, to which people can answer.</p>
             </Empty>
           }
         />

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 
+import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextField } from "../parts/form.tsx";
 import { LoginFields, useLoginForm } from "../parts/login-fields.tsx";
 import { Page } from "../parts/page.tsx";
@@ -26,7 +27,7 @@ export function Login(): JSX.Element {
         No account yet? <a href="#/sign-up">Sign up</a>
       </p>
       <p class="muted">
-        <a href="docs">API reference</a>
+        <DocsLink>API reference</DocsLink>
       </p>
     </Page>
   );

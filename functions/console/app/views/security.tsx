@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 
 import { api } from "../api.ts";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { Email } from "../parts/email.tsx";
 import { Form, PasswordField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -19,8 +20,8 @@ export function Security(): JSX.Element {
       <Section title="You">
         <Facts
           of={[
-            ["Email", user?.email],
-            ["Organisation", organization?.name],
+            ["Email", <Email of={user?.email ?? ""} />],
+            ["Organisation", <Email of={organization?.name ?? ""} />],
             ["User id", <code>{user?.id}</code>],
             ["Organisation id", <code>{organization?.id}</code>],
           ]}

@@ -51,7 +51,8 @@ export function SenderIds(): JSX.Element {
               title: "Sender ID",
               show: ({ senderId, isDefault }) => (
                 <>
-                  <strong>{senderId}</strong> {isDefault ? <span class="tag">default</span> : null}
+                  <strong class="whole">{senderId}</strong>{" "}
+                  {isDefault ? <span class="tag">default</span> : null}
                 </>
               ),
             },
@@ -90,7 +91,7 @@ export function SenderIds(): JSX.Element {
           ]}
           empty={
             <Empty title="No sender IDs yet">
-              <p>With one that is approved, messages need not say whom they come from.</p>
+              <p>Request one above. Once it is approved, messages need not say whom they come from.</p>
             </Empty>
           }
         />

@@ -106,13 +106,17 @@ function Edit({ template, load }: { template: TemplateRecord; load: Load<Templat
 /** A text with its placeholders named, or with values in their place; what is wrong with it, as it is typed. */
 function TemplatePreview({ body }: { body: string }): JSX.Element {
   const problem = problemOf(body);
-  const sample = Object.fromEntries(placeholdersOf(body).map((name) => [name, `‹${name}›`]));
   return (
     <>
-      <Preview sender="" text={textOf(body, sample)} />
+      <Preview sender="" text={textOf(body, namesIn(placeholdersOf(body)))} />
       {problem === undefined ? null : <Notice tone="bad">The text {problem}</Notice>}
     </>
   );
+}
+
+/** Values that name their placeholders. */
+function namesIn(placeholders: readonly string[]): Record<string, string> {
+  return Object.fromEntries(placeholders.map((name) => [name, `‹${name}›`]));
 }
 
 function textOf(body: string, values: Readonly<Record<string, string>>): string {
@@ -141,7 +145,8 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
     });
     announce("The message was accepted.");
   });
-  const text = textOf(template.body, valuesIn(form.values.value));
+  const values = valuesIn(form.values.value);
+  const missing = placeholders.filter((name) => values[name] === "");
   return (
     <div class="columns">
       <Form form={form} action="Send">
@@ -157,8 +162,11 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
         ))}
       </Form>
       <div>
-        <Preview sender={form.values.value["senderId"] ?? ""} text={text} />
-        <SegmentCount text={text} />
+        <Preview
+          sender={form.values.value["senderId"] ?? ""}
+          text={textOf(template.body, { ...values, ...namesIn(missing) })}
+        />
+        <SegmentCount text={textOf(template.body, values)} />
         {sent.value === undefined ? null : (
           <Notice tone="good">
             Accepted: <a href={`#/messages/${sent.value.id}`}>message to {sent.value.to}</a>

@@ -126,7 +126,7 @@ function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   return (
     <span>
       {lastStatus === undefined ? null : <strong>{lastStatus} </strong>}
-      {lastError === undefined ? null : `${lastError} `}
+      {lastError === undefined ? null : `${lastError}, `}
       <span class="muted">
         {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
         {nextAttemptAt === undefined || attempts === 0 ? null : (

@@ -57,7 +57,14 @@ export function Webhooks(): JSX.Element {
           pages={webhooks}
           keyOf={({ id }) => id}
           columns={[
-            { title: "Address", show: ({ id, url }) => <a href={`#/webhooks/${id}`}>{url}</a> },
+            {
+              title: "Address",
+              show: ({ id, url }) => (
+                <a class="break" href={`#/webhooks/${id}`}>
+                  {url}
+                </a>
+              ),
+            },
             {
               title: "State",
               show: ({ status, disabledReason }) => (
@@ -74,7 +81,7 @@ export function Webhooks(): JSX.Element {
           ]}
           empty={
             <Empty title="No webhooks yet">
-              <p>Without one, your server has to ask what became of each message.</p>
+              <p>Add one above. Without one, your server has to ask what became of each message.</p>
               <DocsLink>How calls look and are verified</DocsLink>
             </Empty>
           }
@@ -99,7 +106,7 @@ function NewWebhook({ onCreated }: { onCreated: (webhook: CreatedWebhook) => Pro
         name="url"
         label="Address of your endpoint"
         type="url"
-        placeholder="https://shop.example/sms-events"
+        placeholder="https://shop.example/sms"
       />
       <ChoiceField legend="Events" options={eventOptions} chosen={events} />
     </Form>
