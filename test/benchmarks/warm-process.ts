@@ -8,25 +8,24 @@ import type { WarmWork } from "./warm.ts";
 
 type Handler = (event: unknown, context: object) => Promise<unknown>;
 
-async function measure({ bundleUrl, event, answers, rounds, callsPerRound }: WarmWork): Promise<void> {
+async function measure(work: WarmWork): Promise<void> {
+  const { bundleUrl, event, answers, warmUpCalls, rounds, callsPerRound } = work;
   answerRequests(new Map(answers));
   const { handler }: { handler: Handler } = await import(bundleUrl);
   // What functions log is no part of it.
   process.stdout.write = () => true;
   const call = async (): Promise<unknown> =>
     handler(event, { awsRequestId: "1", getRemainingTimeInMillis: () => 10_000 });
-  const callOften = async (): Promise<unknown> => {
+  const callOften = async (times: number): Promise<unknown> => {
     let answer: unknown;
-    for (let calls = 0; calls < callsPerRound; calls += 1) answer = await call();
+    for (let calls = 0; calls < times; calls += 1) answer = await call();
     return answer;
   };
-  // Until the compiler has seen enough of it.
-  await callOften();
-  const answer = await callOften();
+  const answer = await callOften(warmUpCalls);
   const cpuMs: number[] = [];
   while (cpuMs.length < rounds) {
     const before = process.cpuUsage();
-    await callOften();
+    await callOften(callsPerRound);
     const { user, system } = process.cpuUsage(before);
     cpuMs.push((user + system) / 1_000 / callsPerRound);
   }

@@ -23,6 +23,7 @@ export interface WarmWork {
   readonly bundleUrl: string;
   readonly event: unknown;
   readonly answers: readonly (readonly [kind: string, answer: AwsResponse])[];
+  readonly warmUpCalls: number;
   readonly rounds: number;
   readonly callsPerRound: number;
 }
@@ -97,8 +98,10 @@ export const warmSuite: Suite = async ({ isQuick }, note) => {
       bundleUrl: pathToFileURL(definition.bundleFile).href,
       event,
       answers: recorder.answersOf(definition.name),
-      rounds: isQuick ? 3 : 15,
-      callsPerRound: Math.ceil((isQuick ? 100 : 300) / count),
+      // Until the compiler has seen enough of it.
+      warmUpCalls: Math.ceil((isQuick ? 200 : 600) / count),
+      rounds: isQuick ? 3 : 9,
+      callsPerRound: Math.ceil((isQuick ? 50 : 100) / count),
     });
     if (answer.statusCode !== status || (answer.batchItemFailures ?? []).length > 0) {
       throw new Error(`${what}: the function has not done its work, but answered ${JSON.stringify(answer)}`);
