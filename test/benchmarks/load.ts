@@ -173,8 +173,9 @@ async function measureWebhooks({ label, customer: { client } }: Side, count: num
   return { suite: "load", what: `${label}send to its webhook, median`, value: median(tookMs), unit: "ms" };
 }
 
-async function openOrganizations({ table }: ServedGateway, count: number): Promise<readonly string[]> {
-  const writer = new RowWriter(table.endpoint, table.name);
+async function openOrganizations(gateway: ServedGateway, count: number): Promise<readonly string[]> {
+  const { endpoint, name } = await gateway.table();
+  const writer = new RowWriter(endpoint, name);
   const organizations = Array.from({ length: count }, () => organizationPuts(1_000_000_000));
   await writer.write(organizations.flatMap(({ puts }) => puts));
   writer.close();

@@ -15,7 +15,8 @@ import { newId } from "../../shared/platform/ids.ts";
 /** A gateway as `npm start` runs it: in a process of its own, with its data on the disk. */
 export interface ServedGateway {
   readonly url: string;
-  readonly table: { readonly endpoint: string; readonly name: string };
+  /** Where its table is; a checkout of an earlier release may not say so. */
+  table(): Promise<{ readonly endpoint: string; readonly name: string }>;
   /** What its processes have used so far, and hold now. */
   usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
@@ -39,14 +40,16 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
     lines.on("line", (line) => line.includes("ready on") && resolve());
     exited.then(() => reject(new Error(`the gateway of ${folder} did not start`)), reject);
   });
-  const { dynamodb, outputs } = await readConnections(dataFolder);
-  const tableName = outputs.find(({ name }) => name === outputNames.tableName)?.value;
-  if (server.pid === undefined || tableName === undefined)
-    throw new Error("the gateway says too little of itself");
   const { pid } = server;
+  if (pid === undefined) throw new Error("the gateway has no process");
   return {
     url: `http://127.0.0.1:${port}`,
-    table: { endpoint: dynamodb, name: tableName },
+    table: async () => {
+      const { dynamodb, outputs } = await readConnections(dataFolder);
+      const name = outputs.find((output) => output.name === outputNames.tableName)?.value;
+      if (name === undefined) throw new Error("the stack does not say which table is its own");
+      return { endpoint: dynamodb, name };
+    },
     usage: async () => usageOf(pid),
     stop: async () => {
       process.off("exit", killAtExit);
