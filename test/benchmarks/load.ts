@@ -40,8 +40,11 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
     const measure = async (what: string, options: Round): Promise<void> => {
       const inTurns = sides.filter(({ label }) => options.isOnAll || label === "");
       for (const side of inTurns) {
-        note(`load: ${side.label}${what}`);
-        figures.push(...(await measureRound(side, what, options)));
+        const measured = await measureRound(side, what, options);
+        figures.push(...measured);
+        // A run that is ended early has said what it knows.
+        for (const { what: name, value, unit } of measured)
+          note(`load: ${name} ${value.toPrecision(3)} ${unit}`);
       }
     };
     const durationMs = isQuick ? 1_000 : 4_000;
