@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 
 import * as z from "zod";
-
-import { inlinePage } from "../../shared/platform/http/inline-page.ts";
 
 /** How many emails are kept; older ones go. */
 const maxEmails = 100;
@@ -75,14 +73,36 @@ export class Mailbox {
       this.#emails.length === 0
         ? "<p>No email was sent since the gateway started.</p>"
         : this.#emails.map(article).join("\n");
-    const page = inlinePage({
-      title: "Mailbox",
-      style,
-      body: `<h1>Mailbox</h1>
+    return {
+      headers: {
+        ...pageHeaders,
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": [
+          "default-src 'none'",
+          `style-src ${hashSource(style)}`,
+          "img-src data:",
+          "base-uri 'none'",
+          "form-action 'none'",
+          "frame-ancestors 'none'",
+        ].join("; "),
+      },
+      body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Mailbox</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<h1>Mailbox</h1>
 <p>What this gateway has sent by email, to whomever, the newest first. Nothing has left this machine.</p>
-${emails}`,
-    });
-    return { ...page, headers: { ...page.headers, ...pageHeaders } };
+${emails}
+</body>
+</html>
+`,
+    };
   }
 }
 
@@ -95,13 +115,13 @@ pre { font: inherit; overflow-wrap: anywhere; white-space: pre-wrap; }
 `;
 
 const pageHeaders = {
-  "Cache-Control": "no-store",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
 };
 
 function jsonPage(content: unknown): LocalPage {
-  const headers = { ...pageHeaders, "Content-Type": "application/json" };
+  const headers = { ...pageHeaders, "content-type": "application/json" };
   return { headers, body: JSON.stringify(content) };
 }
 
@@ -131,4 +151,9 @@ function escapeHtml(text: string): string {
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
+}
+
+/** What lets an inline style run under a policy that forbids all others. */
+function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

@@ -15,13 +15,7 @@ interface InlinePage {
 }
 
 /** Lays a page out, under a Content-Security-Policy that lets in what is its own, and nothing that got into its HTML. */
-export function inlinePage({
-  title,
-  style,
-  body,
-  script,
-  files,
-}: InlinePage): RawResponse & { body: string } {
+export function inlinePage({ title, style, body, script, files }: InlinePage): RawResponse {
   const own = files === undefined ? "" : "'self' ";
   const policy = [
     "default-src 'none'",
