@@ -42,7 +42,7 @@ const suites: readonly { readonly name: string; readonly description: string; re
 
 program
   .option("--json", "print the figures as one JSON array")
-  .option("--quick", "measure less of it, in under a minute")
+  .option("--quick", "measure less of it")
   .action(async (options: FigureOptions) => {
     await report(
       [
