@@ -1,5 +1,3 @@
-import { secondMs } from "../../shared/platform/clock.ts";
-
 /**
  * Requests that are answered side by side; others wait for their turn. The calls of a function share one thread here: if
  * it served more of them at once, the answers of DynamoDB would wait for it until the SDK has given them up.
@@ -13,7 +11,7 @@ const maxSideBySide = 16;
 const maxBesideOthers = 2;
 
 /** Who has asked for nothing for so long is none of those who call. */
-const callsForMs = secondMs;
+const callsForMs = 1_000;
 
 interface Caller {
   atWork: number;

@@ -31,11 +31,15 @@ export async function consolePage(): Promise<RawResponse> {
   return { headers, body: page.replace("{{features}}", features().join(" ")) };
 }
 
-/** What not every stage has, and the console speaks of: an API reference, and a carrier that sends nothing. */
+/**
+ * What not every stage has, and the console speaks of: an API reference, a carrier that sends nothing, and top-ups by the
+ * customer.
+ */
 export function features(): ConsoleFeature[] {
   return [
     ...(config.docsEnabled() ? (["docs"] as const) : []),
     ...(config.carrier() === "sandbox" ? (["sandbox"] as const) : []),
+    ...(config.topUpEnabled() ? (["top-up"] as const) : []),
   ];
 }
 

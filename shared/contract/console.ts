@@ -5,7 +5,7 @@ export const ConsoleFileParams = z.object({
 });
 
 /** What a stage may have that the console speaks of. */
-export type ConsoleFeature = "docs" | "sandbox";
+export type ConsoleFeature = "docs" | "sandbox" | "top-up";
 
 /** The text of a page, a script or a style sheet. */
 export const ConsoleContent = z.string();

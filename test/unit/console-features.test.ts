@@ -6,15 +6,17 @@ import { environmentNames } from "../../shared/platform/config.ts";
 afterEach(() => void vi.unstubAllEnvs());
 
 it.each([
-  ["true", "sandbox", ["docs", "sandbox"]],
-  ["false", "sandbox", ["sandbox"]],
-  ["true", "aws", ["docs"]],
-  ["false", "aws", []],
+  ["true", "sandbox", "true", ["docs", "sandbox", "top-up"]],
+  ["false", "sandbox", "false", ["sandbox"]],
+  ["true", "aws", "false", ["docs"]],
+  ["false", "aws", "true", ["top-up"]],
+  ["false", "aws", "false", []],
 ])(
-  "where the reference is served: %s, and the carrier is %s, the console has %j",
-  (docs, carrier, expected) => {
+  "where the reference is served: %s, the carrier is %s and customers top up: %s, the console has %j",
+  (docs, carrier, topUp, expected) => {
     vi.stubEnv(environmentNames.docsEnabled, docs);
     vi.stubEnv(environmentNames.carrier, carrier);
+    vi.stubEnv(environmentNames.topUpEnabled, topUp);
     expect(features()).toEqual(expected);
   },
 );

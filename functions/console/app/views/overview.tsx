@@ -6,6 +6,7 @@ import type { SenderIdRequest } from "../../../../shared/contract/sender-ids.ts"
 import type { Wallet } from "../../../../shared/contract/wallet.ts";
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
+import { has } from "../features.ts";
 import { DayChart } from "../parts/chart.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
@@ -144,6 +145,9 @@ function Attention(figures: Figures): JSX.Element | null {
   );
 }
 
+/** Where customers add no money themselves, they see in the wallet who does. */
+const topUpWords = has("top-up") ? "Top up" : "Look at the wallet";
+
 interface Point {
   readonly what: string;
   readonly detail?: ComponentChildren;
@@ -166,14 +170,14 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       what: "There is no money in the wallet.",
       detail: "Messages are paid for in advance.",
       href: "#/wallet",
-      action: "Top up",
+      action: topUpWords,
     });
   } else if (wallet.lowBalanceThreshold !== undefined && wallet.balance < wallet.lowBalanceThreshold) {
     points.push({
       what: "The balance is low.",
       detail: `It is below the ${amountText(wallet.lowBalanceThreshold)} that you set.`,
       href: "#/wallet",
-      action: "Top up",
+      action: topUpWords,
     });
   }
   if (wallet.dailySpendCap !== undefined && wallet.spentToday >= wallet.dailySpendCap) {

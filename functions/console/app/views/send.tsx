@@ -167,7 +167,8 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
         <p class="muted">Balance: {amountText(balance)}</p>
       ) : (
         <Notice tone="bad">
-          The balance of {amountText(balance)} does not cover it. <a href="#/wallet">Top up the wallet</a>
+          The balance of {amountText(balance)} does not cover it.{" "}
+          <a href="#/wallet">{has("top-up") ? "Top up the wallet" : "Look at the wallet"}</a>
         </Notice>
       )}
     </div>

@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
-import { everyRow, RequestError } from "../../../../shared/client.ts";
+import { everyRow } from "../../../../shared/client.ts";
 import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
 import { api } from "../api.ts";
 import { csvOf } from "../csv.ts";
+import { has } from "../features.ts";
 import { useAction } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { FieldProblem, Form, TextField, useForm } from "../parts/form.tsx";
@@ -51,7 +52,11 @@ export function Wallet(): JSX.Element {
           </Section>
         </div>
         <Section title="Top up">
-          <TopUp onDone={changed} />
+          {has("top-up") ? (
+            <TopUp onDone={changed} />
+          ) : (
+            <p>The operator of this gateway credits the wallet with what you have paid.</p>
+          )}
         </Section>
       </div>
       <Section title="Ledger" actions={<Export />}>
@@ -71,7 +76,7 @@ export function Wallet(): JSX.Element {
           ]}
           empty={
             <Empty title="No movement yet">
-              <p>Top up, and the first entry is here.</p>
+              <p>Once there is money in the wallet, the first entry is here.</p>
             </Empty>
           }
         />
@@ -130,9 +135,6 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
     announce(`The balance is ${amountText(wallet.balance)} now.`);
     await onDone(wallet);
   });
-  const error = form.error.value;
-  // Where the stage has no top-ups, its answer says who takes the money.
-  if (error instanceof RequestError && error.code === "TOP_UP_DISABLED") return <Problem error={error} />;
   return (
     <Form form={form} action="Top up">
       <TextField
