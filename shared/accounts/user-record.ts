@@ -65,7 +65,9 @@ export function asSeen({ role }: UserRecord): Requirements {
  * may not have it: whoever changes that and then looks for the keys that they have made finds all of them.
  */
 export function countKeyOfUser(userId: string, scopes: readonly Scope[] = allScopes): Update {
-  const roles = Role.options.filter((role) => mayHave(role, scopes));
+  const roles = Role.options
+    .filter((role) => mayHave(role, scopes))
+    .map((role, index) => [`:role${index}`, role] as const);
   return updateOf(
     keys.user(userId),
     { add: { apiKeysMade: 1 } },
@@ -73,8 +75,8 @@ export function countKeyOfUser(userId: string, scopes: readonly Scope[] = allSco
       present: ["pk"],
       absent: ["removedAt"],
       // What an older release wrote has no role, which is an owner's.
-      where: "attribute_not_exists(#role) OR contains(:roles, #role)",
-      values: { ":roles": roles },
+      where: `attribute_not_exists(#role) OR #role IN (${roles.map(([name]) => name).join(", ")})`,
+      values: Object.fromEntries(roles),
     },
   );
 }
