@@ -73,7 +73,8 @@ export const workers = {
         STATS: ["UpdateItem"],
       },
       transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
-      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries"],
+      // The sandbox reports what became of messages, as other carriers do over the API.
+      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierReports"],
       carrier: true,
     },
     queues: {

@@ -97,7 +97,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
   const { settings } = record;
   switch (settings.kind) {
     case "sandbox":
-      return sandboxCarrier;
+      return sandboxCarrier(record.name);
     case "aws":
       return { deduplicates: false, send: async (message) => sendWithAws(settings, message) };
     case "kannel":

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-import { dayMs, epochSeconds, now } from "../platform/clock.ts";
+import { dayMs, epochSeconds, now, secondMs } from "../platform/clock.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -21,30 +22,59 @@ const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
   "15005550006": () => "refused",
 };
 
+/** What the phones of these numbers say of a message that was accepted. Others say nothing. */
+const receipts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "15005550007": { status: "delivered" },
+  "15005550008": { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" },
+};
+const receiptDelaySeconds = 1;
+
 /**
  * A carrier that sends nothing: the default outside production. Like a good real one it recognises a message
  * by its reference, however often it is handed over.
+ * @param name what messages and routes know it by
  */
-export const sandboxCarrier: Carrier = {
-  deduplicates: true,
-  async send(message: OutgoingMessage): Promise<HandOff> {
-    const messageId = message.reference.slice(message.reference.indexOf(".") + 1);
-    const calls = await countCall(messageId);
-    const outcome = scenarios[message.to]?.(calls) ?? "accepted";
-    switch (outcome) {
-      case "accepted":
-        return { outcome, carrierReference: `sandbox-${messageId}` };
-      case "tryLater":
-        return { outcome };
-      case "invalid":
-        return { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
-      case "unroutable":
-        return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
-      case "refused":
-        return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
-    }
-  },
-};
+export function sandboxCarrier(name: string): Carrier {
+  return { deduplicates: true, send: async (message) => sendNothing(name, message) };
+}
+
+async function sendNothing(name: string, message: OutgoingMessage): Promise<HandOff> {
+  const { to, reference } = message;
+  const messageId = reference.slice(reference.indexOf(".") + 1);
+  const calls = await countCall(messageId);
+  const outcome = scenarios[to]?.(calls) ?? "accepted";
+  switch (outcome) {
+    case "accepted":
+      await queueReceipt(name, message);
+      return { outcome, carrierReference: `sandbox-${messageId}` };
+    case "tryLater":
+      return { outcome };
+    case "invalid":
+      return { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
+    case "unroutable":
+      return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+    case "refused":
+      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+  }
+}
+
+/**
+ * Lets a phone say a moment later what became of a message. The sandbox puts its reports onto the queue by itself, as AWS
+ * does, in the form that the worker behind it reads.
+ */
+async function queueReceipt(carrier: string, { to, reference }: OutgoingMessage): Promise<void> {
+  const receipt = receipts[to];
+  if (receipt === undefined) return;
+  const [organizationId = "", messageId] = reference.split(".");
+  const at = new Date(now().getTime() + receiptDelaySeconds * secondMs).toISOString();
+  const body = { kind: "receipt", carrier, organizationId, messageId, ...receipt, at };
+  await enqueue({
+    queue: "carrierReports",
+    group: organizationId,
+    body,
+    delaySeconds: receiptDelaySeconds,
+  });
+}
 
 async function countCall(messageId: string): Promise<number> {
   const expiresAt = epochSeconds(new Date(now().getTime() + retentionMs));

@@ -15,8 +15,8 @@ export const refusedNumbers: readonly string[] = ["15005550001", "15005550002", 
 const acceptedNumbers: readonly string[] = [
   "15005550000",
   "15005550005",
-  "15005550007",
-  "15005550008",
+  "15005550010",
+  "15005550011",
   "15005550009",
 ];
 

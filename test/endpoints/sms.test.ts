@@ -68,6 +68,16 @@ describe("sending", () => {
     expect(Date.parse(sentAt ?? "") - Date.parse(queuedAt)).toBeGreaterThanOrEqual(6_000);
   });
 
+  it.each([
+    ["15005550007", { status: "delivered" }],
+    ["15005550008", { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" }],
+  ])("to %s is sent, and its phone says a moment later: %j", async (to, said) => {
+    const { id } = await customer.send({ to });
+    await vi.waitFor(async () => {
+      expect(await customer.message(id)).toMatchObject({ status: "sent", delivery: said });
+    }, patience);
+  });
+
   it("takes the documented forms of every field", async () => {
     const soon = new Date(Date.now() + 3_600_000);
     for (const fields of [

@@ -29,7 +29,7 @@ export function Message({ params }: ViewProps): JSX.Element {
   const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
   const message = load.data;
   const isUnderWay = message?.status === "queued" || message?.delivery?.status === "pending";
-  usePolling(isUnderWay, load.reload, message?.status === "queued" ? 2_000 : 10_000);
+  usePolling(isUnderWay, load.reload, message?.status === "queued" ? 2_000 : 5_000);
   return (
     <Page
       title={message === undefined ? "Message" : `Message to ${message.to}`}

@@ -66,7 +66,7 @@ export function Send(): JSX.Element {
               type="tel"
               autocomplete="off"
               placeholder="+1 500 555 0000"
-              hint={`With the country code.${has("sandbox") ? " To try the sandbox, 15005550000 is always sent." : ""}`}
+              hint={`With the country code.${has("sandbox") ? " To try the sandbox: 15005550007 is sent, and delivered." : ""}`}
             />
             <TextField
               form={form}
