@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import * as z from "zod";
 
-import { packageOptions } from "../../infra/bundle.ts";
+import { packageOptions } from "../../infra/bundled-packages.ts";
 import { readStack } from "../../infra/local/template.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
