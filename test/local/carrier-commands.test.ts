@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 
-import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { operator, type Ended } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
@@ -21,6 +21,7 @@ import { patience } from "../support/patience.ts";
 
 let dataFolder: string;
 let gateway: LocalGateway;
+let stop: () => Promise<void>;
 let customer: Customer;
 let carrier: HttpCarrier;
 
@@ -31,23 +32,13 @@ const secrets = [token, "another token", "a-password"];
 const said: string[] = [];
 
 beforeAll(async () => {
-  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    dataFolder,
-    log: () => undefined,
-    runsSchedules: false,
-  });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-  process.env["DATA_DIR"] = dataFolder;
+  ({ gateway, dataFolder, stop } = await startOperatedGateway());
   carrier = await HttpCarrier.start(says(200, JSON.stringify({ id: "carrier-1" })));
   customer = await (await Customer.register({ baseUrl: gateway.url, balance: 10 })).withApiKey();
 });
 afterAll(async () => {
-  await gateway.stop();
   await carrier.stop();
-  await rm(dataFolder, { recursive: true });
+  await stop();
 });
 beforeEach(() => {
   carrier.asked.length = 0;

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -8,12 +7,12 @@ import { promisify } from "node:util";
 
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { CommanderError } from "commander";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
@@ -34,35 +33,26 @@ import { identity, startAwsAccount } from "../support/aws-account.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { captured, operator, type Ended } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 let dataFolder: string;
 let gateway: LocalGateway;
+let stop: () => Promise<void>;
 const faults = new Faults();
 let account: Awaited<ReturnType<typeof startAwsAccount>>;
 /** What lets a command find stage prod, which here is the same gateway. */
 let prodEnvironment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    dataFolder,
-    log: () => undefined,
-    interceptor: faults.interceptor,
-    runsSchedules: false,
-  });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-  process.env["DATA_DIR"] = dataFolder;
+  ({ gateway, dataFolder, stop } = await startOperatedGateway({ interceptor: faults.interceptor }));
   account = await startAwsAccount(gateway);
   prodEnvironment = account.environment;
 });
 afterAll(async () => {
-  await gateway.stop();
   await account.stop();
-  await rm(dataFolder, { recursive: true });
+  await stop();
 });
 
 /** Runs an operator command as a person would, and waits for its end. */

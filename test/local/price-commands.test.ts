@@ -1,11 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { writeMargins, type Margin } from "../../shared/messages/margins.ts";
 import { MessageRecord, messageKey } from "../../shared/messages/record.ts";
@@ -16,6 +15,7 @@ import { findItem, putItem } from "../../shared/platform/table/table.ts";
 import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { operator } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
@@ -24,24 +24,15 @@ import { patience } from "../support/patience.ts";
 
 let dataFolder: string;
 let gateway: LocalGateway;
+let stop: () => Promise<void>;
 let customer: Customer;
 
 beforeAll(async () => {
-  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  gateway = await startLocalGateway({
-    ...inject("assembly"),
-    port: 0,
-    dataFolder,
-    log: () => undefined,
-    runsSchedules: false,
-  });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-  process.env["DATA_DIR"] = dataFolder;
+  ({ gateway, dataFolder, stop } = await startOperatedGateway());
   customer = await (await Customer.register({ baseUrl: gateway.url, balance: 10 })).withApiKey();
 });
 afterAll(async () => {
-  await gateway.stop();
-  await rm(dataFolder, { recursive: true });
+  await stop();
 });
 
 async function fileOf(text: string): Promise<string> {
