@@ -31,15 +31,22 @@ interface DelayedJob {
   readonly delaySeconds: number;
 }
 
-/** The jobs that work puts onto queues one by one, with their delays, which no queue tells. */
-export async function delayedJobs(work: () => Promise<unknown>): Promise<DelayedJob[]> {
+/**
+ * The jobs that work puts onto queues one by one, with their delays, which no queue tells.
+ * @param work is given what tells them so far
+ */
+export async function delayedJobs(
+  work: (jobsSoFar: () => readonly DelayedJob[]) => Promise<unknown>,
+): Promise<readonly DelayedJob[]> {
   const calls = vi.spyOn(SQSClient.prototype, "send");
-  await work();
-  const commands = calls.mock.calls.map(([command]): unknown => command);
+  const jobs = (): DelayedJob[] =>
+    calls.mock.calls.flatMap(([command]: readonly unknown[]) => {
+      if (!(command instanceof SendMessageCommand)) return [];
+      const { QueueUrl: queueUrl = "", MessageBody = "", DelaySeconds: delaySeconds = 0 } = command.input;
+      return { queueUrl, body: JSON.parse(MessageBody), delaySeconds };
+    });
+  await work(jobs);
+  const all = jobs();
   calls.mockRestore();
-  return commands.flatMap((command) => {
-    if (!(command instanceof SendMessageCommand)) return [];
-    const { QueueUrl: queueUrl = "", MessageBody = "", DelaySeconds: delaySeconds = 0 } = command.input;
-    return { queueUrl, body: JSON.parse(MessageBody), delaySeconds };
-  });
+  return all;
 }
