@@ -5,8 +5,8 @@
 const maxSideBySide = 16;
 
 /**
- * How many of those are one caller's while others call too. In AWS nobody waits for another's requests, for each has an
- * instance of its own; here they share the machine.
+ * How many of those one caller has who asks for more than there is room for, while others call too. In AWS nobody waits for
+ * another's requests, for each has an instance of its own; here they share the machine.
  */
 const maxBesideOthers = 2;
 
@@ -53,11 +53,10 @@ export class Turns {
     for (const [name, { atWork, waiting, lastAtMs }] of this.#callers) {
       if (atWork + waiting.length === 0 && lastAtMs < longAgoMs) this.#callers.delete(name);
     }
-    const maxOfOne = this.#callers.size === 1 ? maxSideBySide : maxBesideOthers;
     // Who is put behind the others comes up once more, for as long as there is room.
     for (const [name, caller] of this.#callers) {
       if (this.#atWork === maxSideBySide) return;
-      const begin = caller.atWork < maxOfOne ? caller.waiting.shift() : undefined;
+      const begin = caller.atWork < this.#maxOf(caller) ? caller.waiting.shift() : undefined;
       if (begin === undefined) continue;
       caller.atWork += 1;
       this.#atWork += 1;
@@ -65,5 +64,10 @@ export class Turns {
       this.#callers.set(name, caller);
       begin();
     }
+  }
+
+  #maxOf({ atWork, waiting }: Caller): number {
+    const isAlone = this.#callers.size === 1;
+    return isAlone || atWork + waiting.length <= maxSideBySide ? maxSideBySide : maxBesideOthers;
   }
 }

@@ -54,18 +54,40 @@ it("lets each caller begin once before anybody again", async () => {
   expect(work.begun).toEqual([...of("busy", 16), "one", "other", "one"]);
 });
 
-it("gives one caller two at once while another calls, and all again when nobody else has for a second", async () => {
+it("gives who asks for more than there is room for two at once while another calls", async () => {
   const work = new Work();
   work.ask("one");
   await nextTurn();
-  work.ask("busy", 30);
+  work.ask("busy", 50);
   await nextTurn();
-  expect(work.begun).toEqual(["one", "busy", "busy"]);
+  await work.end("one");
+  // Those that had begun before there were too many come to their end, and are not followed by others.
+  await work.end("busy", 13);
+  expect(work.begun).toEqual(["one", ...of("busy", 15)]);
+  work.ask("one");
+  await work.end("busy");
+  expect(work.begun.slice(16)).toEqual(["one", "busy"]);
+});
+
+it("gives everything again when nobody else has called for a second", async () => {
+  const work = new Work();
+  work.ask("one");
+  await nextTurn();
+  work.ask("busy", 60);
+  await nextTurn();
   await work.end("one");
   work.nowMs = 1_000;
-  await work.end("busy");
-  expect(work.begun).toHaveLength(4);
+  await work.end("busy", 5);
+  expect(work.begun).toEqual(["one", ...of("busy", 15)]);
   work.nowMs = 1_001;
   await work.end("busy");
-  expect(work.begun).toEqual(["one", ...of("busy", 2 + 1 + 15)]);
+  expect(work.begun).toEqual(["one", ...of("busy", 15 + 7)]);
+});
+
+it("lets as many as there is room for begin of each, where none asks for more", async () => {
+  const work = new Work();
+  work.ask("one", 4);
+  work.ask("other", 12);
+  await nextTurn();
+  expect(work.begun).toEqual([...of("one", 4), ...of("other", 12)]);
 });
