@@ -624,23 +624,26 @@ it("has a link sent to those who have forgotten their password", async () => {
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("speaks of no API reference and no sandbox where the stage has none", async () => {
+it("speaks of no API reference, no sandbox and no top-up where the stage has none", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   const link = page.getByRole("link", { name: "API reference" });
   expect(await link.getAttribute("href")).toBe(`${inject("baseUrl")}/docs`);
   await visitor.open("send", "Send a message");
-  const hint = page.getByText("15005550000");
+  const hint = page.getByText("15005550007");
   expect(await hint.count()).toBe(1);
   await page.route("**/console", async (route) => {
     const response = await route.fetch();
-    const text = (await response.text()).replace("docs sandbox", "");
+    const text = (await response.text()).replace("docs sandbox top-up", "");
     await route.fulfill({ response, body: text });
   });
   await page.reload();
   await visitor.heading("Send a message");
   expect([await link.count(), await hint.count()]).toEqual([0, 0]);
+  await visitor.open("wallet", "Wallet");
+  await page.getByText("The operator of this gateway credits the wallet").waitFor();
+  expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await page.getByRole("button", { name: "Log out" }).click();
   await visitor.heading("Log in");
   expect(await link.count()).toBe(0);
