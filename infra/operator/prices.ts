@@ -12,7 +12,7 @@ import {
   replacePriceOverrides,
 } from "../../shared/prices/overrides.ts";
 import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
-import { carriersOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import { carriersWithCosts, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
 import {
   findCurrentVersion,
   findRateCard,
@@ -26,7 +26,7 @@ import type { Context } from "./context.ts";
 import { readOrganization } from "./organizations.ts";
 import type { Column, Output } from "./output.ts";
 import { amountText, priceChanges, textOfChanges, type PriceChanges } from "./price-changes.ts";
-import { parseRates, type Problem, type Rates } from "./rates-file.ts";
+import { maxAmountMicros, parseRates, type Problem, type Rates } from "./rates-file.ts";
 
 /** A stage's own carrier is there without having been made. */
 const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox"]);
@@ -93,7 +93,7 @@ async function importCard(content: Uint8Array, isDryRun: boolean, context: Conte
   const { version: seen, card } = await readCurrent();
   const { carriers } = await readCarriers();
   reportWarnings(rates.warnings, output);
-  const unknown = carriersOf(rows).filter((name) => !carriers.has(name) && !stageCarriers.has(name));
+  const unknown = carriersWithCosts(rows).filter((name) => !carriers.has(name) && !stageCarriers.has(name));
   if (unknown.length > 0) {
     output.aside(`Warning: there is no carrier ${unknown.join(", ")}, whose costs these may come to be.`);
   }
@@ -127,18 +127,22 @@ async function importOverrides(
   if (rates.rows.length > maxPriceOverrides) {
     throw new Error(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
   }
-  await changeOverrides(organization, rates.rows, context, isDryRun);
+  await changeOverrides(organization, () => rates.rows, context, isDryRun);
 }
 
-/** Gives an organisation prices of its own in the place of those that it has, once that was agreed to. */
+/**
+ * Gives an organisation prices of its own in the place of those that it has, once that was agreed to.
+ * @param decide says which, of those that it has
+ */
 async function changeOverrides(
   organization: OrganizationRecord,
-  rows: readonly PriceRow[],
+  decide: (before: readonly PriceRow[]) => readonly PriceRow[],
   { output, confirm, changed }: Context,
   isDryRun = false,
 ): Promise<void> {
   const { id, name } = organization;
   const before = (await findPriceOverrides(organization))?.rows() ?? [];
+  const rows = decide(before);
   const { card } = await readCurrent();
   reportBelowCost(rows, card, output);
   const changes = priceChanges(before, rows);
@@ -174,13 +178,13 @@ const setOverride = command({
       z
         .string("is missing")
         .transform((text) => microsOfText(text) ?? Number.NaN)
-        .refine((micros) => micros <= 1_000_000_000, "must be a number up to 1000 with at most 6 decimals"),
+        .refine((micros) => micros <= maxAmountMicros, "must be a number up to 1000 with at most 6 decimals"),
     ),
   }),
   run: async ({ organization, prefix, price }, context) => {
+    const own = { prefix, priceMicros: price, costMicros: {} };
     const found = await readOrganization(organization);
-    const others = await overridesWithout(found, prefix);
-    await changeOverrides(found, [...others, { prefix, priceMicros: price, costMicros: {} }], context);
+    await changeOverrides(found, (before) => [...without(before, prefix), own], context);
   },
 });
 
@@ -193,15 +197,17 @@ const removeOverride = command({
   input: z.object({ organization: Organization, prefix: Prefix }),
   run: async ({ organization, prefix }, context) => {
     const found = await readOrganization(organization);
-    const others = await overridesWithout(found, prefix);
-    const all = (await findPriceOverrides(found))?.rows() ?? [];
-    if (others.length === all.length) throw new Error(`${found.id} has no price of its own for ${prefix}.`);
-    await changeOverrides(found, others, context);
+    const remove = (before: readonly PriceRow[]): readonly PriceRow[] => {
+      const others = without(before, prefix);
+      if (others.length === before.length)
+        throw new Error(`${found.id} has no price of its own for ${prefix}.`);
+      return others;
+    };
+    await changeOverrides(found, remove, context);
   },
 });
 
-async function overridesWithout(organization: OrganizationRecord, prefix: string): Promise<PriceRow[]> {
-  const rows = (await findPriceOverrides(organization))?.rows() ?? [];
+function without(rows: readonly PriceRow[], prefix: string): readonly PriceRow[] {
   return rows.filter((row) => row.prefix !== prefix);
 }
 
@@ -237,7 +243,7 @@ const show = command({
       showCsv(wanted, output);
       return;
     }
-    const carriers = carriersOf(wanted);
+    const carriers = carriersWithCosts(wanted);
     output.table(wanted.slice(0, limit), columnsOf(carriers));
     output.note(
       `${wanted.length} rows${wanted.length > limit ? `, of which ${limit} are shown` : ""}, ${of}`,
@@ -391,7 +397,7 @@ function columnsOf(carriers: readonly string[]): Column<PriceRow>[] {
 }
 
 function showCsv(rows: readonly PriceRow[], output: Output): void {
-  const carriers = carriersOf(rows);
+  const carriers = carriersWithCosts(rows);
   output.note(
     ["prefix", "country", "price", "valid_from", ...carriers.map((name) => `cost:${name}`)].join(","),
   );

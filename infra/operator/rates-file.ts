@@ -9,8 +9,8 @@ import { microsOfText } from "../../shared/wallet/money.ts";
 /** Twice the rows that the largest rate cards have. */
 const maxRows = 200_000;
 
-/** More than any carrier takes: what is dearer was typed wrongly. */
-const maxAmountMicros = 1_000_000_000;
+/** More than a segment costs anywhere: what is dearer was typed wrongly. */
+export const maxAmountMicros = 1_000_000_000;
 
 /** What is wrong with a file, or looks so. */
 export interface Problem {
@@ -178,7 +178,7 @@ class Reader {
       );
     }
     const amount = (column: string): number | undefined => {
-      const read = amountOf(cell(column));
+      const read = microsOrProblem(cell(column));
       if (typeof read === "number") return read;
       wrong(column, read);
       return undefined;
@@ -223,7 +223,7 @@ function momentOf(cell: string): string | null | undefined {
 }
 
 /** An amount in micro-units, or what is wrong with it. */
-function amountOf(cell: string): number | string {
+function microsOrProblem(cell: string): number | string {
   const micros = microsOfText(cell);
   if (micros !== undefined)
     return micros <= maxAmountMicros ? micros : `${shown(cell)} is more than 1000 USD`;

@@ -68,7 +68,7 @@ export async function readSecret({
   if (secretId === undefined) return { credentials: {} };
   const key = `${secretId} ${secretVersion}`;
   const known = loaded.get(key) ?? load(secretId, secretVersion);
-  if (loaded.size >= maxLoaded) loaded.clear();
+  if (!loaded.has(key) && loaded.size >= maxLoaded) loaded.clear();
   loaded.set(key, known);
   try {
     return await known;

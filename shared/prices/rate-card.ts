@@ -22,7 +22,7 @@ function inOrder(one: PriceRow, other: PriceRow): number {
 }
 
 /** The carriers that have costs in rows, by name. */
-export function carriersOf(rows: readonly PriceRow[]): string[] {
+export function carriersWithCosts(rows: readonly PriceRow[]): string[] {
   return [...new Set(rows.flatMap(({ costMicros }) => Object.keys(costMicros)))].toSorted();
 }
 
@@ -31,7 +31,7 @@ export function carriersOf(rows: readonly PriceRow[]): string[] {
  * @param rows none of them with the prefix and the time of another
  */
 export function documentOf(rows: readonly PriceRow[]): string {
-  const carriers = carriersOf(rows);
+  const carriers = carriersWithCosts(rows);
   const lines = rows
     .toSorted(inOrder)
     .map(({ prefix, country, priceMicros, validFrom, costMicros }) =>

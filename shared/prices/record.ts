@@ -5,7 +5,7 @@ import * as z from "zod";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, queryItems, type Put, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { carriersOf, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
+import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
  * A rate card is never changed: each import is a version of its own, compressed and in as many chunks as it takes. One
@@ -94,7 +94,7 @@ export function rateCardPuts({ version, importId, rows, importedAt }: NewCard): 
     importedAt: importedAt.toISOString(),
     importId,
     rows: rows.length,
-    carriers: carriersOf(rows),
+    carriers: carriersWithCosts(rows),
     chunks,
   };
   return [
