@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { hourMs, minuteMs, now } from "../clock.ts";
+import { minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
 import { deleteItem, findItem, itemsOf, queryRows, updateItem } from "../table/table.ts";
@@ -12,8 +12,11 @@ import { enqueueAll } from "./queue.ts";
 /** Jobs that are read, queued and deleted together. */
 const batchSize = 100;
 
-/** Where the release begins on a table that it has never run on. */
-const firstLookBackMs = hourMs;
+/**
+ * Where the release begins on a table that it has never run on. What waits there fell due a quarter of an hour after it
+ * was written, or later, so that the first run may be half an hour late.
+ */
+const firstLookBackMs = 15 * minuteMs;
 
 /** How many minutes one run catches up on at the most; the next run goes on from there. */
 const maxMinutesPerRun = 180;
@@ -36,8 +39,10 @@ export async function releaseDueJobs(shard: number): Promise<number> {
   const end = Math.min(target, start + (maxMinutesPerRun - 1) * minuteMs);
   let released = 0;
   for (let minute = start; minute <= end; minute += minuteMs) {
-    released += await releaseBucket(bucketName(new Date(minute), shard));
-    await rememberReleased(shard, new Date(minute));
+    const moved = await releaseBucket(bucketName(new Date(minute), shard));
+    // A minute without jobs is looked at again for less than it takes to remember it.
+    if (moved > 0 || minute === end) await rememberReleased(shard, new Date(minute));
+    released += moved;
   }
   if (end < target) log.warn("due_jobs.behind", { count: (target - end) / minuteMs });
   return released;
