@@ -62,12 +62,21 @@ export async function findOrganization(
   return findItem(OrganizationRecord, keys.organization(organizationId), options);
 }
 
-/** What a record says of a suspension, whatever else it has. */
-const Suspension = OrganizationRecord.pick({ suspendedAt: true });
+/** What a record says of the state of its organisation, whatever else it has. */
+const State = OrganizationRecord.pick({ suspendedAt: true, webhookCount: true });
 
-/** Whether an operator has suspended the organisation; eventually consistent. */
-export async function isSuspended(organizationId: string): Promise<boolean> {
-  return (await findItem(Suspension, keys.organization(organizationId)))?.suspendedAt !== undefined;
+/** What whoever works for an organisation, and was not called by it, has to know of it. */
+export interface OrganizationState {
+  /** Whether an operator has suspended it. */
+  readonly isSuspended: boolean;
+  /** Whether anybody hears of its events. */
+  readonly hasWebhooks: boolean;
+}
+
+/** Consistent: a webhook that was just made hears of what happens next. */
+export async function readOrganizationState(organizationId: string): Promise<OrganizationState> {
+  const found = await findItem(State, keys.organization(organizationId), { consistent: true });
+  return { isSuspended: found?.suspendedAt !== undefined, hasWebhooks: (found?.webhookCount ?? 0) > 0 };
 }
 
 /** The write that puts another default, or none, in the place of the one that was seen. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { isSuspended } from "../accounts/organization-record.ts";
+import { readOrganizationState, type OrganizationState } from "../accounts/organization-record.ts";
 import type { HandOff } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
@@ -70,7 +70,10 @@ const notedAfterMs = 5 * minuteMs;
 export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
   const startedAtMs = now().getTime();
   // Before the claim: a read that fails behind it would leave open what the carrier did.
-  const [message, isStopped] = await Promise.all([findOfJob(job), isSuspended(job.organizationId)]);
+  const [message, organization] = await Promise.all([
+    findOfJob(job),
+    readOrganizationState(job.organizationId),
+  ]);
   if (message === undefined) {
     const { organizationId, messageId } = job;
     log.warn("message.job_without_message", { organizationId, messageId });
@@ -78,7 +81,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   }
   if (message.status !== "queued") {
     // An earlier sender may have ended between the last state and what follows from it.
-    await conclude(message);
+    await conclude(message, organization);
     return undefined;
   }
   if (sender.sending?.pausedAt !== undefined) {
@@ -91,20 +94,28 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
+  const isStopped = organization.isSuspended;
   const choice = await chooseOrFail(message, sender, { isStopped, slot: job.slot });
   if (choice.kind === "wait") {
     await waitForTurn(message, choice);
     return undefined;
   }
   const held = await claimFor(message, sender, choice);
-  if (held === undefined) return undefined;
-  const sentAt = sentByReceipt(held);
-  if (sentAt !== undefined) return concludeAsSent(held, sender, { at: sentAt });
-  // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
-  if (choice.kind === "fail")
-    return fail(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
-  if (held.openClaims > 1 && !choice.named.carrier.deduplicates) return fail(held, "MESSAGE_OUTCOME_UNKNOWN");
-  return new HandOver(sender, startedAtMs + mayAskForMs).ask(held, choice);
+  if (held.status !== "queued") {
+    await conclude(held, organization);
+    return undefined;
+  }
+  const ended = await bringToItsEnd(held, new HandOver(sender, startedAtMs + mayAskForMs), choice);
+  if (ended === undefined) return undefined;
+  const { organizationId, id: messageId, carrier, errorCode } = ended;
+  log.info(errorCode === undefined ? "message.sent" : "message.failed", {
+    organizationId,
+    messageId,
+    carrier,
+    errorCode,
+  });
+  await conclude(ended, organization);
+  return ended;
 }
 
 /** The message of a job. What is not seen yet may only just have been written. */
@@ -137,6 +148,9 @@ function isPutOffTooLong(
   return now().getTime() - Date.parse(since) > maxPutOffMs;
 }
 
+/** A choice that needs the message to be held. */
+type Decision = Exclude<Choice, { kind: "wait" }>;
+
 /** Gives the job of a message that nobody holds a later start. */
 async function waitForTurn(
   message: MessageRecord,
@@ -153,14 +167,14 @@ async function waitForTurn(
 
 /**
  * Claims a message for what was chosen.
- * @returns undefined when the message has come to its end meanwhile
+ * @returns the message as it is held now, or as it is since it has come to its end meanwhile
  * @throws Error when another sender holds it, or it was chosen by what has changed since
  */
 async function claimFor(
   message: MessageRecord,
   { carriers }: Sender,
-  choice: Exclude<Choice, { kind: "wait" }>,
-): Promise<MessageRecord | undefined> {
+  choice: Decision,
+): Promise<MessageRecord> {
   const at = now();
   const token = randomUUID();
   const carrier = choice.kind === "ask" ? choice.named.name : undefined;
@@ -174,8 +188,26 @@ async function claimFor(
   if (claimed.applied) return claimed.item;
   const found = MessageRecord.parse(claimed.found);
   if (found.status === "queued") throw new Error("another sender holds this message");
-  await conclude(found);
-  return undefined;
+  return found;
+}
+
+/**
+ * What becomes of a message that this sender holds.
+ * @returns the message, if it has come to its end
+ */
+async function bringToItsEnd(
+  held: MessageRecord,
+  handOver: HandOver,
+  choice: Decision,
+): Promise<MessageRecord | undefined> {
+  const sentAt = sentByReceipt(held);
+  if (sentAt !== undefined) return handOver.endAsSent(held, { at: sentAt });
+  // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
+  if (choice.kind === "fail")
+    return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
+  if (held.openClaims > 1 && !choice.named.carrier.deduplicates)
+    return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+  return handOver.ask(held, choice);
 }
 
 /** One message on its way from carrier to carrier, in the hands of one sender. */
@@ -198,17 +230,17 @@ class HandOver {
     await this.#note(named.name, answer, probe);
     switch (answer.outcome) {
       case "accepted":
-        return concludeAsSent(held, this.#sender, { at: now(), carrierReference: answer.carrierReference });
+        return this.endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
         // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
         if (held.openClaims < maxUnknownOutcomes) {
           throw new Error(`what the carrier did is not known: ${answer.errorName}`);
         }
-        return fail(held, "MESSAGE_OUTCOME_UNKNOWN");
+        return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
       case "refused":
         // What is wrong with the number is wrong for all carriers. And where an earlier sender ended without a word, the
         // carrier may have taken the message then, whatever it says now: no other one is asked.
-        if (isForGood(answer.errorCode) || held.openClaims > 1) return fail(held, answer.errorCode);
+        if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
         return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
       case "notReached":
         log.error("carrier.not_reached", {
@@ -234,7 +266,7 @@ class HandOver {
     this.#tried.add(name);
     const next = await chooseNext(held, this.#sender, this.#tried);
     if (next === undefined) {
-      return fail(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+      return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
     }
     if (next.kind === "ask" && now().getTime() < this.#mayAskUntilMs) {
       const until = new Date(now().getTime() + claimLeaseMs);
@@ -250,9 +282,20 @@ class HandOver {
   }
 
   async #putOff(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
-    if (isPutOffTooLong(held, this.#sender)) return fail(held, "MESSAGE_PROVIDER_ERROR");
+    if (isPutOffTooLong(held, this.#sender)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
     const delaySeconds = retryDelaysSeconds[held.attempts - 1] ?? longestRetryDelaySeconds;
     return comeBack(held, Math.max(delaySeconds, retryAfterSeconds));
+  }
+
+  /** Ends a message as sent by the carrier that it is held for. */
+  async endAsSent(
+    held: MessageRecord,
+    { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
+  ): Promise<MessageRecord> {
+    const { carrier } = held;
+    const { rateCard } = this.#sender;
+    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
+    return applyToHeld(markSent(held, at, { carrierReference, costMicros }), held);
   }
 
   /** Lets the breaker know. What becomes of the message does not depend on it. */
@@ -331,37 +374,13 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
   }
 }
 
-/** Ends a message as sent by the carrier that it is held for. */
-async function concludeAsSent(
-  held: MessageRecord,
-  { rateCard }: Sender,
-  { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
-): Promise<MessageRecord> {
-  const { carrier } = held;
-  const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
-  return end(await applyToHeld(markSent(held, at, { carrierReference, costMicros }), held));
-}
-
 /** Ends a message as failed. The refund that is then owed is written down in the same transaction. */
-async function fail(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
   if (result.outcome === "refused") throw claimLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
-  return end(MessageRecord.parse(failed));
-}
-
-/** What follows when a message that this sender held has come to its end. */
-async function end(ended: MessageRecord): Promise<MessageRecord> {
-  const { organizationId, id: messageId, carrier, errorCode } = ended;
-  log.info(errorCode === undefined ? "message.sent" : "message.failed", {
-    organizationId,
-    messageId,
-    carrier,
-    errorCode,
-  });
-  await conclude(ended);
-  return ended;
+  return MessageRecord.parse(failed);
 }
 
 /** Gives the message back and its job a later start. A crash in between lets the present job come again. */
@@ -385,12 +404,13 @@ function claimLapsed({ id }: MessageRecord): Error {
 }
 
 /** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
-async function conclude(message: MessageRecord): Promise<void> {
+async function conclude(message: MessageRecord, { hasWebhooks }: OrganizationState): Promise<void> {
   if (message.refund === "due") {
     // The sender talks to the outside and may not touch a wallet; another function returns the money.
     await enqueue(refundJob(message));
   }
-  const event = eventOf(message);
+  // Most customers have no webhook: the way to the dispatcher is a sixth of what their messages cost.
+  const event = hasWebhooks ? eventOf(message) : undefined;
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
@@ -9,10 +10,13 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+import { openWebhook } from "../support/webhooks.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -60,10 +64,28 @@ it("a job that comes again after the end repeats what follows from it, but sends
   await handToCarrier(job, only(carrier));
   await takeJobs("refunds");
   const events = await takeJobs("webhookDeliveries");
+  expect(events).toHaveLength(1);
   await handToCarrier(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await takeJobs("refunds")).toEqual([job]);
   expect(await takeJobs("webhookDeliveries")).toEqual(events);
+});
+
+it("the event of a message is queued as long as its organisation has a webhook", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const events = async (): Promise<number> => {
+    const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+    const { id: messageId } = await acceptMessage(organizationId, message);
+    const ended = await handToCarrier({ organizationId, messageId }, only(new ScriptedCarrier(accept)));
+    expect(ended?.status).toBe("sent");
+    return (await takeJobs("webhookDeliveries")).length;
+  };
+  expect(await events()).toBe(0);
+  const { id } = await openWebhook("http://127.0.0.1:9/nobody", organizationId);
+  expect(await events()).toBe(1);
+  await deleteWebhook(organizationId, id);
+  expect(await events()).toBe(0);
+  await takeJobs("transactionalSends");
 });
 
 it("the price of a failed message is returned once, however often its refund is asked for", async () => {

@@ -15,6 +15,7 @@ import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
+import { openWebhook } from "../support/webhooks.ts";
 
 const text = "Your code is 123456: https://example.com/in?token=abc".repeat(4);
 let organizationId: string;
@@ -88,6 +89,7 @@ it("the text goes when the message is cancelled", async () => {
 });
 
 it("no job of a message has its text, on its way or at its end", async () => {
+  await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   const job = await accepted("otp");
   const jobs = await takeJobs("transactionalSends");
   await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });

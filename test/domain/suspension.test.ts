@@ -52,6 +52,7 @@ async function openOrganization(balanceMicros: number): Promise<string> {
     id,
     name: "Ada's Shop",
     createdAt: new Date().toISOString(),
+    webhookCount: 1,
   };
   await putItem({ put: { ...keys.organization(id), ...record } });
   return id;

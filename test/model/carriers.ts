@@ -160,6 +160,8 @@ class CarrierWorld {
           id: organizationId,
           name: "ACME",
           createdAt: new Date().toISOString(),
+          // It hears of its events, which are checked.
+          webhookCount: 1,
         },
       },
     ]);

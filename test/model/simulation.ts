@@ -206,6 +206,8 @@ class World {
             id: organizationId,
             name: "ACME",
             createdAt: new Date().toISOString(),
+            // It hears of its events, which are checked.
+            webhookCount: 1,
           },
         },
       ]);

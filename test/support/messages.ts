@@ -5,12 +5,17 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { takeJobs } from "./queues.ts";
 import { openWallet } from "./wallets.ts";
+import { openWebhook } from "./webhooks.ts";
 
-/** A new organisation's message that was accepted, without an API. @returns its job, which is taken off its queue */
+/**
+ * A message that was accepted, without an API, of a new organisation that hears of its events.
+ * @returns its job, which is taken off its queue
+ */
 export async function acceptedMessage(
   fields: Partial<Parameters<typeof acceptMessage>[1]> = {},
 ): Promise<MessageJob> {
   const organizationId = await openWallet(1_000_000);
+  await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, { ...message, ...fields });
   await takeJobs("transactionalSends");
