@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -18,6 +19,7 @@ import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
+import { AcceptedInvitation } from "../../shared/contract/members.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -30,6 +32,7 @@ import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
 import { identity, startAwsAccount } from "../support/aws-account.ts";
+import { tokenIn, waitForEmail } from "../support/emails.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { captured, operator, type Ended } from "../support/operator.ts";
@@ -357,6 +360,37 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect(exports.map(({ outcome }) => outcome)).toEqual(["done", "unknown", "done"]);
   expect(exports.at(-1)).toMatchObject({ after: { count: rows.length } });
   expect(JSON.stringify(exports)).not.toContain("export.jsonl");
+});
+
+it("members and who is invited are written down with it, without what a link or a password is checked by", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { client } = customer;
+  const [joined, invited] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`] as const;
+  await client.inviteMember({ body: { email: joined, role: "developer" } });
+  const json = { token: tokenIn(await waitForEmail(gateway, joined)), password, firstName: "Grace" };
+  dataOf(await call("/v1/auth/accept-invitation", { baseUrl: gateway.url, json }), AcceptedInvitation);
+  await client.inviteMember({ body: { email: invited, role: "viewer" } });
+  const token = tokenIn(await waitForEmail(gateway, invited));
+
+  const written = await operator(["organizations", "export", customer.email]);
+  const rows = objectsOf(written, z.looseObject({ entity: z.string().optional() }));
+  const of = (entity: string): object[] => rows.filter((row) => row.entity === entity);
+  expect(of("user")).toEqual([
+    expect.objectContaining({ email: customer.email }),
+    expect.objectContaining({ email: joined, firstName: "Grace", role: "developer" }),
+  ]);
+  expect(of("invitation")).toEqual([expect.objectContaining({ email: invited, role: "viewer" })]);
+  // Of the owner, who has not opened the link, and of who is invited; the other one is used up.
+  expect(of("emailToken")).toEqual(
+    Array.from({ length: 2 }, () => ({ entity: "emailToken", expiresAt: expect.any(Number) })),
+  );
+  expect(of("password")).toEqual(
+    Array.from({ length: 2 }, () => ({ entity: "password", createdAt: expect.any(String) })),
+  );
+  const [, secret = ""] = token.split(".");
+  for (const proof of [secret, createHash("sha256").update(secret).digest("hex"), "$2"]) {
+    expect(written.out).not.toContain(proof);
+  }
 });
 
 it("a wallet is credited and charged exactly, once for each reference, and tells its ledger why", async () => {
