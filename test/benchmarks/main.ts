@@ -10,7 +10,7 @@ import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
 import { benchmarkIsolation } from "./isolation.ts";
 import { loadSuiteAgainst } from "./load.ts";
-import { peersSuite } from "./peers.ts";
+import { peersSuite } from "./peers/suite.ts";
 import { warmSuite } from "./warm.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 
@@ -37,7 +37,11 @@ const suites: readonly { readonly name: string; readonly description: string; re
     description: "the time on a CPU that a call takes inside a function, with the answers of AWS at hand",
     suite: warmSuite,
   },
-  { name: "peers", description: "Kannel beside this gateway, where it is installed", suite: peersSuite },
+  {
+    name: "peers",
+    description: "Kannel and Jasmin beside this gateway, where they can be had",
+    suite: peersSuite,
+  },
 ];
 
 program

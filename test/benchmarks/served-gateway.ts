@@ -70,7 +70,7 @@ export interface ProcessUsage {
 const tickMs = 10;
 
 /** What a process and those that it has started use, where the system is Linux; elsewhere nothing is known. */
-async function usageOf(pid: number): Promise<ProcessUsage> {
+export async function usageOf(pid: number): Promise<ProcessUsage> {
   const folder = `/proc/${pid}`;
   const [stat, status, children] = await Promise.all(
     ["stat", "status", `task/${pid}/children`].map(async (name) =>

@@ -8,12 +8,13 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { freePort } from "../../infra/local/loopback.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import type { Message } from "../../shared/contract/sms.ts";
 import { patience } from "../support/patience.ts";
 import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
-import { freePort, refusedNumber, Smsc } from "./smsc.ts";
+import { refusedNumber, Smsc } from "./smsc.ts";
 
 /*
  * The whole way over SMPP: the gateway as it is on a laptop, a carrier that the operator's commands have made, Debian's

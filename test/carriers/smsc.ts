@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { createServer as createNetServer, type AddressInfo, type Server } from "node:net";
+import type { Server } from "node:net";
 
 import * as smpp from "smpp";
+
+import { freePort } from "../../infra/local/loopback.ts";
 
 /** A part of a message as it came to the carrier. */
 interface ReceivedPart {
@@ -134,16 +136,4 @@ export class Smsc {
     this.received.push(part);
     return part;
   }
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createNetServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // A server that listens on a port has such an address.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

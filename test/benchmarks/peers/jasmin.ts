@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import { freePort, waitForPort } from "../../../infra/local/loopback.ts";
+import { Smsc } from "../../carriers/smsc.ts";
+import { hasPython, pythonPrograms } from "../../support/python.ts";
+import { message, MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
+import { Programs, requirePrograms } from "./programs.ts";
+
+/** Jasmin with the RabbitMQ and the Redis that it needs, all of them on the disk, and a carrier that speaks SMPP. */
+export const jasmin: PeerKind = {
+  name: "Jasmin",
+  guarantee: "an accepted message is in RabbitMQ; what a customer has left is in Jasmin's memory",
+  start: startJasmin,
+};
+
+/** Where Debian has RabbitMQ's own script, which runs as whoever calls it. */
+const rabbitmqServer = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+const run = promisify(execFile);
+
+async function startJasmin(): Promise<Peer> {
+  await requirePrograms("redis-server", "epmd");
+  if (!(await isThere(rabbitmqServer))) throw new MissingProgramError("there is no rabbitmq-server here");
+  if (!(await hasPython())) throw new MissingProgramError("there is no Python with venv here");
+  const python = await pythonPrograms("test/benchmarks/peers/requirements.txt");
+  const specification = await amqpSpecification(python);
+  const folder = await mkdtemp(path.join(tmpdir(), "jasmin-bench-"));
+  const programs = new Programs();
+  const smsc = await Smsc.start();
+  const redisPort = await freePort();
+  programs.start("redis-server", ["--bind", "127.0.0.1", "--port", String(redisPort), "--dir", folder]);
+  const rabbitPort = await startRabbit(programs, folder);
+  await waitForPort(redisPort, startTimeoutMs);
+  const ports = { http: await freePort(), console: await freePort() };
+  for (const name of ["store", "log"]) await mkdir(path.join(folder, name));
+  await writeFile(path.join(folder, "jasmin.cfg"), "");
+  const env = {
+    ROOT_PATH: folder,
+    CONFIG_PATH: folder,
+    STORE_PATH: path.join(folder, "store"),
+    LOG_PATH: path.join(folder, "log"),
+    AMQP_BROKER_PORT: String(rabbitPort),
+    AMQP_BROKER_SPEC: specification,
+    REDIS_CLIENT_PORT: String(redisPort),
+    HTTP_API_BIND: "127.0.0.1",
+    HTTP_API_PORT: String(ports.http),
+    JCLI_PORT: String(ports.console),
+    JCLI_AUTHENTICATION: "false",
+    ROUTER_BIND: "127.0.0.1",
+    ROUTER_PORT: String(await freePort()),
+    CLIENT_MANAGEMENT_BIND: "127.0.0.1",
+    CLIENT_MANAGEMENT_PORT: String(await freePort()),
+    // Its console asks for these.
+    SMPP_SERVER_BIND: "127.0.0.1",
+    SMPP_SERVER_PORT: String(await freePort()),
+    SMPP_SERVER_PB_BIND: "127.0.0.1",
+    SMPP_SERVER_PB_PORT: String(await freePort()),
+  };
+  const daemon = path.join(python, "jasmind.py");
+  programs.start(daemon, ["--config", path.join(folder, "jasmin.cfg")], { env });
+  await waitForPort(ports.http, startTimeoutMs);
+  await waitForPort(ports.console, startTimeoutMs);
+  await configure(ports.console, smsc.port);
+  await waitUntil("Jasmin has bound to the carrier", () => smsc.isConnected);
+  const { to, from, text: content } = message;
+  const query = new URLSearchParams({ username: "bench", password: "bench", to, from, content });
+  return {
+    call: () => ({ method: "GET", url: `http://127.0.0.1:${ports.http}/send?${query.toString()}` }),
+    delivered: async () => smsc.received.length,
+    usage: async () => programs.usage(),
+    stop: async () => {
+      await programs.stop();
+      await smsc.disconnect();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** @returns the port that it listens on */
+async function startRabbit(programs: Programs, folder: string): Promise<number> {
+  const [port, namePort, peerPort] = [await freePort(), await freePort(), await freePort()];
+  const env = {
+    HOME: folder,
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    ERL_EPMD_PORT: String(namePort),
+    RABBITMQ_NODENAME: "bench@localhost",
+    RABBITMQ_NODE_IP_ADDRESS: "127.0.0.1",
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(peerPort),
+    RABBITMQ_MNESIA_BASE: path.join(folder, "rabbitmq"),
+    RABBITMQ_LOG_BASE: path.join(folder, "rabbitmq-log"),
+    RABBITMQ_PID_FILE: path.join(folder, "rabbitmq.pid"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: path.join(folder, "plugins"),
+    RABBITMQ_CONF_ENV_FILE: path.join(folder, "no-environment"),
+  };
+  await writeFile(env.RABBITMQ_ENABLED_PLUGINS_FILE, "[].");
+  // Else RabbitMQ starts a daemon for the names of its nodes, which stays behind.
+  programs.start("epmd", [], { env });
+  await waitForPort(namePort, startTimeoutMs);
+  programs.start(rabbitmqServer, [], { env });
+  await waitForPort(port, startTimeoutMs);
+  return port;
+}
+
+/** What Jasmin has to know of RabbitMQ's protocol, which only its source package has. */
+async function amqpSpecification(python: string): Promise<string> {
+  const folder = path.dirname(python);
+  const file = path.join(folder, "amqp0-9-1.xml");
+  if (await isThere(file)) return file;
+  const { stdout } = await run(path.join(python, "pip"), ["show", "jasmin"]);
+  const version = /^Version: (\S+)$/m.exec(stdout)?.[1] ?? "";
+  const download = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", `jasmin==${version}`];
+  await run(path.join(python, "pip"), [...download, "--dest", folder]);
+  const archive = (await readdir(folder)).find((name) => name.endsWith(".tar.gz"));
+  if (archive === undefined) throw new Error("pip has not downloaded Jasmin's source package");
+  const member = `jasmin-${version}/misc/config/resource/amqp0-9-1.xml`;
+  const { stdout: content } = await run("tar", ["-xzOf", path.join(folder, archive), member], {
+    maxBuffer: 2 ** 24,
+  });
+  await writeFile(file, content);
+  return file;
+}
+
+/** Gives Jasmin, over its console, a customer, a carrier and the route to it. */
+async function configure(consolePort: number, carrierPort: number): Promise<void> {
+  const commands = [
+    ["group -a", "gid bench", "ok"],
+    ["user -a", "uid bench", "gid bench", "username bench", "password bench", "ok"],
+    [
+      "smppccm -a",
+      "cid carrier",
+      "host 127.0.0.1",
+      `port ${carrierPort}`,
+      "username bench",
+      "password bench",
+      // Without a limit, and without a wait for those who answer in time.
+      "submit_throughput 0",
+      "ok",
+    ],
+    ["mtrouter -a", "type defaultroute", "connector smppc(carrier)", "rate 0.00", "ok"],
+    ["smppccm -1 carrier"],
+  ];
+  const socket = connect(consolePort, "127.0.0.1");
+  await once(socket, "connect");
+  let said = "";
+  socket.on("data", (data: Buffer) => {
+    said += data.toString("latin1");
+  });
+  // From its first answer on it asks for the next line with "jcli : ", and within a form with "> ".
+  await waitUntil("Jasmin's console answers", () => said.includes("Session ref"));
+  for (const line of commands.flat()) {
+    said = "";
+    socket.write(`${line}\r\n`);
+    await waitUntil(`Jasmin's console takes "${line}"`, () => /(jcli : |> )$/.test(said));
+    if (/error|unknown|must set/i.test(said)) throw new Error(`Jasmin's console says: ${said}`);
+  }
+  socket.destroy();
+}
+
+async function waitUntil(what: string, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + startTimeoutMs;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`it did not come to this: ${what}`);
+    await delay(10);
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,26 @@
+import { openCustomer, serveGateway } from "../served-gateway.ts";
+import { message, type Peer, type PeerKind } from "./peer.ts";
+
+/** This gateway, as `npm start` runs it, with the carrier of its sandbox. */
+export const ours: PeerKind = {
+  name: "this gateway",
+  guarantee: "an accepted message is paid, in the ledger, and in the table and a queue on the disk",
+  start: startOurs,
+};
+
+async function startOurs(): Promise<Peer> {
+  const gateway = await serveGateway();
+  const { authorization, client } = await openCustomer(gateway.url);
+  const { to, from, text } = message;
+  return {
+    call: () => ({
+      method: "POST",
+      url: `${gateway.url}/v1/sms/send`,
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ to, message: text, senderId: from }),
+    }),
+    delivered: async () => (await client.getDashboardStats()).today.sent,
+    usage: async () => gateway.usage(),
+    stop: async () => gateway.stop(),
+  };
+}
