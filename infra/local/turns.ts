@@ -4,11 +4,11 @@
  */
 const maxSideBySide = 16;
 
-/**
- * How many of those one caller has who asks for more than there is room for, while others call too. In AWS nobody waits for
- * another's requests, for each has an instance of its own; here they share the machine.
+/*
+ * Whoever asks for more than there is room for, while others call too, is given one request at a time, and behind it a
+ * pause as long as that took. In AWS nobody waits for another's requests, for each has an instance of its own; here they
+ * share the machine, of which refusals take their part too.
  */
-const maxBesideOthers = 2;
 
 /** Who has asked for nothing for so long is none of those who call. */
 const callsForMs = 1_000;
@@ -17,6 +17,8 @@ interface Caller {
   atWork: number;
   readonly waiting: (() => void)[];
   lastAtMs: number;
+  /** How many pauses it has before it, in which it is given nothing where it asks for too much. */
+  pauses: number;
 }
 
 /** Lets requests begin, so many side by side, each caller once before anybody again. */
@@ -32,20 +34,30 @@ export class Turns {
 
   /** Does some work of a caller when it is its turn. */
   async take<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const caller = this.#callers.get(name) ?? { atWork: 0, waiting: [], lastAtMs: 0 };
+    const caller = this.#callers.get(name) ?? { atWork: 0, waiting: [], lastAtMs: 0, pauses: 0 };
     this.#callers.set(name, caller);
     const turn = Promise.withResolvers<void>();
     caller.waiting.push(turn.resolve);
     caller.lastAtMs = this.#nowMs();
     this.#begin();
     await turn.promise;
+    const begunAtMs = this.#nowMs();
     try {
       return await work();
     } finally {
       caller.atWork -= 1;
       this.#atWork -= 1;
+      if (this.#asksForTooMuch(caller)) this.#pause(caller, this.#nowMs() - begunAtMs);
       this.#begin();
     }
+  }
+
+  #pause(caller: Caller, ms: number): void {
+    caller.pauses += 1;
+    setTimeout(() => {
+      caller.pauses -= 1;
+      this.#begin();
+    }, ms);
   }
 
   #begin(): void {
@@ -66,8 +78,12 @@ export class Turns {
     }
   }
 
-  #maxOf({ atWork, waiting }: Caller): number {
-    const isAlone = this.#callers.size === 1;
-    return isAlone || atWork + waiting.length <= maxSideBySide ? maxSideBySide : maxBesideOthers;
+  #maxOf(caller: Caller): number {
+    if (!this.#asksForTooMuch(caller)) return maxSideBySide;
+    return caller.pauses > 0 ? 0 : 1;
+  }
+
+  #asksForTooMuch({ atWork, waiting }: Caller): boolean {
+    return this.#callers.size > 1 && atWork + waiting.length > maxSideBySide;
   }
 }

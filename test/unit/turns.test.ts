@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Turns } from "../../infra/local/turns.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** Work that goes on until it is told to end, and notes who has begun. */
 class Work {
@@ -54,7 +57,7 @@ it("lets each caller begin once before anybody again", async () => {
   expect(work.begun).toEqual([...of("busy", 16), "one", "other", "one"]);
 });
 
-it("gives who asks for more than there is room for two at once while another calls", async () => {
+it("gives who asks for more than there is room for one at a time while another calls, and a pause behind it", async () => {
   const work = new Work();
   work.ask("one");
   await nextTurn();
@@ -66,7 +69,27 @@ it("gives who asks for more than there is room for two at once while another cal
   expect(work.begun).toEqual(["one", ...of("busy", 15)]);
   work.ask("one");
   await work.end("busy");
+  work.nowMs = 40;
+  await work.end("busy");
+  expect(work.begun.slice(16)).toEqual(["one"]);
+  vi.advanceTimersByTime(39);
+  await nextTurn();
+  expect(work.begun.slice(16)).toEqual(["one"]);
+  vi.advanceTimersByTime(1);
+  await nextTurn();
   expect(work.begun.slice(16)).toEqual(["one", "busy"]);
+});
+
+it("lets who was given a pause begin at once where it no longer asks for too much", async () => {
+  const work = new Work();
+  work.ask("one");
+  await nextTurn();
+  work.ask("busy", 17);
+  await nextTurn();
+  work.nowMs = 40;
+  await work.end("busy");
+  // There are sixteen left, of which fourteen are at work.
+  expect(work.begun.slice(1)).toEqual(of("busy", 16));
 });
 
 it("gives everything again when nobody else has called for a second", async () => {
