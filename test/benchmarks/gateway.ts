@@ -14,11 +14,11 @@ export async function localStack(): ReturnType<typeof synthesizeLocalStack> {
 }
 
 /**
- * Starts a gateway that a benchmark has for itself, with its data in memory. What the benchmark does with the project's
- * own code and the AWS SDK goes to this gateway's table and queues.
+ * Starts a gateway that a benchmark has for itself, with its data in memory unless it has a folder. What the benchmark does
+ * with the project's own code and the AWS SDK goes to this gateway's table and queues.
  */
 export async function startBenchmarkGateway(
-  options: Partial<Pick<LocalGatewayOptions, "interceptor" | "log">> = {},
+  options: Partial<Pick<LocalGatewayOptions, "dataFolder" | "interceptor" | "log">> = {},
 ): Promise<LocalGateway> {
   const assembly = await localStack();
   const gateway = await startLocalGateway({ log: () => undefined, ...options, ...assembly, port: 0 });

@@ -1,3 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { readStack } from "../../infra/local/template.ts";
 import type { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { contactPuts, type ContactRecord } from "../../shared/contacts/record.ts";
@@ -8,15 +13,14 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import type { Put } from "../../shared/platform/table/table.ts";
 import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
-import { startBenchmarkGateway } from "./gateway.ts";
+import { localStack, startBenchmarkGateway } from "./gateway.ts";
 import { Meter, sumOf, type Usage } from "./meter.ts";
-import { organizationPuts, RowWriter } from "./rows.ts";
+import { organizationPuts, TableExport } from "./rows.ts";
 
 // `npm run bench -- growth`: whether a customer's calls cost more as there is more of everything: a large organisation
-// beside a small one, in turns. The embedded DynamoDB writes a few thousand items a second at the most, so that a million
-// messages take many minutes: `--messages 1000000` asks for them.
+// beside a small one, in turns.
 
-const largeMessages = 100_000;
+const largeMessages = 1_000_000;
 const quickMessages = 10_000;
 const smallMessages = 1_000;
 
@@ -29,17 +33,29 @@ const chunkSize = 1_000;
 /** @param messages of the large organisation; its contacts are a tenth of them, its campaigns a hundredth */
 export function growthSuiteOf(messages: number | undefined): Suite {
   return async ({ isQuick }, note) => {
-    const meter = new Meter();
-    const gateway = await startBenchmarkGateway(meter);
-    await meter.watch(gateway);
-    const writer = new RowWriter(gateway.dynamodbEndpoint, gateway.stack.table.name);
+    const { assemblyFolder, stackName } = await localStack();
+    // The table is the same wherever AWS is.
+    const { table } = await readStack(assemblyFolder, stackName, { aws: "http://aws", api: "http://api" });
+    const rows = await TableExport.begin(table);
     const large = messages ?? (isQuick ? quickMessages : largeMessages);
-    const customers: Customer[] = [];
+    const written: WrittenCustomer[] = [];
     for (const count of [smallMessages, large]) {
       note(`growth: writing ${count} messages`);
-      customers.push(await openCustomer(gateway.url, writer, count));
+      written.push(await writeCustomer(rows, count));
     }
-    writer.close();
+    const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-growth-"));
+    await rows.importTo(dataFolder);
+    const meter = new Meter();
+    const gateway = await startBenchmarkGateway({
+      interceptor: meter.interceptor,
+      log: meter.log,
+      dataFolder,
+    });
+    await meter.watch(gateway);
+    const customers = written.map(({ secret, ...ids }) => ({
+      ...ids,
+      client: createClient({ baseUrl: gateway.url, credential: secret }),
+    }));
     const figures: Figure[] = [];
     const rounds = isQuick ? 7 : 51;
     for (const [what, call] of Object.entries(calls)) {
@@ -68,6 +84,7 @@ export function growthSuiteOf(messages: number | undefined): Suite {
       add("median", "ms", ({ medianMs }) => medianMs);
     }
     await gateway.stop();
+    await rm(dataFolder, { recursive: true });
     return figures;
   };
 }
@@ -139,14 +156,20 @@ async function measure(
   });
 }
 
-async function openCustomer(baseUrl: string, writer: RowWriter, messageCount: number): Promise<Customer> {
+/** A customer before there is a gateway. */
+interface WrittenCustomer extends Omit<Customer, "client"> {
+  /** Of the API key. */
+  readonly secret: string;
+}
+
+async function writeCustomer(writer: TableExport, messageCount: number): Promise<WrittenCustomer> {
   // Also a small one has several pages of each.
   const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
   const size = { messageCount, contactCount, campaignCount };
   const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
   await writer.write(puts);
   return {
-    client: createClient({ baseUrl, credential: secret }),
+    secret,
     messageId: await writeMany(writer, messageCount, () => messageRows(organizationId)),
     contactId: await writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
     campaignId: await writeMany(writer, campaignCount, () => campaignRows(organizationId)),
@@ -160,7 +183,11 @@ interface Rows {
 }
 
 /** @returns the id in the middle */
-async function writeMany(writer: RowWriter, count: number, rowsOf: (index: number) => Rows): Promise<string> {
+async function writeMany(
+  writer: TableExport,
+  count: number,
+  rowsOf: (index: number) => Rows,
+): Promise<string> {
   let middle = "";
   for (let start = 0; start < count; start += chunkSize) {
     const length = Math.min(chunkSize, count - start);

@@ -344,17 +344,19 @@ export async function skipItems(range: Omit<Range, "limit">, count: number): Pro
 
 function queryParameters(range: Range): QueryCommandInput {
   // DynamoDB takes one condition on the sort key; its text is never empty and never above U+10FFFF.
-  const from = range.from ?? " ";
-  const to = range.to ?? "\u{10FFFF}";
+  const { after, from = " ", to = "\u{10FFFF}", newestFirst = false } = range;
+  const isAfterWithin = after !== undefined && from <= after && after <= to;
+  // It goes on behind the key in any case. The embedded one reads up to the key all that is in the range, unless it ends there.
+  const [first, last] = !isAfterWithin ? [from, to] : newestFirst ? [from, after] : [after, to];
   const { partitionKey, sortKey } = range.index ?? { partitionKey: "pk", sortKey: "sk" };
   return {
     TableName: config.tableName(),
     ...(range.index === undefined ? {} : { IndexName: range.index.name }),
     KeyConditionExpression: `${partitionKey} = :pk AND ${sortKey} BETWEEN :from AND :to`,
-    ExpressionAttributeValues: { ":pk": range.pk, ":from": from, ":to": to },
-    ScanIndexForward: range.newestFirst !== true,
+    ExpressionAttributeValues: { ":pk": range.pk, ":from": first, ":to": last },
+    ScanIndexForward: !newestFirst,
     ConsistentRead: range.consistent ?? false,
-    ...(range.after === undefined ? {} : { ExclusiveStartKey: { pk: range.pk, sk: range.after } }),
+    ...(after === undefined ? {} : { ExclusiveStartKey: { pk: range.pk, sk: after } }),
   };
 }
 
