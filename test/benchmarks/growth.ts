@@ -57,7 +57,7 @@ export function growthSuiteOf(messages: number | undefined): Suite {
       client: createClient({ baseUrl: gateway.url, credential: secret }),
     }));
     const figures: Figure[] = [];
-    const rounds = isQuick ? 7 : 51;
+    const rounds = isQuick ? 5 : 31;
     for (const [what, call] of Object.entries(calls)) {
       note(`growth: ${what}`);
       const isSend = what === "a send";

@@ -47,7 +47,7 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
           note(`load: ${name} ${value.toPrecision(3)} ${unit}`);
       }
     };
-    const durationMs = isQuick ? 1_000 : 4_000;
+    const durationMs = isQuick ? 1_000 : 3_000;
     const connectionCounts = isQuick ? [16] : [1, 16, 64];
     for (const [name, callOf] of Object.entries(calls)) {
       for (const connections of connectionCounts) {

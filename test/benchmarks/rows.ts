@@ -99,12 +99,8 @@ export class TableExport {
     await writeFile(schema, JSON.stringify({ Table: { TableName, ...properties } }));
     const output = path.join(dataFolder, "dynamodb.sqlite");
     const program = await findDynoxide(() => undefined);
-    await promisify(execFile)(program, [
-      "import",
-      ...["--source", this.#folder],
-      ...["--schema", schema],
-      ...["--output", output],
-    ]);
+    const places = ["--source", this.#folder, "--schema", schema, "--output", output];
+    await promisify(execFile)(program, ["import", ...places]);
     await rm(this.#folder, { recursive: true });
   }
 }
