@@ -35,10 +35,12 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,carriers,chaos,conventions,deploy,model,sam,unit}/**"],
+          exclude: ["test/{browser,carriers,chaos,conventions,deploy,faults,model,sam,unit}/**"],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
+      // Functions that are killed and answers that are lost, one after another: it takes minutes.
+      { test: { name: "faults", include: ["test/faults/**/*.test.ts"], ...sharedGateway } },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
       // It needs Kannel, which it installs where it can.

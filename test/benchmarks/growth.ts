@@ -6,6 +6,7 @@ import { readStack } from "../../infra/local/template.ts";
 import type { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { contactPuts, type ContactRecord } from "../../shared/contacts/record.ts";
+import type { IdPrefix } from "../../shared/contract/primitives.ts";
 import { newMessage } from "../../shared/messages/accept.ts";
 import { messageKey, type MessageRecord } from "../../shared/messages/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -26,9 +27,6 @@ const smallMessages = 1_000;
 
 /** What the project has set itself: the calls of the large organisation cost so much more at the most. */
 const flat = 1.2;
-
-/** Items that are made at once. */
-const chunkSize = 1_000;
 
 /** @param messages of the large organisation; its contacts are a tenth of them, its campaigns a hundredth */
 export function growthSuiteOf(messages: number | undefined): Suite {
@@ -162,40 +160,41 @@ interface WrittenCustomer extends Omit<Customer, "client"> {
   readonly secret: string;
 }
 
-async function writeCustomer(writer: TableExport, messageCount: number): Promise<WrittenCustomer> {
+async function writeCustomer(rows: TableExport, messageCount: number): Promise<WrittenCustomer> {
   // Also a small one has several pages of each.
   const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
   const size = { messageCount, contactCount, campaignCount };
   const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
-  await writer.write(puts);
+  await rows.write(puts);
   return {
     secret,
-    messageId: await writeMany(writer, messageCount, () => messageRows(organizationId)),
-    contactId: await writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
-    campaignId: await writeMany(writer, campaignCount, () => campaignRows(organizationId)),
+    messageId: await writeMany(rows, messageCount, messageRows(organizationId)),
+    contactId: await writeMany(rows, contactCount, contactRows(organizationId)),
+    campaignId: await writeMany(rows, campaignCount, campaignRows(organizationId)),
   };
 }
 
-/** The rows of one thing, with its id. */
+/** The rows of one thing, with its id and the kind of that. */
 interface Rows {
+  readonly kind: IdPrefix;
   readonly id: string;
   readonly puts: readonly Put[];
 }
 
-/** @returns the id in the middle */
-async function writeMany(
-  writer: TableExport,
-  count: number,
-  rowsOf: (index: number) => Rows,
-): Promise<string> {
-  let middle = "";
-  for (let start = 0; start < count; start += chunkSize) {
-    const length = Math.min(chunkSize, count - start);
-    const chunk = Array.from({ length }, (_, index) => rowsOf(start + index));
-    await writer.write(chunk.flatMap(({ puts }) => puts));
-    middle = chunk.find((_, index) => start + index === Math.floor(count / 2))?.id ?? middle;
-  }
-  return middle;
+/** The number of the first contact; the others have those that follow it. */
+const firstNumber = 15_000_000_000;
+
+/**
+ * Writes so many things that differ in their ids, and in the numbers of contacts.
+ * @returns the id in the middle
+ */
+async function writeMany(rows: TableExport, count: number, { kind, id, puts }: Rows): Promise<string> {
+  const ids = Array.from({ length: count }, () => newId(kind));
+  await rows.writeCopies(
+    puts,
+    ids.map((other, index) => ({ [id]: other, [firstNumber]: String(firstNumber + index) })),
+  );
+  return ids[Math.floor(count / 2)] ?? "";
 }
 
 function messageRows(organizationId: string): Rows {
@@ -207,16 +206,16 @@ function messageRows(organizationId: string): Rows {
     attempts: 1,
     sentAt: queuedAt.toISOString(),
   };
-  return { id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
+  return { kind: "msg", id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
 }
 
-function contactRows(organizationId: string, index: number): Rows {
+function contactRows(organizationId: string): Rows {
   const createdAt = new Date().toISOString();
   const record: ContactRecord = {
     entity: "contact",
     id: newId("con"),
     organizationId,
-    phoneNumber: String(15_000_000_000 + index),
+    phoneNumber: String(firstNumber),
     tags: [],
     attributes: {},
     optedOut: false,
@@ -224,7 +223,7 @@ function contactRows(organizationId: string, index: number): Rows {
     updatedAt: createdAt,
   };
   const [contact, number] = contactPuts(record);
-  return { id: record.id, puts: [contact, number] };
+  return { kind: "con", id: record.id, puts: [contact, number] };
 }
 
 /** A campaign that is over, with its counters. */
@@ -256,6 +255,7 @@ function campaignRows(organizationId: string): Rows {
   };
   const counts = { entity: "messageCounts", accepted: 100, sent: 100, changes: 200, closedAt: createdAt };
   return {
+    kind: "cmp",
     id: record.id,
     puts: [
       { put: { ...keys.campaign(organizationId, record.id), ...record } },
