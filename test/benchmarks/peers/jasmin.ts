@@ -16,7 +16,7 @@ import { Programs, requirePrograms } from "./programs.ts";
 /** Jasmin with the RabbitMQ and the Redis that it needs, all of them on the disk, and a carrier that speaks SMPP. */
 export const jasmin: PeerKind = {
   name: "Jasmin",
-  guarantee: "an accepted message is in RabbitMQ; what a customer has left is in Jasmin's memory",
+  guarantee: "an accepted message is in RabbitMQ; what a customer has left is written down each minute",
   start: startJasmin,
 };
 
