@@ -4,12 +4,6 @@
  */
 const maxSideBySide = 16;
 
-/*
- * Whoever asks for more than there is room for, while others call too, is given one request at a time, and behind it a
- * pause as long as that took. In AWS nobody waits for another's requests, for each has an instance of its own; here they
- * share the machine, of which refusals take their part too.
- */
-
 /** Who has asked for nothing for so long is none of those who call. */
 const callsForMs = 1_000;
 
@@ -21,7 +15,15 @@ interface Caller {
   pauses: number;
 }
 
-/** Lets requests begin, so many side by side, each caller once before anybody again. */
+/** The longest pause behind a request of who asks for too much. */
+const maxPauseMs = 1_000;
+
+/**
+ * Lets requests begin, so many side by side, each caller once before anybody again. Whoever asks for more than there is
+ * room for, while others call too, is given one request at a time, and behind it a pause as long as that took. In AWS
+ * nobody waits for another's requests, for each has an instance of its own; here they share the machine, of which refusals
+ * take their part too.
+ */
 export class Turns {
   readonly #nowMs: () => number;
   /** Whoever has had a turn stands behind all others. */
@@ -52,12 +54,15 @@ export class Turns {
     }
   }
 
-  #pause(caller: Caller, ms: number): void {
+  #pause(caller: Caller, tookMs: number): void {
     caller.pauses += 1;
-    setTimeout(() => {
-      caller.pauses -= 1;
-      this.#begin();
-    }, ms);
+    setTimeout(
+      () => {
+        caller.pauses -= 1;
+        this.#begin();
+      },
+      Math.min(tookMs, maxPauseMs),
+    );
   }
 
   #begin(): void {

@@ -33,6 +33,16 @@ class Work {
   }
 }
 
+/** One caller with a request at work, and then another with so many. */
+async function busyBesideOne(times: number): Promise<Work> {
+  const work = new Work();
+  work.ask("one");
+  await nextTurn();
+  work.ask("busy", times);
+  await nextTurn();
+  return work;
+}
+
 /** As many times the same name. */
 function of(name: string, times: number): string[] {
   return Array.from({ length: times }, () => name);
@@ -58,11 +68,7 @@ it("lets each caller begin once before anybody again", async () => {
 });
 
 it("gives who asks for more than there is room for one at a time while another calls, and a pause behind it", async () => {
-  const work = new Work();
-  work.ask("one");
-  await nextTurn();
-  work.ask("busy", 50);
-  await nextTurn();
+  const work = await busyBesideOne(50);
   await work.end("one");
   // Those that had begun before there were too many come to their end, and are not followed by others.
   await work.end("busy", 13);
@@ -80,24 +86,28 @@ it("gives who asks for more than there is room for one at a time while another c
   expect(work.begun.slice(16)).toEqual(["one", "busy"]);
 });
 
+it("gives no longer pause than a second", async () => {
+  const work = await busyBesideOne(50);
+  work.nowMs = 30_000;
+  await work.end("busy", 15);
+  expect(work.begun).toHaveLength(16);
+  vi.advanceTimersByTime(1_000);
+  await nextTurn();
+  expect(work.begun).toHaveLength(17);
+});
+
 it("lets who was given a pause begin at once where it no longer asks for too much", async () => {
-  const work = new Work();
-  work.ask("one");
-  await nextTurn();
-  work.ask("busy", 17);
-  await nextTurn();
+  const work = await busyBesideOne(18);
   work.nowMs = 40;
   await work.end("busy");
-  // There are sixteen left, of which fourteen are at work.
-  expect(work.begun.slice(1)).toEqual(of("busy", 16));
+  // There are seventeen left, of which fourteen are at work.
+  expect(work.begun).toEqual(["one", ...of("busy", 15)]);
+  await work.end("busy");
+  expect(work.begun).toEqual(["one", ...of("busy", 17)]);
 });
 
 it("gives everything again when nobody else has called for a second", async () => {
-  const work = new Work();
-  work.ask("one");
-  await nextTurn();
-  work.ask("busy", 60);
-  await nextTurn();
+  const work = await busyBesideOne(60);
   await work.end("one");
   work.nowMs = 1_000;
   await work.end("busy", 5);
