@@ -86,6 +86,14 @@ it("what fell due during an outage of many hours is released when it is over, ov
   expect(taken.toSorted(byId)).toEqual(jobs.toSorted(byId));
 });
 
+it("what fell due before the release ran on a new table for the first time is released then", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const job = await schedule(organizationId, "2030-06-01T12:16:00Z");
+  vi.setSystemTime(new Date("2030-06-01T12:30:00Z"));
+  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await takeJobs("transactionalSends")).toEqual([job]);
+});
+
 it("more jobs in one minute than one batch holds are all released", async () => {
   await inAllShards(releaseDueJobs);
   const jobs = Array.from({ length: 450 }, () => ({ organizationId: "org_x", messageId: newId("msg") }));

@@ -39,11 +39,10 @@ export async function releaseDueJobs(shard: number): Promise<number> {
   const end = Math.min(target, start + (maxMinutesPerRun - 1) * minuteMs);
   let released = 0;
   for (let minute = start; minute <= end; minute += minuteMs) {
-    const moved = await releaseBucket(bucketName(new Date(minute), shard));
-    // A minute without jobs is looked at again for less than it takes to remember it.
-    if (moved > 0 || minute === end) await rememberReleased(shard, new Date(minute));
-    released += moved;
+    released += await releaseBucket(bucketName(new Date(minute), shard));
   }
+  // A run that ends before this has left its buckets empty, and the next one only looks at them once more.
+  if (start <= end) await rememberReleased(shard, new Date(end));
   if (end < target) log.warn("due_jobs.behind", { count: (target - end) / minuteMs });
   return released;
 }
