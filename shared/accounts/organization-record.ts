@@ -73,8 +73,11 @@ export interface OrganizationState {
   readonly hasWebhooks: boolean;
 }
 
-/** Consistent: a webhook that was just made hears of what happens next. */
-export async function readOrganizationState(organizationId: string): Promise<OrganizationState> {
+/**
+ * The state of an organisation; of one that is not there, that it is not suspended and has no webhooks. Consistent: a
+ * webhook that was just made hears of what happens next.
+ */
+export async function stateOfOrganization(organizationId: string): Promise<OrganizationState> {
   const found = await findItem(State, keys.organization(organizationId), { consistent: true });
   return { isSuspended: found?.suspendedAt !== undefined, hasWebhooks: (found?.webhookCount ?? 0) > 0 };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { readOrganizationState, type OrganizationState } from "../accounts/organization-record.ts";
+import { stateOfOrganization, type OrganizationState } from "../accounts/organization-record.ts";
 import type { HandOff } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
@@ -72,7 +72,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   // Before the claim: a read that fails behind it would leave open what the carrier did.
   const [message, organization] = await Promise.all([
     findOfJob(job),
-    readOrganizationState(job.organizationId),
+    stateOfOrganization(job.organizationId),
   ]);
   if (message === undefined) {
     const { organizationId, messageId } = job;
@@ -94,8 +94,10 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
-  const isStopped = organization.isSuspended;
-  const choice = await chooseOrFail(message, sender, { isStopped, slot: job.slot });
+  const choice = await chooseOrFail(message, sender, {
+    isStopped: organization.isSuspended,
+    slot: job.slot,
+  });
   if (choice.kind === "wait") {
     await waitForTurn(message, choice);
     return undefined;
@@ -105,7 +107,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await conclude(held, organization);
     return undefined;
   }
-  const ended = await bringToItsEnd(held, new HandOver(sender, startedAtMs + mayAskForMs), choice);
+  const ended = await new HandOver(sender, startedAtMs + mayAskForMs).bringToItsEnd(held, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
@@ -148,9 +150,6 @@ function isPutOffTooLong(
   return now().getTime() - Date.parse(since) > maxPutOffMs;
 }
 
-/** A choice that needs the message to be held. */
-type Decision = Exclude<Choice, { kind: "wait" }>;
-
 /** Gives the job of a message that nobody holds a later start. */
 async function waitForTurn(
   message: MessageRecord,
@@ -164,6 +163,9 @@ async function waitForTurn(
   }
   await enqueue(sendJob(message, delaySeconds, slot));
 }
+
+/** A choice that needs the message to be held. */
+type Decision = Exclude<Choice, { kind: "wait" }>;
 
 /**
  * Claims a message for what was chosen.
@@ -191,25 +193,6 @@ async function claimFor(
   return found;
 }
 
-/**
- * What becomes of a message that this sender holds.
- * @returns the message, if it has come to its end
- */
-async function bringToItsEnd(
-  held: MessageRecord,
-  handOver: HandOver,
-  choice: Decision,
-): Promise<MessageRecord | undefined> {
-  const sentAt = sentByReceipt(held);
-  if (sentAt !== undefined) return handOver.endAsSent(held, { at: sentAt });
-  // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
-  if (choice.kind === "fail")
-    return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
-  if (held.openClaims > 1 && !choice.named.carrier.deduplicates)
-    return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
-  return handOver.ask(held, choice);
-}
-
 /** One message on its way from carrier to carrier, in the hands of one sender. */
 class HandOver {
   readonly #sender: Sender;
@@ -221,7 +204,21 @@ class HandOver {
     this.#mayAskUntilMs = mayAskUntilMs;
   }
 
-  async ask(
+  /** @returns the message, if it has come to its end */
+  async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
+    const sentAt = sentByReceipt(held);
+    if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
+    // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
+    if (choice.kind === "fail") {
+      return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
+    }
+    if (held.openClaims > 1 && !choice.named.carrier.deduplicates) {
+      return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+    }
+    return this.#ask(held, choice);
+  }
+
+  async #ask(
     held: MessageRecord,
     { named, probe }: Extract<Choice, { kind: "ask" }>,
   ): Promise<MessageRecord | undefined> {
@@ -230,7 +227,7 @@ class HandOver {
     await this.#note(named.name, answer, probe);
     switch (answer.outcome) {
       case "accepted":
-        return this.endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
+        return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
         // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
         if (held.openClaims < maxUnknownOutcomes) {
@@ -275,7 +272,7 @@ class HandOver {
         isOwn: ({ claimToken }) => claimToken === held.claimToken,
       });
       if (!passed.applied) throw claimLapsed(held);
-      return this.ask(passed.item, next);
+      return this.#ask(passed.item, next);
     }
     if (next.kind === "wait" && next.slot !== undefined) return comeBack(held, next.delaySeconds, next.slot);
     return this.#putOff(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
@@ -288,7 +285,7 @@ class HandOver {
   }
 
   /** Ends a message as sent by the carrier that it is held for. */
-  async endAsSent(
+  async #endAsSent(
     held: MessageRecord,
     { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
   ): Promise<MessageRecord> {

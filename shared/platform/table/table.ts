@@ -346,7 +346,7 @@ function queryParameters(range: Range): QueryCommandInput {
   // DynamoDB takes one condition on the sort key; its text is never empty and never above U+10FFFF.
   const { after, from = " ", to = "\u{10FFFF}", newestFirst = false } = range;
   const isAfterWithin = after !== undefined && from <= after && after <= to;
-  // It goes on behind the key in any case. The embedded one reads up to the key all that is in the range, unless it ends there.
+  // DynamoDB goes to that key at once in any case. The embedded one reads all that the range has before it, unless it begins there.
   const [first, last] = !isAfterWithin ? [from, to] : newestFirst ? [from, after] : [after, to];
   const { partitionKey, sortKey } = range.index ?? { partitionKey: "pk", sortKey: "sk" };
   return {
