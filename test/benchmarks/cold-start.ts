@@ -9,10 +9,9 @@ import { build } from "esbuild";
 import * as z from "zod";
 
 import { packageOptions } from "../../infra/bundled-packages.ts";
-import { readStack } from "../../infra/local/template.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
-import { localStack } from "./gateway.ts";
+import { readLocalStack } from "./gateway.ts";
 import { shortName } from "./meter.ts";
 
 // `npm run bench -- cold-start`: the size of each bundle, and the time that a fresh Node process takes to load it and for
@@ -52,12 +51,8 @@ const floorSource = `
 
 const kilobyte = 1_000;
 
-/** Nothing listens there. */
-const nowhere = "http://127.0.0.1:9";
-
 export const coldStartSuite: Suite = async ({ isQuick }, note) => {
-  const { assemblyFolder, stackName } = await localStack();
-  const { functions } = await readStack(assemblyFolder, stackName, { aws: nowhere, api: nowhere });
+  const { functions } = await readLocalStack();
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-floor-"));
   const floorFile = path.join(folder, "index.mjs");
   await buildFloor(floorFile);

@@ -1,16 +1,25 @@
 import { localCredentials } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { localRegion } from "../../infra/local/template.ts";
+import { localRegion, readStack, type StackDefinition } from "../../infra/local/template.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 let synthesized: ReturnType<typeof synthesizeLocalStack> | undefined;
 
 /** The local stack, synthesized once for all suites of a run. */
-export async function localStack(): ReturnType<typeof synthesizeLocalStack> {
+async function localStack(): ReturnType<typeof synthesizeLocalStack> {
   synthesized ??= synthesizeLocalStack();
   return synthesized;
+}
+
+/** Nothing listens there. */
+const nowhere = "http://127.0.0.1:9";
+
+/** What the local stack consists of, where there is no gateway that runs it. */
+export async function readLocalStack(): Promise<StackDefinition> {
+  const { assemblyFolder, stackName } = await localStack();
+  return readStack(assemblyFolder, stackName, { aws: nowhere, api: nowhere });
 }
 
 /**

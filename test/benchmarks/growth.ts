@@ -2,11 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { readStack } from "../../infra/local/template.ts";
 import type { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { contactPuts, type ContactRecord } from "../../shared/contacts/record.ts";
-import type { IdPrefix } from "../../shared/contract/primitives.ts";
 import { newMessage } from "../../shared/messages/accept.ts";
 import { messageKey, type MessageRecord } from "../../shared/messages/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -14,7 +12,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import type { Put } from "../../shared/platform/table/table.ts";
 import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
-import { localStack, startBenchmarkGateway } from "./gateway.ts";
+import { readLocalStack, startBenchmarkGateway } from "./gateway.ts";
 import { Meter, sumOf, type Usage } from "./meter.ts";
 import { organizationPuts, TableExport } from "./rows.ts";
 
@@ -28,12 +26,13 @@ const smallMessages = 1_000;
 /** What the project has set itself: the calls of the large organisation cost so much more at the most. */
 const flat = 1.2;
 
+/** Items that are made at once. */
+const chunkSize = 1_000;
+
 /** @param messages of the large organisation; its contacts are a tenth of them, its campaigns a hundredth */
 export function growthSuiteOf(messages: number | undefined): Suite {
   return async ({ isQuick }, note) => {
-    const { assemblyFolder, stackName } = await localStack();
-    // The table is the same wherever AWS is.
-    const { table } = await readStack(assemblyFolder, stackName, { aws: "http://aws", api: "http://api" });
+    const { table } = await readLocalStack();
     const rows = await TableExport.begin(table);
     const large = messages ?? (isQuick ? quickMessages : largeMessages);
     const written: WrittenCustomer[] = [];
@@ -160,41 +159,40 @@ interface WrittenCustomer extends Omit<Customer, "client"> {
   readonly secret: string;
 }
 
-async function writeCustomer(rows: TableExport, messageCount: number): Promise<WrittenCustomer> {
+async function writeCustomer(writer: TableExport, messageCount: number): Promise<WrittenCustomer> {
   // Also a small one has several pages of each.
   const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
   const size = { messageCount, contactCount, campaignCount };
   const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
-  await rows.write(puts);
+  await writer.write(puts);
   return {
     secret,
-    messageId: await writeMany(rows, messageCount, messageRows(organizationId)),
-    contactId: await writeMany(rows, contactCount, contactRows(organizationId)),
-    campaignId: await writeMany(rows, campaignCount, campaignRows(organizationId)),
+    messageId: await writeMany(writer, messageCount, () => messageRows(organizationId)),
+    contactId: await writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
+    campaignId: await writeMany(writer, campaignCount, () => campaignRows(organizationId)),
   };
 }
 
-/** The rows of one thing, with its id and the kind of that. */
+/** The rows of one thing, with its id. */
 interface Rows {
-  readonly kind: IdPrefix;
   readonly id: string;
   readonly puts: readonly Put[];
 }
 
-/** The number of the first contact; the others have those that follow it. */
-const firstNumber = 15_000_000_000;
-
-/**
- * Writes so many things that differ in their ids, and in the numbers of contacts.
- * @returns the id in the middle
- */
-async function writeMany(rows: TableExport, count: number, { kind, id, puts }: Rows): Promise<string> {
-  const ids = Array.from({ length: count }, () => newId(kind));
-  await rows.writeCopies(
-    puts,
-    ids.map((other, index) => ({ [id]: other, [firstNumber]: String(firstNumber + index) })),
-  );
-  return ids[Math.floor(count / 2)] ?? "";
+/** @returns the id in the middle */
+async function writeMany(
+  writer: TableExport,
+  count: number,
+  rowsOf: (index: number) => Rows,
+): Promise<string> {
+  let middle = "";
+  for (let start = 0; start < count; start += chunkSize) {
+    const length = Math.min(chunkSize, count - start);
+    const chunk = Array.from({ length }, (_, index) => rowsOf(start + index));
+    await writer.write(chunk.flatMap(({ puts }) => puts));
+    middle = chunk.find((_, index) => start + index === Math.floor(count / 2))?.id ?? middle;
+  }
+  return middle;
 }
 
 function messageRows(organizationId: string): Rows {
@@ -206,16 +204,16 @@ function messageRows(organizationId: string): Rows {
     attempts: 1,
     sentAt: queuedAt.toISOString(),
   };
-  return { kind: "msg", id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
+  return { id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
 }
 
-function contactRows(organizationId: string): Rows {
+function contactRows(organizationId: string, index: number): Rows {
   const createdAt = new Date().toISOString();
   const record: ContactRecord = {
     entity: "contact",
     id: newId("con"),
     organizationId,
-    phoneNumber: String(firstNumber),
+    phoneNumber: String(15_000_000_000 + index),
     tags: [],
     attributes: {},
     optedOut: false,
@@ -223,7 +221,7 @@ function contactRows(organizationId: string): Rows {
     updatedAt: createdAt,
   };
   const [contact, number] = contactPuts(record);
-  return { kind: "con", id: record.id, puts: [contact, number] };
+  return { id: record.id, puts: [contact, number] };
 }
 
 /** A campaign that is over, with its counters. */
@@ -255,7 +253,6 @@ function campaignRows(organizationId: string): Rows {
   };
   const counts = { entity: "messageCounts", accepted: 100, sent: 100, changes: 200, closedAt: createdAt };
   return {
-    kind: "cmp",
     id: record.id,
     puts: [
       { put: { ...keys.campaign(organizationId, record.id), ...record } },

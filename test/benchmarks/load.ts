@@ -6,14 +6,20 @@ import { projectRoot } from "../../infra/project-root.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { load, type HttpCall } from "./http-load.ts";
 import { organizationPuts, RowWriter } from "./rows.ts";
-import { openCustomer, serveGateway, type BenchmarkCustomer, type ServedGateway } from "./served-gateway.ts";
+import {
+  message,
+  openCustomer,
+  sendCall,
+  serveGateway,
+  type BenchmarkCustomer,
+  type ServedGateway,
+} from "./served-gateway.ts";
 
 // `npm run bench -- load`: how many calls a second the local gateway answers, as `npm start` runs it, with its data on the
 // disk, and the time on a CPU that it takes for one. Seconds are those of this machine, and of what else it does;
 // `--against` measures another checkout in turns, so that both meet the same.
 
 const manyOrganizations = 1_000;
-const message = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
 
 /** How long a round may take to bring to their end the messages that it accepted. */
 const deliverTimeoutMs = 120_000;
@@ -96,15 +102,6 @@ const calls: Readonly<Record<string, (side: Side) => HttpCall>> = {
 
 function getCall({ gateway, customer: { authorization } }: Side, path: string): HttpCall {
   return { method: "GET", url: `${gateway.url}${path}`, headers: { authorization } };
-}
-
-function sendCall({ url }: ServedGateway, authorization: string): HttpCall {
-  return {
-    method: "POST",
-    url: `${url}/v1/sms/send`,
-    headers: { authorization, "content-type": "application/json" },
-    body: JSON.stringify(message),
-  };
 }
 
 interface Round {

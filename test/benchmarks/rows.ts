@@ -4,7 +4,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 
@@ -74,7 +74,7 @@ export class TableExport {
     this.#table = table;
     this.#folder = folder;
     const file = createWriteStream(path.join(folder, table.name, "data/items.json.gz"));
-    this.#written = finished(this.#items.pipe(file));
+    this.#written = pipeline(this.#items, file);
   }
 
   static async begin(table: StackDefinition["table"]): Promise<TableExport> {
@@ -84,24 +84,10 @@ export class TableExport {
   }
 
   async write(puts: readonly Put[]): Promise<void> {
-    await this.#append(textOf(puts));
-  }
-
-  /**
-   * Writes items again and again with other texts in them: to make each of a million from its record takes minutes.
-   * @param copies the texts of the items, each with what stands in its place
-   */
-  async writeCopies(puts: readonly Put[], copies: Iterable<Readonly<Record<string, string>>>): Promise<void> {
-    const text = textOf(puts);
-    for (const copy of copies) {
-      let changed = text;
-      for (const [found, other] of Object.entries(copy)) changed = changed.replaceAll(found, other);
-      await this.#append(changed);
-    }
-  }
-
-  async #append(text: string): Promise<void> {
-    if (!this.#items.write(text)) await once(this.#items, "drain");
+    const lines = puts.map(({ put }) =>
+      JSON.stringify({ Item: marshall(put, { removeUndefinedValues: true }) }),
+    );
+    if (!this.#items.write(`${lines.join("\n")}\n`)) await once(this.#items, "drain");
   }
 
   /** Ends the export, and makes of it the data that a gateway finds in a folder. */
@@ -117,13 +103,6 @@ export class TableExport {
     await promisify(execFile)(program, ["import", ...places]);
     await rm(this.#folder, { recursive: true });
   }
-}
-
-/** A line for each item, as an export has them. */
-function textOf(puts: readonly Put[]): string {
-  return puts
-    .map(({ put }) => `${JSON.stringify({ Item: marshall(put, { removeUndefinedValues: true }) })}\n`)
-    .join("");
 }
 
 /** What an organisation has beside its wallet, and how many messages its wallet has paid for. */

@@ -5,12 +5,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
+import * as z from "zod";
+
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
 import { freePort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import type { HttpCall } from "./http-load.ts";
 
 /** A gateway as `npm start` runs it: in a process of its own, with its data on the disk. */
 export interface ServedGateway {
@@ -22,14 +25,15 @@ export interface ServedGateway {
   stop(): Promise<void>;
 }
 
-/** What `npm start` gives to Node. */
-const memoryFlags = ["--max-semi-space-size=1", "--heap-growing-percent=25"];
+const Manifest = z.object({ scripts: z.object({ start: z.string().startsWith("node ") }) });
 
 /** @param folder the checkout that it is started from */
 export async function serveGateway(folder = projectRoot): Promise<ServedGateway> {
   const port = await freePort();
   const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-bench-"));
-  const server = spawn(process.execPath, [...memoryFlags, "infra/local/start.ts"], {
+  const manifest = await readFile(path.join(folder, "package.json"), "utf8");
+  const [, ...args] = Manifest.parse(JSON.parse(manifest)).scripts.start.split(" ");
+  const server = spawn(process.execPath, args, {
     cwd: folder,
     env: { ...process.env, PORT: String(port), DATA_DIR: dataFolder },
     stdio: ["ignore", "pipe", "inherit"],
@@ -108,4 +112,17 @@ export async function openCustomer(baseUrl: string): Promise<BenchmarkCustomer> 
   const client = createClient({ baseUrl, credential: secret });
   await client.topUpWallet({ body: { amount: 1_000 } });
   return { client, authorization: `Bearer ${secret}` };
+}
+
+/** What customers send. */
+export const message = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
+
+/** @param authorization of a customer */
+export function sendCall({ url }: ServedGateway, authorization: string): HttpCall {
+  return {
+    method: "POST",
+    url: `${url}/v1/sms/send`,
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify(message),
+  };
 }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +11,8 @@ import { promisify } from "node:util";
 import { freePort, waitForPort } from "../../../infra/local/loopback.ts";
 import { Smsc } from "../../carriers/smsc.ts";
 import { hasPython, pythonPrograms } from "../../support/python.ts";
-import { message, MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
+import { message } from "../served-gateway.ts";
+import { MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
 /** Jasmin with the RabbitMQ and the Redis that it needs, all of them on the disk, and a carrier that speaks SMPP. */
@@ -26,7 +28,7 @@ const run = promisify(execFile);
 
 async function startJasmin(): Promise<Peer> {
   await requirePrograms("redis-server", "epmd");
-  if (!(await isThere(rabbitmqServer))) throw new MissingProgramError("there is no rabbitmq-server here");
+  if (!existsSync(rabbitmqServer)) throw new MissingProgramError("there is no rabbitmq-server here");
   if (!(await hasPython())) throw new MissingProgramError("there is no Python with venv here");
   const python = await pythonPrograms("test/benchmarks/peers/requirements.txt");
   const specification = await amqpSpecification(python);
@@ -68,7 +70,7 @@ async function startJasmin(): Promise<Peer> {
   await waitForPort(ports.console, startTimeoutMs);
   await configure(ports.console, smsc.port);
   await waitUntil("Jasmin has bound to the carrier", () => smsc.isConnected);
-  const { to, from, text: content } = message;
+  const { to, senderId: from, message: content } = message;
   const query = new URLSearchParams({ username: "bench", password: "bench", to, from, content });
   return {
     call: () => ({ method: "GET", url: `http://127.0.0.1:${ports.http}/send?${query.toString()}` }),
@@ -112,7 +114,7 @@ async function startRabbit(programs: Programs, folder: string): Promise<number> 
 async function amqpSpecification(python: string): Promise<string> {
   const folder = path.dirname(python);
   const file = path.join(folder, "amqp0-9-1.xml");
-  if (await isThere(file)) return file;
+  if (existsSync(file)) return file;
   const { stdout } = await run(path.join(python, "pip"), ["show", "jasmin"]);
   const version = /^Version: (\S+)$/m.exec(stdout)?.[1] ?? "";
   const download = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", `jasmin==${version}`];
@@ -139,7 +141,7 @@ async function configure(consolePort: number, carrierPort: number): Promise<void
       `port ${carrierPort}`,
       "username bench",
       "password bench",
-      // Without a limit, and without a wait for those who answer in time.
+      // Without a limit.
       "submit_throughput 0",
       "ok",
     ],
@@ -169,11 +171,4 @@ async function waitUntil(what: string, holds: () => boolean): Promise<void> {
     if (performance.now() > deadline) throw new Error(`it did not come to this: ${what}`);
     await delay(10);
   }
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

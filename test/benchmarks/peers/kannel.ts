@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { freePort, listenOnLoopback, waitForPort } from "../../../infra/local/loopback.ts";
-import { message, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
+import { message } from "../served-gateway.ts";
+import { startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
 /** Debian's Kannel with its spool on the disk, and a carrier over HTTP that takes everything. */
@@ -52,7 +53,7 @@ async function startKannel(): Promise<Peer> {
   await waitForPort(boxPort, startTimeoutMs);
   programs.start("smsbox", ["-v", "4", configuration]);
   await waitForPort(sendPort, startTimeoutMs);
-  const { to, from, text } = message;
+  const { to, senderId: from, message: text } = message;
   const query = new URLSearchParams({ username: "bench", password: "bench", to, from, text });
   return {
     call: () => ({ method: "GET", url: `http://127.0.0.1:${sendPort}/cgi-bin/sendsms?${query.toString()}` }),

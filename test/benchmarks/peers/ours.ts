@@ -1,5 +1,5 @@
-import { openCustomer, serveGateway } from "../served-gateway.ts";
-import { message, type Peer, type PeerKind } from "./peer.ts";
+import { openCustomer, sendCall, serveGateway } from "../served-gateway.ts";
+import type { Peer, PeerKind } from "./peer.ts";
 
 /** This gateway, as `npm start` runs it, with the carrier of its sandbox. */
 export const ours: PeerKind = {
@@ -11,14 +11,8 @@ export const ours: PeerKind = {
 async function startOurs(): Promise<Peer> {
   const gateway = await serveGateway();
   const { authorization, client } = await openCustomer(gateway.url);
-  const { to, from, text } = message;
   return {
-    call: () => ({
-      method: "POST",
-      url: `${gateway.url}/v1/sms/send`,
-      headers: { authorization, "content-type": "application/json" },
-      body: JSON.stringify({ to, message: text, senderId: from }),
-    }),
+    call: () => sendCall(gateway, authorization),
     delivered: async () => (await client.getDashboardStats()).today.sent,
     usage: async () => gateway.usage(),
     stop: async () => gateway.stop(),

@@ -26,6 +26,3 @@ export class MissingProgramError extends Error {}
 
 /** How long a peer may take until it listens. */
 export const startTimeoutMs = 60_000;
-
-/** What each of the messages says. */
-export const message = { to: "15005550000", from: "ADASHOP", text: "Your code is 123456" };

@@ -1,9 +1,13 @@
 import { execFile, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { usageOf, type ProcessUsage } from "../served-gateway.ts";
 import { MissingProgramError } from "./peer.ts";
+
+/** RabbitMQ takes some seconds to end. */
+const stopTimeoutMs = 20_000;
 
 /**
  * Looks for programs, also where Debian has those of an administrator.
@@ -30,13 +34,10 @@ export class Programs {
     process.once("exit", this.#endAtExit);
   }
 
-  /** @returns the process, to which nobody listens */
-  start(program: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
-    const env = { ...process.env, ...options.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin` };
+  start(program: string, args: readonly string[], { env: added }: Pick<SpawnOptions, "env"> = {}): void {
+    const env = { ...process.env, ...added, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin` };
     // What is a script has started the program itself: both are ended as one group.
-    const child = spawn(program, args, { stdio: "ignore", detached: true, ...options, env });
-    this.#running.unshift(child);
-    return child;
+    this.#running.unshift(spawn(program, args, { stdio: "ignore", detached: true, env }));
   }
 
   async usage(): Promise<ProcessUsage> {
@@ -51,14 +52,19 @@ export class Programs {
   async stop(): Promise<void> {
     process.off("exit", this.#endAtExit);
     for (const child of this.#running.splice(0)) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
+      if (hasEnded(child)) continue;
       const exited = once(child, "exit");
       end(child);
-      await exited;
+      const hung = delay(stopTimeoutMs, "hung", { ref: false });
+      if ((await Promise.race([exited, hung])) === "hung") end(child, "SIGKILL");
     }
   }
 }
 
-function end({ pid }: ChildProcess): void {
-  if (pid !== undefined) process.kill(-pid, "SIGTERM");
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+function end(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): void {
+  if (child.pid !== undefined && !hasEnded(child)) process.kill(-child.pid, signal);
 }
