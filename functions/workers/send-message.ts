@@ -16,10 +16,17 @@ const sending = watchSending();
 
 export const handler = worker(
   MessageJob,
-  async (job) => {
-    // Before a message is claimed: what is read behind it would leave open what the carrier did.
+  async (job, remainingTimeMs) => {
+    // Before a message is claimed: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
-    return handToCarrier(job, { carriers: carriersOf(book), breakers, paces, sending: present, rateCard });
+    return handToCarrier(job, {
+      carriers: carriersOf(book),
+      breakers,
+      paces,
+      sending: present,
+      rateCard,
+      remainingTimeMs,
+    });
   },
   async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
 );

@@ -23,6 +23,8 @@ export interface Sender {
   readonly rateCard?: RateCard | undefined;
   /** A carrier that says nothing for so long is given up. */
   readonly carrierTimeoutMs?: number;
+  /** How long the sender can still run. Without it there is no end. */
+  readonly remainingTimeMs?: () => number;
 }
 
 /** The carrier that is to be asked, when the job is to come again, or why no carrier may be asked any more. */

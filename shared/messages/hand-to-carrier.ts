@@ -8,7 +8,7 @@ import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
 import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { secondsUntil } from "../platform/jobs/job.ts";
+import { secondsUntil, type QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics, type MetricName } from "../platform/metrics.ts";
@@ -16,7 +16,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
 import { chooseCarrier, chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
-import { owedRefund, refundJob, sendJob, type MessageJob, type Slot } from "./message-job.ts";
+import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
 import { countryOfNumber } from "./numbering-plan.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
 import {
@@ -41,16 +41,16 @@ const claimLeaseMs = minuteMs;
 /** A carrier that says nothing for so long is given up: a second one can be asked in a sender's time. */
 const usualCarrierTimeoutMs = 9 * secondMs;
 
-/** How long after it began a sender may still ask a carrier. Together with the time-out it is less than the sender's own. */
-const mayAskForMs = 9.5 * secondMs;
+/** The time that a sender needs after a carrier's answer, to record it though the table be slow. */
+const recordingMs = 2 * secondMs;
 
 /** Waits before the next attempts when the carrier asks to come back; the last one is kept to. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
 const longestRetryDelaySeconds = 120;
 
 /**
- * A message that the carrier puts off for so long has failed. Being put off says nothing against a message: a
- * campaign that is larger than what the carrier takes in a minute waits for its turn.
+ * A message that carriers put off for so long fails. The time runs from the first time that one puts it off, whatever
+ * the message waited for before: its schedule, a pause, its turn in a large campaign.
  */
 const maxPutOffMs = 6 * hourMs;
 
@@ -68,8 +68,7 @@ const notedAfterMs = 5 * minuteMs;
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
 export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
-  const startedAtMs = now().getTime();
-  // Before the claim: a read that fails behind it would leave open what the carrier did.
+  // Before the claim: if a read failed after it, what the carrier did would count as unknown.
   const [message, organization] = await Promise.all([
     findOfJob(job),
     stateOfOrganization(job.organizationId),
@@ -94,20 +93,20 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
-  const choice = await chooseOrFail(message, sender, {
-    isStopped: organization.isSuspended,
-    slot: job.slot,
-  });
+  const choice = await chooseOrFail(message, sender, { isStopped: organization.isSuspended, job });
   if (choice.kind === "wait") {
-    await waitForTurn(message, choice);
+    await waitForTurn(message, choice, job);
     return undefined;
   }
+  // Without a claim, which would leave open what the carrier did: the queue brings the job back.
+  if (choice.kind === "ask" && !hasTimeToAsk(sender))
+    throw new Error("too little time is left to ask a carrier");
   const held = await claimFor(message, sender, choice);
   if (held.status !== "queued") {
     await conclude(held, organization);
     return undefined;
   }
-  const ended = await new HandOver(sender, startedAtMs + mayAskForMs).bringToItsEnd(held, choice);
+  const ended = await new HandOver(sender, job).bringToItsEnd(held, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
@@ -126,42 +125,57 @@ async function findOfJob({ organizationId, messageId }: MessageJob): Promise<Mes
   return (await findItem(MessageRecord, key)) ?? (await findItem(MessageRecord, key, { consistent: true }));
 }
 
-/** Chooses a carrier, where none of what has changed since the message was accepted stands against it. */
+/** Chooses a carrier, unless something that changed since the message was accepted forbids it. */
 async function chooseOrFail(
   message: MessageRecord,
   sender: Sender,
-  { isStopped, slot }: { readonly isStopped: boolean; readonly slot: Slot | undefined },
+  { isStopped, job }: { readonly isStopped: boolean; readonly job: MessageJob },
 ): Promise<Choice> {
   const refusal = isStopped ? "ORGANIZATION_SUSPENDED" : await refusalBeforeHandOff(message);
   if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
-  const choice = await chooseCarrier(message, sender, slot);
-  // Whoever waits for a turn that has been given is not put off.
-  if (choice.kind !== "wait" || choice.slot !== undefined || !isPutOffTooLong(message, sender)) return choice;
+  const choice = await chooseCarrier(message, sender, job.slot);
+  if (choice.kind !== "wait" || choice.slot !== undefined || !isPutOffTooLong(job)) return choice;
   return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
 }
 
-function isPutOffTooLong(
-  { scheduledAt, queuedAt }: MessageRecord,
-  { sending }: Sender,
-  slot?: Slot,
-): boolean {
-  const since =
-    [scheduledAt ?? queuedAt, sending?.resumedAt ?? "", slot?.startsAt ?? ""].toSorted().at(-1) ?? "";
-  return now().getTime() - Date.parse(since) > maxPutOffMs;
+function isPutOffTooLong({ putOffSince }: MessageJob): boolean {
+  return putOffSince !== undefined && now().getTime() - Date.parse(putOffSince) > maxPutOffMs;
+}
+
+/** Whether a carrier can be asked, time out, and be recorded, before the sender itself is ended. */
+function hasTimeToAsk({ carrierTimeoutMs = usualCarrierTimeoutMs, remainingTimeMs }: Sender): boolean {
+  return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
+}
+
+/** A later start for a job. */
+type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
+
+/**
+ * The job of a message that starts later. Without a slot the message is put off. While it waits for its slot, the time
+ * for which it has been put off stands still.
+ */
+function laterJob(
+  message: MessageRecord,
+  { delaySeconds, slot }: Wait,
+  { putOffSince }: MessageJob,
+): QueuedJob {
+  if (slot === undefined) {
+    return sendJob(message, delaySeconds, { putOffSince: putOffSince ?? now().toISOString() });
+  }
+  if (putOffSince === undefined) return sendJob(message, delaySeconds, { slot });
+  const since = new Date(Date.parse(putOffSince) + delaySeconds * secondMs).toISOString();
+  return sendJob(message, delaySeconds, { slot, putOffSince: since });
 }
 
 /** Gives the job of a message that nobody holds a later start. */
-async function waitForTurn(
-  message: MessageRecord,
-  { delaySeconds, slot }: Extract<Choice, { kind: "wait" }>,
-): Promise<void> {
-  const waitsUntilMs = now().getTime() + delaySeconds * secondMs;
+async function waitForTurn(message: MessageRecord, wait: Wait, job: MessageJob): Promise<void> {
+  const waitsUntilMs = now().getTime() + wait.delaySeconds * secondMs;
   const dueAt = message.scheduledAt ?? message.queuedAt;
   if (message.attempts === 0 && waitsUntilMs - Date.parse(dueAt) > notedAfterMs) {
     // Refused where another sender has it, which then sees to its job.
     await updateItem(MessageRecord, noteWaiting(message));
   }
-  await enqueue(sendJob(message, delaySeconds, slot));
+  await enqueue(laterJob(message, wait, job));
 }
 
 /** A choice that needs the message to be held. */
@@ -196,12 +210,12 @@ async function claimFor(
 /** One message on its way from carrier to carrier, in the hands of one sender. */
 class HandOver {
   readonly #sender: Sender;
-  readonly #mayAskUntilMs: number;
+  readonly #job: MessageJob;
   readonly #tried = new Set<string>();
 
-  constructor(sender: Sender, mayAskUntilMs: number) {
+  constructor(sender: Sender, job: MessageJob) {
     this.#sender = sender;
-    this.#mayAskUntilMs = mayAskUntilMs;
+    this.#job = job;
   }
 
   /** @returns the message, if it has come to its end */
@@ -222,9 +236,24 @@ class HandOver {
     held: MessageRecord,
     { named, probe }: Extract<Choice, { kind: "ask" }>,
   ): Promise<MessageRecord | undefined> {
+    // The claim may have taken long. No carrier was asked, so the message is free again.
+    if (!hasTimeToAsk(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
     const answer = await askCarrier(held, named, this.#sender);
     countMetrics({ ...nothingCounted, [metricOf(answer)]: 1 });
-    await this.#note(named.name, answer, probe);
+    try {
+      return await this.#settle(held, named, answer);
+    } finally {
+      // After the message: a slow write here must not cost what the carrier's answer was.
+      await this.#note(named.name, answer, probe);
+    }
+  }
+
+  /** Does with a message what a carrier's answer asks for. */
+  async #settle(
+    held: MessageRecord,
+    named: NamedCarrier,
+    answer: CarrierAnswer,
+  ): Promise<MessageRecord | undefined> {
     switch (answer.outcome) {
       case "accepted":
         return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
@@ -265,7 +294,7 @@ class HandOver {
     if (next === undefined) {
       return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
     }
-    if (next.kind === "ask" && now().getTime() < this.#mayAskUntilMs) {
+    if (next.kind === "ask" && hasTimeToAsk(this.#sender)) {
       const until = new Date(now().getTime() + claimLeaseMs);
       const carrier = next.named.name;
       const passed = await updateItem(MessageRecord, passOn(held, carrier, until), {
@@ -274,14 +303,17 @@ class HandOver {
       if (!passed.applied) throw claimLapsed(held);
       return this.#ask(passed.item, next);
     }
-    if (next.kind === "wait" && next.slot !== undefined) return comeBack(held, next.delaySeconds, next.slot);
+    if (next.kind === "wait" && next.slot !== undefined) {
+      return comeBack(held, laterJob(held, next, this.#job));
+    }
     return this.#putOff(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
   }
 
   async #putOff(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
-    if (isPutOffTooLong(held, this.#sender)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
+    if (isPutOffTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
     const delaySeconds = retryDelaysSeconds[held.attempts - 1] ?? longestRetryDelaySeconds;
-    return comeBack(held, Math.max(delaySeconds, retryAfterSeconds));
+    const wait = { delaySeconds: Math.max(delaySeconds, retryAfterSeconds) };
+    return comeBack(held, laterJob(held, wait, this.#job));
   }
 
   /** Ends a message as sent by the carrier that it is held for. */
@@ -380,10 +412,10 @@ async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Pr
   return MessageRecord.parse(failed);
 }
 
-/** Gives the message back and its job a later start. A crash in between lets the present job come again. */
-async function comeBack(message: MessageRecord, delaySeconds: number, slot?: Slot): Promise<undefined> {
+/** Gives the message back and queues a later job. After a crash in between, the present job comes again. */
+async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undefined> {
   await applyToHeld(release(message), message);
-  await enqueue(sendJob(message, delaySeconds, slot));
+  await enqueue(later);
 }
 
 /** Applies a transition of a message that this sender holds. */

@@ -16,6 +16,8 @@ export const MessageJob = z.object({
   organizationId: z.string(),
   messageId: z.string(),
   slot: Slot.optional(),
+  /** Since when carriers have put the message off, in ISO 8601. Time that it waits for its slot does not count. */
+  putOffSince: z.string().optional(),
 });
 export type MessageJob = z.infer<typeof MessageJob>;
 
@@ -27,10 +29,13 @@ export function isMarketing({ messageType, campaignId }: Queueable): boolean {
   return messageType === "marketing" || campaignId !== undefined;
 }
 
+/** What a send job carries from one attempt to the next. */
+type Progress = Pick<MessageJob, "putOffSince" | "slot">;
+
 /** The job that hands a message to a carrier. */
-export function sendJob(message: Queueable, delaySeconds = 0, slot?: Slot): QueuedJob {
+export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {
   const queue = isMarketing(message) ? "marketingSends" : "transactionalSends";
-  return jobOn(queue, message, delaySeconds, slot);
+  return jobOn(queue, message, delaySeconds, progress);
 }
 
 /** The job that returns the price of a message that failed. */
@@ -54,9 +59,9 @@ function jobOn(
   queue: QueueName,
   { organizationId, id }: Queueable,
   delaySeconds = 0,
-  slot?: Slot,
+  progress: Progress = {},
 ): QueuedJob {
-  const body: MessageJob = { organizationId, messageId: id, ...(slot === undefined ? {} : { slot }) };
+  const body: MessageJob = { organizationId, messageId: id, ...progress };
   return { queue, group: organizationId, body, delaySeconds };
 }
 

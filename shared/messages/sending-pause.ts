@@ -18,7 +18,7 @@ const SendingRecord = z.object({
   /** While nothing is handed to a carrier: since when, and why, for other operators. */
   pausedAt: z.string().optional(),
   pausedReason: z.string().optional(),
-  /** When the last pause ended: what waited for it has been late through no fault of a carrier. */
+  /** When the last pause ended. */
   resumedAt: z.string().optional(),
 });
 export type Sending = Omit<z.infer<typeof SendingRecord>, "entity">;

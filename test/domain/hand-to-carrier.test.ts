@@ -108,21 +108,6 @@ it("a message that was sent is not refunded", async () => {
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
 });
 
-it("a carrier that wants to be asked later is asked again for six hours, then the message fails", async () => {
-  const job = await acceptedMessage();
-  const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
-  const start = Date.now();
-  for (let hour = 0; hour <= 6; hour += 1) {
-    await handToCarrier(job, only(carrier));
-    expect(await statusOf(job)).toBe("queued");
-    vi.useFakeTimers({ toFake: ["Date"], now: start + hour * 3_600_000 });
-  }
-  vi.setSystemTime(start + 6.1 * 3_600_000);
-  await handToCarrier(job, only(carrier));
-  expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
-  expect(carrier.received).toHaveLength(8);
-});
-
 it("a message that was put off five times is asked about again when the carrier's answer is lost", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {

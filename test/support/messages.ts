@@ -1,9 +1,11 @@
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
+import type { Sender } from "../../shared/messages/choose-carrier.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
-import { takeJobs } from "./queues.ts";
+import { delayedJobs, takeJobs } from "./queues.ts";
 import { openWallet } from "./wallets.ts";
 import { openWebhook } from "./webhooks.ts";
 
@@ -32,4 +34,13 @@ export async function recordOf({ organizationId, messageId }: MessageJob): Promi
 export async function statusOf(job: MessageJob): Promise<string> {
   const { status, errorCode } = await recordOf(job);
   return errorCode === undefined ? status : `${status}: ${errorCode}`;
+}
+
+/**
+ * Works on the job of a message that is not sent yet.
+ * @returns the job that is queued for the next attempt
+ */
+export async function laterJobOf(job: MessageJob, sender: Sender): Promise<MessageJob> {
+  const [queued] = await delayedJobs(async () => handToCarrier(job, sender));
+  return MessageJob.parse(queued?.body);
 }

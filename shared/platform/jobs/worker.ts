@@ -9,20 +9,22 @@ import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
  * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
+ * @param work is given one job, and how long the function can still run
  * @param conclude is given what came of the jobs that did not throw, all at once; it must not throw itself
  */
 export function worker<Job, Result>(
   schema: z.ZodType<Job>,
-  work: (job: Job) => Promise<Result>,
+  work: (job: Job, remainingTimeMs: () => number) => Promise<Result>,
   conclude?: (results: readonly Result[]) => Promise<void>,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
     // What stands first is called last: by then the failures have been counted.
     .use({ after: writeMetrics, onError: writeMetrics })
     .use(sqsPartialBatchFailure({ logger: logFailure }))
-    .handler(async ({ Records }) => {
+    .handler(async ({ Records }, context) => {
+      const remainingTimeMs = (): number => context.getRemainingTimeInMillis();
       const results = await Promise.allSettled(
-        Records.map(async ({ body }) => work(schema.parse(JSON.parse(body)))),
+        Records.map(async ({ body }) => work(schema.parse(JSON.parse(body)), remainingTimeMs)),
       );
       await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
       return results;

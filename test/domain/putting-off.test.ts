@@ -1,0 +1,129 @@
+import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { Breakers } from "../../shared/carriers/breaker.ts";
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { Paces } from "../../shared/carriers/pace.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
+import { takeJobs } from "../support/queues.ts";
+
+const start = new Date("2030-06-01T12:00:00Z");
+const at = (ms: number): Date => new Date(start.getTime() + ms);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
+});
+
+const throttle = (): HandOff => ({ outcome: "tryLater" });
+const unreachable = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
+
+it.each([
+  ["throttles it", throttle],
+  ["cannot be reached", unreachable],
+])("a message whose carrier %s for six hours fails then, and not before", async (_, answer) => {
+  const carrier = new ScriptedCarrier(answer);
+  const first = await acceptedMessage();
+  // However long it waited before its first attempt.
+  vi.setSystemTime(at(30 * hourMs));
+  let job = await laterJobOf(first, only(carrier));
+  for (const hours of [31, 33, 36]) {
+    vi.setSystemTime(at(hours * hourMs));
+    job = await laterJobOf(job, only(carrier));
+    expect(job.putOffSince).toBe(at(30 * hourMs).toISOString());
+  }
+  vi.setSystemTime(at(36 * hourMs + secondMs));
+  await handToCarrier(job, only(carrier));
+  expect(await statusOf(first)).toBe("failed: MESSAGE_PROVIDER_ERROR");
+  expect(carrier.received).toHaveLength(5);
+});
+
+it("a message that waits seven hours for its slot is put off when it is throttled, and sent afterwards", async () => {
+  const slotAt = at(7 * hourMs);
+  const carrier = new ScriptedCarrier((call) => (call === 1 ? throttle() : accept()));
+  const sender = inOrder([{ name: "slow", carrier, segmentsPerSecond: 1 }], { paces: new Paces() });
+  const job = await acceptedMessage();
+  vi.setSystemTime(slotAt);
+  const slot = { carrier: "slow", startsAt: slotAt.toISOString() };
+  const later = await laterJobOf({ ...job, slot }, sender);
+  expect(await statusOf(job)).toBe("queued");
+  vi.setSystemTime(at(7 * hourMs + minuteMs));
+  await handToCarrier(later, sender);
+  expect(await statusOf(job)).toBe("sent");
+});
+
+it("a message whose slot comes while its carrier's breaker is open waits for the breaker", async () => {
+  const breakers = new Breakers();
+  vi.spyOn(breakers, "openUntil").mockImplementation(async () => at(7 * hourMs + minuteMs).toISOString());
+  const carrier = new ScriptedCarrier(accept);
+  const job = await acceptedMessage();
+  vi.setSystemTime(at(7 * hourMs));
+  const later = await laterJobOf(job, only(carrier, { breakers }));
+  expect(later.putOffSince).toBe(at(7 * hourMs).toISOString());
+  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 1, openClaims: 0 });
+  expect(carrier.received).toEqual([]);
+});
+
+it("the time for which a message is put off stands still while it waits for a slot", async () => {
+  const carrier = new ScriptedCarrier(throttle);
+  const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
+  const paces = new Paces();
+  // Takes the first slot, so that the next one is 1,000 seconds away.
+  await paces.take(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
+  const job = { ...(await acceptedMessage()), putOffSince: at(-5 * hourMs).toISOString() };
+  const later = await laterJobOf(job, inOrder([slow], { paces }));
+  expect(later).toMatchObject({
+    slot: { carrier: slow.name },
+    putOffSince: at(-5 * hourMs + 900 * secondMs).toISOString(),
+  });
+});
+
+describe("a sender asks a carrier only while it has the time to wait for the answer and to record it", () => {
+  it("and claims nothing without that time", async () => {
+    const carrier = new ScriptedCarrier(accept);
+    const job = await acceptedMessage();
+    await expect(handToCarrier(job, only(carrier, { remainingTimeMs: () => 10_999 }))).rejects.toThrow(
+      "too little time",
+    );
+    expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
+    await handToCarrier(job, only(carrier, { remainingTimeMs: () => 11_000 }));
+    expect(await statusOf(job)).toBe("sent");
+    expect(carrier.received).toHaveLength(1);
+  });
+
+  it("and gives a message back whose claim took too long", async () => {
+    const carrier = new ScriptedCarrier(accept);
+    const job = await acceptedMessage();
+    let remainingMs = 20_000;
+    const send = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+    const remainingTimeMs = (): number => {
+      const claims = send.mock.calls.filter(
+        ([command]: readonly unknown[]) => command instanceof UpdateCommand,
+      );
+      if (claims.length > 0) remainingMs = 5_000;
+      return remainingMs;
+    };
+    const later = await laterJobOf(job, only(carrier, { remainingTimeMs }));
+    expect(carrier.received).toEqual([]);
+    expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
+    expect(later.putOffSince).toBeUndefined();
+  });
+});
+
+it("a message is recorded as sent before its carrier's breaker is updated", async () => {
+  const job = await acceptedMessage();
+  const breakers = new Breakers();
+  const statuses: string[] = [];
+  vi.spyOn(breakers, "note").mockImplementation(async () => {
+    statuses.push(await statusOf(job));
+  });
+  await handToCarrier(job, only(new ScriptedCarrier(accept), { breakers }));
+  expect(statuses).toEqual(["sent"]);
+});
