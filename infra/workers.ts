@@ -207,7 +207,8 @@ export const workers = {
   releaseDue: {
     timeoutSeconds: 50,
     access: {
-      table: { DUE: ["Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
+      table: { DUE: ["GetItem", "Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
+      transactions: [{ DUE: ["PutItem", "DeleteItem"] }],
       queues: [
         "transactionalSends",
         "marketingSends",

@@ -2,8 +2,8 @@ import * as z from "zod";
 
 import { minuteMs, now } from "../clock.ts";
 import { log } from "../log.ts";
-import { keys } from "../table/keys.ts";
-import { deleteItem, findItem, itemsOf, queryRows, updateItem } from "../table/table.ts";
+import { keys, type Key } from "../table/keys.ts";
+import { deleteItem, findItem, itemsOf, queryRows, transact, updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 import { bucketName, DueJobRecord, startOfMinute } from "./due-job.ts";
 import { secondsUntil } from "./job.ts";
@@ -17,6 +17,9 @@ const batchSize = 100;
  * was written, or later, so that the first run may be half an hour late.
  */
 const firstLookBackMs = 15 * minuteMs;
+
+/** A job that this version cannot read, such as one for a queue of a newer version, is tried again after so long. */
+const unreadableRetryMs = 15 * minuteMs;
 
 /** How many minutes one run catches up on at the most; the next run goes on from there. */
 const maxMinutesPerRun = 180;
@@ -39,7 +42,7 @@ export async function releaseDueJobs(shard: number): Promise<number> {
   const end = Math.min(target, start + (maxMinutesPerRun - 1) * minuteMs);
   let released = 0;
   for (let minute = start; minute <= end; minute += minuteMs) {
-    released += await releaseBucket(bucketName(new Date(minute), shard));
+    released += await releaseBucket(new Date(minute), shard);
   }
   // A run that ends before this has left its buckets empty, and the next one only looks at them once more.
   if (start <= end) await rememberReleased(shard, new Date(end));
@@ -53,8 +56,8 @@ async function findProgress(shard: number): Promise<ReleaseRecord | undefined> {
   return own ?? findItem(ReleaseRecord, { ...keys.release(shard), sk: "RELEASE" }, { consistent: true });
 }
 
-async function releaseBucket(bucket: string): Promise<number> {
-  const { pk } = keys.dueJob(bucket, "", "");
+async function releaseBucket(minute: Date, shard: number): Promise<number> {
+  const { pk } = keys.dueJob(bucketName(minute, shard), "", "");
   let released = 0;
   let after: string | undefined;
   for (;;) {
@@ -64,8 +67,8 @@ async function releaseBucket(bucket: string): Promise<number> {
       limit: batchSize,
       consistent: true,
     });
-    // A record that cannot be read stays where it is and must not keep the others from their time.
     const records = itemsOf(rows);
+    const unreadable = rows.filter(({ item }) => item === undefined);
     await enqueueAll(
       records.map(({ queue, group, body, dueAt }) => ({
         queue,
@@ -74,11 +77,25 @@ async function releaseBucket(bucket: string): Promise<number> {
         delaySeconds: secondsUntil(dueAt),
       })),
     );
-    await Promise.all(records.map(async ({ sk }) => deleteItem({ pk, sk })));
+    await Promise.all([
+      ...records.map(async ({ sk }) => deleteItem({ pk, sk })),
+      ...unreadable.map(async ({ key }) => postpone(key, shard)),
+    ]);
     released += records.length;
     if (rows.length < batchSize) return released;
     after = rows.at(-1)?.key.sk;
   }
+}
+
+/**
+ * Moves a job to a later bucket. It must not stay behind: no run returns to a bucket that was released, and newer code
+ * that can read the job shares its progress with this one.
+ */
+async function postpone(key: Key, shard: number): Promise<void> {
+  const job = await findItem(z.looseObject({}), key, { consistent: true });
+  if (job === undefined) return;
+  const { pk } = keys.dueJob(bucketName(new Date(now().getTime() + unreadableRetryMs), shard), "", "");
+  await transact([{ delete: key }, { put: { ...job, pk, sk: key.sk } }]);
 }
 
 /** Progress only moves forward, also when two runs overlap. */
