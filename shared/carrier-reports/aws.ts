@@ -18,7 +18,8 @@ import {
 const DeliveryEvent = z.object({
   eventType: z.string(),
   isFinal: z.boolean().optional(),
-  context: z.object({ reference: z.string().max(200) }),
+  /** A message that the account sent without the gateway has no reference. */
+  context: z.object({ reference: z.string().max(200).optional() }).optional(),
 });
 
 const InboundMessage = z.object({
@@ -52,7 +53,7 @@ export const awsReports: ReportReader = {
     const parsed = DeliveryEvent.safeParse(fields);
     if (!parsed.success) return undefined;
     const { eventType, isFinal, context } = parsed.data;
-    return { ...meaningOf(eventType, isFinal === true), reference: context.reference };
+    return { ...meaningOf(eventType, isFinal === true), reference: context?.reference };
   },
   reply: (fields) => {
     const parsed = InboundMessage.safeParse(fields);
@@ -71,7 +72,11 @@ function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
   return { status: "undelivered", errorCode: errorCodes.get(eventType) ?? "DELIVERY_FAILED" };
 }
 
-/** What AWS puts onto the queue of reports by itself; something that is none of these is passed over. */
+/**
+ * What AWS puts onto the queue of reports by itself. What has a `kind` is a job of the gateway: one that cannot be read
+ * must not pass for a notification.
+ */
 export const AwsNotification = z
   .record(z.string(), z.unknown())
+  .refine((fields) => !("kind" in fields))
   .transform((fields: Fields) => ({ kind: "aws" as const, fields }));

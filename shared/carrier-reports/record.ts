@@ -2,7 +2,6 @@ import { receiveReply } from "../inbound/receive.ts";
 import type { HeardReceipt } from "../messages/counts.ts";
 import { hearReceipt } from "../messages/receipts.ts";
 import { now } from "../platform/clock.ts";
-import { log } from "../platform/log.ts";
 import { awsReports } from "./aws.ts";
 import { messageOf } from "./reference.ts";
 import type { QueuedReport } from "./report-job.ts";
@@ -28,21 +27,22 @@ export async function recordReport(report: QueuedReport): Promise<HeardReceipt |
   }
 }
 
-/** Records what AWS has put onto the queue by itself. */
+/**
+ * Records what AWS has put onto the queue by itself.
+ * @throws Error for what cannot be read, so that it is tried again and parked
+ */
 async function recordNotification(fields: Fields): Promise<HeardReceipt | undefined> {
   const at = now().toISOString();
   const receipt = awsReports.receipt(fields);
-  const message = messageOf(receipt?.reference);
-  if (receipt !== undefined && message !== undefined) {
-    const { status, errorCode } = receipt;
-    return status === "pending" ? undefined : hearReceipt({ ...message, status, errorCode, at });
+  if (receipt !== undefined) {
+    const { reference, status, errorCode } = receipt;
+    const message = messageOf(reference);
+    // The account may send messages without the gateway.
+    if (message === undefined || status === "pending") return undefined;
+    return hearReceipt({ ...message, status, errorCode, at });
   }
   const reply = awsReports.reply(fields);
-  if (reply === undefined) {
-    // Such as a message that the account has sent without us.
-    log.warn("report.not_understood");
-    return undefined;
-  }
+  if (reply === undefined) throw new Error("the notification of AWS cannot be read");
   const { carrierId = "" } = reply;
   await receiveReply({ ...reply, carrierId, reportId: carrierId, carrier: awsAccount, receivedAt: at });
   return undefined;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { awsReports } from "../../shared/carrier-reports/aws.ts";
 import { httpReports } from "../../shared/carrier-reports/http.ts";
 import { kannelReports } from "../../shared/carrier-reports/kannel.ts";
+import { recordReport } from "../../shared/carrier-reports/record.ts";
 import { messageOf } from "../../shared/carrier-reports/reference.ts";
 import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
 import { isSignedByTwilio, twilioReports } from "../../shared/carrier-reports/twilio.ts";
@@ -134,6 +135,49 @@ describe("an event of AWS's", () => {
     });
     expect(awsReports.receipt(inbound)).toBeUndefined();
     expect(QueuedReport.parse(inbound)).toEqual({ kind: "aws", fields: inbound });
+  });
+
+  it("about a message that the account sent without the gateway is ignored", async () => {
+    const sent = { eventType: "TEXT_DELIVERED", isFinal: true };
+    for (const fields of [sent, { ...sent, context: {} }, { ...sent, context: { reference: "other" } }]) {
+      expect(await recordReport(QueuedReport.parse(fields))).toBeUndefined();
+    }
+  });
+
+  it.each([{}, { eventTypes: [] }, { originationNumber: "+14255550182" }])(
+    "that cannot be read comes again: %j",
+    async (fields) => {
+      await expect(recordReport(QueuedReport.parse(fields))).rejects.toThrow("cannot be read");
+    },
+  );
+});
+
+describe("a job of the reports' queue that this version cannot read", () => {
+  const at = "2026-03-01T10:00:00.000Z";
+  const reply = {
+    kind: "reply",
+    reportId: "inb_1",
+    carrier: "kannel",
+    carrierId: "1",
+    from: "1",
+    to: "2",
+    receivedAt: at,
+  };
+  const receipt = {
+    kind: "receipt",
+    carrier: "kannel",
+    organizationId: "org_1",
+    messageId: "msg_1",
+    status: "delivered",
+    at,
+  };
+
+  it.each([
+    ["a reply with another field for its text", { ...reply, text: "STOP" }],
+    ["a receipt with an unknown error code", { ...receipt, errorCode: "DELIVERY_SOMETHING_NEW" }],
+    ["an unknown kind", { ...receipt, kind: "call" }],
+  ])("comes again and is parked: %s", (_, job) => {
+    expect(QueuedReport.safeParse(job).success).toBe(false);
   });
 });
 
