@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { PhoneNumber } from "../contract/primitives.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
@@ -9,8 +11,11 @@ import { updateItem } from "../platform/table/table.ts";
 import { countReceipts, type HeardReceipt } from "./counts.ts";
 import { finalDeliveries, MessageRecord, noteReceipt, type FinalDelivery, type Receipt } from "./record.ts";
 
+/** Enough to tell the few attempts to record one receipt apart; the record should stay small. */
+const tokenLength = 8;
+
 /** A receipt, and the message that it is about. */
-export interface ReceiptOfMessage extends Receipt {
+export interface ReceiptOfMessage extends Omit<Receipt, "token"> {
   readonly organizationId: string;
   readonly messageId: string;
 }
@@ -25,9 +30,12 @@ export interface ReceiptOfMessage extends Receipt {
 export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardReceipt | undefined> {
   const { organizationId, messageId } = receipt;
   const key = keys.message(organizationId, messageId);
+  const token = randomUUID().slice(0, tokenLength);
   let before: FinalDelivery | undefined;
   for (let attempt = 0; attempt <= finalDeliveries.length; attempt += 1) {
-    const noted = await updateItem(MessageRecord, noteReceipt(key, receipt, before));
+    const noted = await updateItem(MessageRecord, noteReceipt(key, { ...receipt, token }, before), {
+      isOwn: ({ deliveryToken }) => deliveryToken === token,
+    });
     if (noted.applied) {
       const heard = { message: noted.item, before };
       log.info("message.receipt", { organizationId, messageId, errorCode: receipt.errorCode });
@@ -51,7 +59,7 @@ export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardRecei
 }
 
 /** Whether it comes from a carrier that was asked before another one took the message. */
-function isOfOther({ carrier }: Receipt, message: MessageRecord): boolean {
+function isOfOther({ carrier }: ReceiptOfMessage, message: MessageRecord): boolean {
   return carrier !== undefined && message.carrier !== undefined && message.carrier !== carrier;
 }
 

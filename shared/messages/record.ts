@@ -63,6 +63,8 @@ export const MessageRecord = z.object({
   deliveryErrorCode: DeliveryErrorCode.optional(),
   /** Whose receipt that was, where it is known: see `Receipt`. */
   deliveryCarrier: z.string().optional(),
+  /** Which attempt to record the receipt did so, so that the attempt recognises its own write. */
+  deliveryToken: z.string().optional(),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
   refund: z.enum(["due", "done"]).optional(),
   /**
@@ -314,6 +316,8 @@ export interface Receipt {
   readonly at: string;
   /** The carrier that says so; where that is not known, it is one that every receipt of its kind comes from. */
   readonly carrier?: string | undefined;
+  /** Names this attempt to record it. */
+  readonly token: string;
 }
 
 /**
@@ -322,7 +326,7 @@ export interface Receipt {
  * @param before what earlier receipts have said; undefined is nothing
  */
 export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
-  const { status, errorCode, at, carrier } = receipt;
+  const { status, errorCode, at, carrier, token } = receipt;
   return updateOf(
     key,
     {
@@ -331,6 +335,7 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
         deliveryAt: at,
         deliveryErrorCode: errorCode,
         deliveryCarrier: carrier,
+        deliveryToken: token,
       },
       remove: [
         ...(errorCode === undefined ? ["deliveryErrorCode"] : []),

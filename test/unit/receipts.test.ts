@@ -205,3 +205,18 @@ it("a receipt of a message that is not there makes none", async () => {
   expect(table.all()).toEqual([]);
   expect(events).toEqual([]);
 });
+
+it("a receipt whose write was applied and whose answer was lost is recognised, and counts once", async () => {
+  const { id: messageId } = await asked("kannel");
+  const receipt = { organizationId, messageId, carrier: "kannel", status: "delivered" } as const;
+  const write = askTable.getMockImplementation();
+  askTable.mockImplementationOnce(async (command) => {
+    await write?.(command);
+    // The SDK sends it again.
+    return write?.(command);
+  });
+  const at = "2026-03-01T10:01:00.000Z";
+  expect(await hearReceipt({ ...receipt, at })).toMatchObject({ message: { deliveryStatus: "delivered" } });
+  // The queue brings the same job again.
+  expect(await hearReceipt({ ...receipt, at })).toBeUndefined();
+});
