@@ -229,7 +229,11 @@ export const workers = {
     timeoutSeconds: 50,
     access: grant(changesWallet, tellsOfWallet, {
       agenda: true,
-      table: { LEDGER: ["Query"], MESSAGES: ["GetItem", "Query", "UpdateItem"], STATS: ["UpdateItem"] },
+      table: {
+        LEDGER: ["Query"],
+        MESSAGES: ["GetItem", "Query", "UpdateItem", "DeleteItem"],
+        STATS: ["UpdateItem"],
+      },
       queues: ["transactionalSends", "marketingSends"],
     }),
     schedule: {

@@ -91,7 +91,7 @@ export async function acceptTogether(
       const messageIds = placed.map(({ id }) => id);
       const others = together(placed, wallet);
       if (isProvisional) {
-        const before = placed.map((each) => messagePut(provisional(each)));
+        const before = placed.map((each) => messagePut(provisional(each, wallet.seq)));
         return { accepted: placed, messageIds, before, together: others };
       }
       const jobs = placed.filter(waitsInTable).map(waitingJob);

@@ -72,6 +72,8 @@ export const MessageRecord = z.object({
    * without being paid; of one that came to its end, if the stage keeps messages for a time only.
    */
   expiresAt: z.int().optional(),
+  /** The seq of the debit that pays for it, of a message that was written before its ledger entry. */
+  debitSeq: z.int().optional(),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
 
@@ -137,17 +139,26 @@ export function presentPricing(
  */
 const provisionalMs = 7 * dayMs;
 
-/** A message as it is before its ledger entry, which alone makes it count, has been written. */
-export function provisional(message: MessageRecord): MessageRecord {
-  return {
-    ...message,
-    expiresAt: epochSeconds(new Date(Date.parse(message.queuedAt) + provisionalMs)),
-  };
+/**
+ * A message as it is before its ledger entry, which alone makes it count, has been written.
+ * @param debitSeq the seq of that entry
+ */
+export function provisional(message: MessageRecord, debitSeq: number): MessageRecord {
+  return { ...message, debitSeq, expiresAt: provisionalUntil(message) };
+}
+
+function provisionalUntil({ queuedAt }: MessageRecord): number {
+  return epochSeconds(new Date(Date.parse(queuedAt) + provisionalMs));
+}
+
+/** Whether the table would still delete a message as unpaid, whatever its status: a sender may have left that as it was. */
+export function isProvisional(message: MessageRecord): boolean {
+  return message.expiresAt === provisionalUntil(message);
 }
 
 /** Provisional → lasting, for its ledger entry is there. */
 export function makeLasting(paid: MessageRecord): Update {
-  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { status: "queued" } });
+  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
 }
 
 /** What makes the table forget a message that has come to its end, where the stage does not keep messages for ever. */

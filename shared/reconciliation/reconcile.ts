@@ -1,6 +1,6 @@
 import { dayOf, noteDay } from "../messages/counts.ts";
 import { sendJob, waitsInTable } from "../messages/message-job.ts";
-import { makeLasting, MessageRecord } from "../messages/record.ts";
+import { isProvisional, makeLasting, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
@@ -18,6 +18,7 @@ import { postToWallet } from "../wallet/post.ts";
 import { ledgerPartOf, readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 import { tellLowBalance } from "../wallet/tell.ts";
+import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
 /*
  * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
@@ -51,6 +52,8 @@ export interface Reconciliation {
 interface Position {
   readonly seq: number;
   readonly balanceMicros: number;
+  /** When the entry of this seq was made. */
+  readonly at: string;
 }
 
 /**
@@ -78,7 +81,7 @@ class Pass implements Reconciliation {
   readonly #messages = new Map<string, MessageRecord | "unreadable">();
   /** The days that have their counter, in each part of the messages. */
   readonly #notedDays = new Set<string>();
-  #position: Position = { seq: 0, balanceMicros: 0 };
+  #position: Position = { seq: 0, balanceMicros: 0, at: new Date(0).toISOString() };
   #voidsSinceSettled = 0;
 
   constructor(wallet: WalletRecord) {
@@ -106,14 +109,19 @@ class Pass implements Reconciliation {
       // kind may be a debit whose function is still at work.
       const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
       if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
-      const balanceBeforeMicros = entry.balanceAfterMicros - entry.amountMicros;
-      if (!(await this.#close(entry.seq - 1, balanceBeforeMicros))) return;
+      const balanceMicros = entry.balanceAfterMicros - entry.amountMicros;
+      if (!(await this.#close({ seq: entry.seq - 1, balanceMicros, at: entry.createdAt }))) return;
+      if (entry.type === "void") {
+        // The function that voided it may have ended before the message was deleted.
+        const debited = { from: this.#position.at, to: entry.createdAt };
+        await deleteUnpaidMessages(this.#wallet, [entry], debited);
+      }
       if (!(await this.#pass(entry))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
     // The wallet was read before its entries: what is missing up to its seq is a gap at the end of the ledger.
     if (isWholeLedger && lastAt <= this.#horizon) {
-      if (!(await this.#close(seq, this.#wallet.balanceMicros))) return;
+      if (!(await this.#close({ seq, balanceMicros: this.#wallet.balanceMicros, at: lastAt }))) return;
     }
     this.isUnfinished = !isWholeLedger;
     const at = now().toISOString();
@@ -154,15 +162,20 @@ class Pass implements Reconciliation {
 
   /**
    * Closes the gap, if there is one, between the present position and a seq after which the balance is known.
+   * @param end its `at` is a time at which all debits of the gap had been made
    * @returns false when the ledger changed in the meantime, so that this pass has to end
    */
-  async #close(lastSeq: number, balanceMicros: number): Promise<boolean> {
+  async #close(end: Position): Promise<boolean> {
+    const { seq: lastSeq, balanceMicros } = end;
+    const startedAt = this.#position.at;
     while (this.#position.seq < lastSeq) {
       const seals = this.#seals(lastSeq, balanceMicros);
       const sealed = await tryTransact(seals.map(ledgerEntry));
       // A debit that was thought lost has been recorded after all, or is being recorded; the next pass sees it.
       if (sealed.outcome !== "committed") return false;
       this.sealed += seals.length;
+      // Before the refund, after which no pass looks at these seqs again.
+      await deleteUnpaidMessages(this.#wallet, seals, { from: startedAt, to: end.at });
       // A gap is a debit. One that added money hides something that this pass cannot make good.
       if (seals.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const seal of seals) {
@@ -238,11 +251,15 @@ class Pass implements Reconciliation {
     const message = this.#messages.get(messageId);
     if (message === undefined) {
       log.error("ledger.message_missing", { organizationId, messageId });
-    } else if (message === "unreadable") {
-      // What has become of it, nobody can say; the ledger behind it need not wait for that.
+      return;
+    }
+    if (message === "unreadable") {
+      // Its state is not known; the ledger after it need not wait for that.
       this.#report(entry.seq);
-    } else if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
-      if (message.expiresAt !== undefined) await updateItem(MessageRecord, makeLasting(message));
+      return;
+    }
+    if (isProvisional(message)) await updateItem(MessageRecord, makeLasting(message));
+    if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
       await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;
     }
@@ -259,8 +276,8 @@ class Pass implements Reconciliation {
   }
 }
 
-function positionBehind({ seq, balanceAfterMicros }: LedgerEntryRecord): Position {
-  return { seq, balanceMicros: balanceAfterMicros };
+function positionBehind({ seq, balanceAfterMicros, createdAt }: LedgerEntryRecord): Position {
+  return { seq, balanceMicros: balanceAfterMicros, at: createdAt };
 }
 
 function dayAndPart({ createdAt, messageId = "" }: LedgerEntryRecord): string {

@@ -1,0 +1,40 @@
+import { isProvisional, MessageRecord } from "../messages/record.ts";
+import { minuteMs } from "../platform/clock.ts";
+import { firstIdAt } from "../platform/ids.ts";
+import { messagesPartition, partNames } from "../platform/table/keys.ts";
+import { deleteItem, queryRows } from "../platform/table/table.ts";
+import type { LedgerEntryRecord } from "../wallet/ledger.ts";
+import type { WalletRecord } from "../wallet/record.ts";
+
+/** A message is written within so long of its debit, by clocks that may differ. */
+const debitToMessageMs = minuteMs;
+
+/** Messages that are searched in each part of an organization's messages; an unpaid one beyond them expires in a week. */
+const maxSearched = 10_000;
+
+/**
+ * Deletes the messages that were written for debits that are void. A void entry has taken the seq of each debit, so that
+ * nothing can pay for its message any more.
+ * @param voids the void entries
+ * @param debited a time before these debits were made, and one after it, in ISO 8601
+ */
+export async function deleteUnpaidMessages(
+  { organizationId, messageParts }: WalletRecord,
+  voids: readonly Pick<LedgerEntryRecord, "seq">[],
+  debited: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const seqs = new Set(voids.map(({ seq }) => seq));
+  const from = firstIdAt("msg", new Date(Date.parse(debited.from) - debitToMessageMs));
+  const to = firstIdAt("msg", new Date(Date.parse(debited.to) + debitToMessageMs));
+  // The times come from several clocks; DynamoDB refuses a range that ends before it begins.
+  if (from > to) return;
+  for (const part of partNames(messageParts)) {
+    const pk = messagesPartition(organizationId, part);
+    const rows = await queryRows(MessageRecord, { pk, from, to, limit: maxSearched, consistent: true });
+    for (const { key, item } of rows) {
+      if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isProvisional(item)) continue;
+      const condition = "expiresAt = :expiresAt AND attempts = :none";
+      await deleteItem(key, { condition, values: { ":expiresAt": item.expiresAt, ":none": 0 } });
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { listMessages } from "../../shared/messages/read.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+const price = 7_900;
+
+let start = 0;
+beforeEach(() => {
+  start = Date.now();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  await takeJobs("transactionalSends");
+});
+
+function advance(minutes: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: start + minutes * minuteMs });
+}
+
+/** Ends the present function at a request: neither it nor any later one is sent. */
+function endFunctionAt(isLast: (command: object) => boolean): void {
+  // It is called with its own `this`.
+  // oxlint-disable-next-line typescript/unbound-method
+  const { send } = DynamoDBDocumentClient.prototype;
+  let hasEnded = false;
+  // oxlint-disable-next-line typescript/no-misused-promises
+  vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBDocumentClient,
+    command: object,
+  ) {
+    hasEnded ||= isLast(command);
+    if (hasEnded) throw new Error("the function has ended");
+    return Reflect.apply(send, this, [command]);
+  });
+}
+
+/** Accepts a message in a function that ends after it wrote the message, and before it wrote the ledger entry. */
+async function acceptWithoutEntry(organizationId: string): Promise<void> {
+  endFunctionAt(
+    (command) => command instanceof PutCommand && command.input.Item?.["entity"] === "ledgerEntry",
+  );
+  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  vi.restoreAllMocks();
+}
+
+async function storedMessages(organizationId: string): Promise<number> {
+  return (await listMessages(organizationId, { page: 1, limit: 20 })).rows.length;
+}
+
+describe("a message whose function ended before it was paid for", () => {
+  it.each([
+    ["alone", 0, 0],
+    ["after a paid one", 1, 0],
+    ["between paid ones", 1, 1],
+  ])("is deleted when its debit is voided: %s", async (_, before, after) => {
+    const organizationId = await openWallet(1_000_000);
+    for (let count = 0; count < before; count += 1) await acceptMessage(organizationId, request);
+    await acceptWithoutEntry(organizationId);
+    for (let count = 0; count < after; count += 1) await acceptMessage(organizationId, request);
+    expect(await storedMessages(organizationId)).toBe(before + 1 + after);
+    advance(11);
+    await reconcileWallet(organizationId);
+    expect(await storedMessages(organizationId)).toBe(before + after);
+    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * price);
+    advance(25);
+    await reconcileWallet(organizationId);
+    expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  });
+
+  it("is deleted by the next pass when the one that voided its debit could not", async () => {
+    const organizationId = await openWallet(1_000_000);
+    await acceptWithoutEntry(organizationId);
+    advance(11);
+    endFunctionAt((command) => command instanceof DeleteCommand);
+    await expect(reconcileWallet(organizationId)).rejects.toThrow("ended");
+    vi.restoreAllMocks();
+    expect(await storedMessages(organizationId)).toBe(1);
+    await reconcileWallet(organizationId);
+    expect(await storedMessages(organizationId)).toBe(0);
+    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
+  });
+});
+
+it("a paid message that its sender left provisional is kept, whatever its status", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const { id } = await acceptMessage(organizationId, request);
+  const key = keys.message(organizationId, id);
+  // A sender that does not know of provisional messages.
+  const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 };
+  await updateItem(MessageRecord, updateOf(key, { set: sent }));
+  expect((await findItem(MessageRecord, key))?.expiresAt).toBeDefined();
+  advance(11);
+  await reconcileWallet(organizationId);
+  expect((await findItem(MessageRecord, key, { consistent: true }))?.expiresAt).toBeUndefined();
+  expect(await takeJobs("transactionalSends")).toHaveLength(1);
+});
