@@ -1,4 +1,5 @@
 import type { MessageType } from "../contract/sms.ts";
+import { trafficClass } from "../messages/traffic-class.ts";
 import { config } from "../platform/config.ts";
 import { sendWithAws } from "./aws.ts";
 import { NotReachedError, type CallOptions } from "./call.ts";
@@ -34,6 +35,7 @@ export interface Carriers {
 export interface Routed {
   readonly to: string;
   readonly messageType?: MessageType | undefined;
+  readonly campaignId?: string | undefined;
 }
 
 /**
@@ -65,10 +67,12 @@ function routeName(prefix: string, messageType: MessageType | undefined): string
   return `${prefix}#${messageType ?? "any"}`;
 }
 
-/** Finds the route of a message: that with the longest prefix, and of two with the same one, that of the message's type. */
+/** Finds the route of a message: the longest prefix wins, and of two with the same prefix the one for the message's traffic class. */
 function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
   const byName = new Map(routes.map((route) => [routeName(route.prefix, route.messageType), route]));
-  return ({ to, messageType = "transactional" }) => {
+  return (message) => {
+    const { to } = message;
+    const messageType = trafficClass(message);
     for (let length = to.length; length >= 0; length -= 1) {
       const prefix = to.slice(0, length);
       const route = byName.get(routeName(prefix, messageType)) ?? byName.get(routeName(prefix, undefined));

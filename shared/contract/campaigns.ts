@@ -43,7 +43,9 @@ export const CreateCampaignRequest = z
     audience: Audience,
     senderId: SendSmsRequest.shape.senderId,
     language: Language.default("English"),
-    messageType: MessageType.default("marketing"),
+    messageType: MessageType.default("marketing").meta({
+      description: "What the messages say they are. A campaign is handled as marketing whatever its type.",
+    }),
     scheduledAt: SendSmsRequest.shape.scheduledAt.meta({
       description:
         "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",

@@ -7,9 +7,10 @@ import type { MessageErrorCode } from "../contract/sms.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import type { RateCard } from "../prices/rate-card.ts";
-import { isMarketing, type Slot } from "./message-job.ts";
+import type { Slot } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 import { heldBackSeconds, type Sending } from "./sending-pause.ts";
+import { trafficClass } from "./traffic-class.ts";
 
 /** What a sender goes by; an instance of a function has one of each for all its calls. */
 export interface Sender {
@@ -135,6 +136,6 @@ async function startOf(
   }
   return paces.take(name, segmentsPerSecond, {
     segments: message.segments,
-    isMarketing: isMarketing(message),
+    isMarketing: trafficClass(message) === "marketing",
   });
 }

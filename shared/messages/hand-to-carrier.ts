@@ -31,6 +31,7 @@ import {
   sentByReceipt,
 } from "./record.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
+import { trafficClass } from "./traffic-class.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
@@ -362,7 +363,7 @@ async function askCarrier(
         from: message.senderId,
         text: message.message,
         encoding: message.encoding,
-        isPromotional: message.messageType === "marketing",
+        isPromotional: trafficClass(message) === "marketing",
       }),
       silence.then(() => {
         throw new Error("the carrier did not answer in time");

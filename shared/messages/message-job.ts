@@ -6,6 +6,7 @@ import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
+import { trafficClass } from "./traffic-class.ts";
 
 /** When a carrier's pace lets a message start, of which the carrier's time has been taken. */
 const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
@@ -24,17 +25,12 @@ export type MessageJob = z.infer<typeof MessageJob>;
 /** What a job needs to know of its message. */
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
-/** Marketing and campaigns travel apart from the rest, so that they never delay a one-time code. */
-export function isMarketing({ messageType, campaignId }: Queueable): boolean {
-  return messageType === "marketing" || campaignId !== undefined;
-}
-
 /** What a send job carries from one attempt to the next. */
 type Progress = Pick<MessageJob, "putOffSince" | "slot">;
 
-/** The job that hands a message to a carrier. */
+/** The job that hands a message to a carrier. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {
-  const queue = isMarketing(message) ? "marketingSends" : "transactionalSends";
+  const queue = trafficClass(message) === "marketing" ? "marketingSends" : "transactionalSends";
   return jobOn(queue, message, delaySeconds, progress);
 }
 

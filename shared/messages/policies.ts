@@ -7,6 +7,7 @@ import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
+import { trafficClass } from "./traffic-class.ts";
 
 /*
  * What a stage asks of those who send and of what they send, beside the contract's own rules (`policies` in
@@ -84,14 +85,10 @@ export function isDestinationAllowed(to: string): boolean {
 }
 
 /** Whether a message is marketing, or of a campaign, to a number that has opted out. Of no other message it is asked. */
-async function isUnwanted({
-  organizationId,
-  campaignId,
-  messageType,
-  to,
-}: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">): Promise<boolean> {
-  const isMarketing = messageType === "marketing" || campaignId !== undefined;
-  return isMarketing && (await hasOptedOut(organizationId, to));
+async function isUnwanted(
+  message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
+): Promise<boolean> {
+  return trafficClass(message) === "marketing" && (await hasOptedOut(message.organizationId, message.to));
 }
 
 /** Why a message may go to no carrier any more though it was accepted: much can change until its time has come. */

@@ -48,6 +48,11 @@ it.each([
   expect(routeFor(routes, { to, messageType })?.carriers).toEqual([expected]);
 });
 
+it("a campaign takes the routes of marketing, whatever its type", () => {
+  const campaign = { to: "447700900123", messageType: "otp", campaignId: "cmp_1" } as const;
+  expect(routeFor(routes, campaign)?.carriers).toEqual(["gb-marketing"]);
+});
+
 it("leads a message nowhere when no route is for it", () => {
   const carriers = carriersOf(book([route("44", ["one"])], carrier("one")));
   expect(carriers.routeOf({ to: "33600000000" })).toEqual([]);

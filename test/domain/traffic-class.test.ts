@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+
+import { Paces, type Load } from "../../shared/carriers/pace.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { readPrices } from "../../shared/prices/prices.ts";
+import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/** Records what throughput is taken for. */
+class WatchedPaces extends Paces {
+  readonly taken: Load[] = [];
+
+  override async take(carrier: string, segmentsPerSecond: number, load: Load): Promise<number> {
+    this.taken.push(load);
+    return super.take(carrier, segmentsPerSecond, load);
+  }
+}
+
+it.each([
+  [undefined, undefined, false],
+  ["otp", undefined, false],
+  ["transactional", undefined, false],
+  ["marketing", undefined, true],
+  ["transactional", "cmp_01J00000000000000000000000", true],
+] as const)(
+  "a message of type %s in campaign %s is marketing to its queue, throughput and carrier alike: %s",
+  async (messageType, campaignId, isMarketing) => {
+    const organizationId = await openWallet(1_000_000);
+    const queuedAt = new Date();
+    const request = {
+      to: "15005550000",
+      message: "hello",
+      senderId: "ACME",
+      language: "English",
+      messageType,
+      ...(campaignId === undefined ? {} : { campaignId }),
+    } as const;
+    const terms = { queuedAt, prices: await readPrices(undefined, queuedAt) };
+    const [message] = await acceptTogether([newMessage(organizationId, request, terms)], () => []);
+    const job = { organizationId, messageId: message?.id ?? "" };
+    expect(await takeJobs("marketingSends")).toEqual(isMarketing ? [job] : []);
+    expect(await takeJobs("transactionalSends")).toEqual(isMarketing ? [] : [job]);
+    const carrier = new ScriptedCarrier(accept);
+    const paces = new WatchedPaces();
+    await handToCarrier(job, inOrder([{ name: "alpha", carrier, segmentsPerSecond: 1_000 }], { paces }));
+    expect(paces.taken).toEqual([{ segments: 1, isMarketing }]);
+    expect(carrier.received).toMatchObject([{ isPromotional: isMarketing }]);
+  },
+);
