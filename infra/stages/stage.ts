@@ -4,6 +4,7 @@ import path from "node:path";
 import * as z from "zod";
 
 import { Country } from "../../shared/contract/countries.ts";
+import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
 import { projectRoot } from "../project-root.ts";
@@ -103,6 +104,8 @@ export const StageSettings = z.strictObject({
         .optional(),
       sendsPerSecond: z.int().min(1).max(10_000).optional(),
       oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),
+      /** Of a message of type `otp` whose request does not say how long it is valid. */
+      oneTimeCodeValiditySeconds: ExpiresInSeconds.default(600),
       webhooksBeforePayment: z.int().min(0).max(100).optional(),
       /** In an hour; of IPv6 all of a /64 count as one address. */
       registrationsPerAddress: z.int().min(1).max(500).optional(),

@@ -48,6 +48,7 @@ export async function createCampaign(
     senderId,
     language: request.language,
     messageType: request.messageType,
+    expiresInSeconds: request.expiresInSeconds,
     createdAt: createdAt.toISOString(),
     scheduledAt,
     dueAt: scheduledAt,

@@ -65,11 +65,8 @@ function turnOf(
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
     return { position, skipped: "unrenderable" };
   }
-  const { organizationId, senderId, language, messageType, id: campaignId } = campaign;
-  const message = newMessage(
-    organizationId,
-    { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType, campaignId },
-    terms,
-  );
+  const { organizationId, senderId, language, messageType, expiresInSeconds, id: campaignId } = campaign;
+  const content = { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType };
+  const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
   return { position, message };
 }

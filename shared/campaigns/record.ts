@@ -26,6 +26,8 @@ export const CampaignRecord = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType,
+  /** How long each message may wait to be handed to a carrier; without it for as long as any message. */
+  expiresInSeconds: z.int().positive().optional(),
   createdAt: z.string(),
   scheduledAt: z.string().optional(),
   /** While it waits for its time or is being sent: since when it is due. Names its item among the due ones. */
@@ -70,6 +72,7 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
     senderId: record.senderId,
     language: record.language,
     messageType: record.messageType,
+    expiresInSeconds: record.expiresInSeconds,
     progress: {
       accepted: record.accepted,
       queued: Math.max(0, record.accepted - sent - failed),

@@ -49,6 +49,7 @@ export async function sendWithAws(
         ...(configurationSetName === undefined ? {} : { ConfigurationSetName: configurationSetName }),
         ...(maxPrice === undefined ? {} : { MaxPrice: maxPrice }),
         ...(protectConfigurationId === undefined ? {} : { ProtectConfigurationId: protectConfigurationId }),
+        ...(message.validitySeconds === undefined ? {} : { TimeToLive: message.validitySeconds }),
         Context: { reference: message.reference },
       }),
     );

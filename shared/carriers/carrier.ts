@@ -10,6 +10,8 @@ export interface OutgoingMessage {
   readonly text: string;
   readonly encoding: Encoding;
   readonly isPromotional: boolean;
+  /** For how many seconds from now it may be delivered, where it expires: 5 to 259,200. */
+  readonly validitySeconds?: number | undefined;
 }
 
 /** A message with the address at which the carrier tells what becomes of it, where it is to tell that. */

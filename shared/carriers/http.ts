@@ -1,4 +1,4 @@
-import type { MessageErrorCode } from "../contract/sms.ts";
+import { maxValiditySeconds, type MessageErrorCode } from "../contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, HandOff } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
@@ -24,6 +24,7 @@ export async function sendWithHttp(
     ["reference", message.reference],
     ["encoding", settings.encodings?.[message.encoding] ?? message.encoding],
     ["callbackUrl", message.callbackUrl ?? ""],
+    ["validitySeconds", String(message.validitySeconds ?? maxValiditySeconds)],
   ]);
   const body = bodyOf(settings, values);
   const response = await callCarrier(

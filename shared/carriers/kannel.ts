@@ -31,12 +31,18 @@ export async function sendWithKannel(
     charset: "UTF-8",
     coding: message.encoding === "UCS-2" ? "2" : "0",
     ...(settings.smsc === undefined ? {} : { smsc: settings.smsc }),
+    ...(message.validitySeconds === undefined ? {} : { validity: minutesOf(message.validitySeconds) }),
     ...(message.callbackUrl === undefined
       ? {}
       : { "dlr-mask": allReceipts, "dlr-url": `${message.callbackUrl}${receiptFields}` }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return handOffOf(await callCarrier({ url, method: "GET" }, options));
+}
+
+/** Kannel takes whole minutes, and 0 for none at all: the last minute of a message counts as one. */
+function minutesOf(seconds: number): string {
+  return String(Math.max(1, Math.floor(seconds / 60)));
 }
 
 function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {

@@ -71,9 +71,10 @@ const placeholders: ReadonlySet<string> = new Set([
   "reference",
   "text",
   "to",
+  "validitySeconds",
 ]);
 /** What may stand in a header, which takes no line breaks and not all characters. */
-const placeholdersOfHeaders: ReadonlySet<string> = new Set(["from", "reference", "to"]);
+const placeholdersOfHeaders: ReadonlySet<string> = new Set(["from", "reference", "to", "validitySeconds"]);
 
 function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<string, string>): void {
   const { url, headers, basicAuthentication = {}, body = {} } = settings;

@@ -28,8 +28,9 @@ export function filled(
   });
 }
 
-/** Fills in all texts of a JSON value. */
+/** Fills in all texts of a JSON value. A text that is nothing but {validitySeconds} becomes a number. */
 export function filledJson(template: z.core.util.JSONType, values: Values): z.core.util.JSONType {
+  if (template === "{validitySeconds}") return Number(filled(template, values));
   if (typeof template === "string") return filled(template, values);
   if (Array.isArray(template)) return template.map((each) => filledJson(each, values));
   if (typeof template !== "object" || template === null) return template;

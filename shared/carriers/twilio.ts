@@ -28,6 +28,9 @@ const refusals: ReadonlyMap<number, MessageErrorCode> = new Map([
 /** Codes that mean not now: a rate, and a queue that is full. */
 const laterCodes: ReadonlySet<number> = new Set([14107, 20429, 21611]);
 
+/** The longest ValidityPeriod that Twilio takes, and what it uses where nothing is said: ten hours. */
+const maxValidityPeriod = 36_000;
+
 /** Hands a message to Twilio. @throws Error when it is not known whether Twilio took it */
 export async function sendWithTwilio(
   settings: SettingsOf<"twilio">,
@@ -44,6 +47,9 @@ export async function sendWithTwilio(
     To: `+${message.to}`,
     ...sender,
     Body: message.text,
+    ...(message.validitySeconds === undefined
+      ? {}
+      : { ValidityPeriod: String(Math.min(message.validitySeconds, maxValidityPeriod)) }),
     ...(message.callbackUrl === undefined ? {} : { StatusCallback: message.callbackUrl }),
   });
   const response = await callCarrier(

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import { Tag } from "./contacts.ts";
 import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
-import { Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
+import { ExpiresInSeconds, Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
 
 const Audience = z
   .object({
@@ -49,6 +49,11 @@ export const CreateCampaignRequest = z
     scheduledAt: SendSmsRequest.shape.scheduledAt.meta({
       description:
         "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
+    }),
+    expiresInSeconds: ExpiresInSeconds.optional().meta({
+      description:
+        "How long each message is worth sending, from 60 seconds to 72 hours after the campaign's worker accepted it. Once " +
+        "that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",
     }),
   })
   .refine(({ message, templateId }) => (message === undefined) !== (templateId === undefined), {
@@ -151,6 +156,7 @@ export const Campaign = z
     senderId: SenderId,
     language: Language,
     messageType: MessageType,
+    expiresInSeconds: ExpiresInSeconds.optional(),
     progress: CampaignProgress,
     createdAt: Timestamp,
     scheduledAt: Timestamp.optional(),

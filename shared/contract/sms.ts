@@ -15,6 +15,23 @@ export const SenderId = z
   .regex(/^[A-Za-z0-9]+$/, "must be letters and digits only")
   .meta({ description: "The name that the message comes from: up to 11 letters and digits." });
 
+const minValiditySeconds = 60;
+/** The longest validity of a message: 72 hours, which carriers use where nothing is said. */
+export const maxValiditySeconds = 259_200;
+
+const validityRule = `must be a whole number of seconds from ${minValiditySeconds} to ${maxValiditySeconds}`;
+
+export const ExpiresInSeconds = z
+  .int(validityRule)
+  .min(minValiditySeconds, validityRule)
+  .max(maxValiditySeconds, validityRule)
+  .meta({
+    description:
+      "How long the message is worth sending, from 60 seconds to 72 hours after it is due: after `scheduledAt`, or after " +
+      "it is accepted. Once that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is " +
+      "refunded. Carriers are told how much of the time is left.",
+  });
+
 export const SendSmsRequest = z
   .object({
     to: PhoneNumber,
@@ -31,8 +48,10 @@ export const SendSmsRequest = z
     messageType: MessageType.optional().meta({
       description:
         "`marketing` waits on a queue of its own, so that it never holds up a one-time code, and is not sent to " +
-        "numbers that have opted out.",
+        "numbers that have opted out. An `otp` expires after ten minutes, unless `expiresInSeconds` or the operator of the " +
+        "gateway says otherwise.",
     }),
+    expiresInSeconds: ExpiresInSeconds.optional(),
   })
   .meta({
     id: "SendSmsRequest",
@@ -56,6 +75,7 @@ export const MessageErrorCode = z
   .enum([
     "MESSAGE_INVALID_DESTINATION",
     "MESSAGE_UNROUTABLE",
+    "MESSAGE_EXPIRED",
     "MESSAGE_PROVIDER_ERROR",
     "MESSAGE_OUTCOME_UNKNOWN",
     "MESSAGE_SENDER_ID_NOT_APPROVED",
@@ -67,6 +87,7 @@ export const MessageErrorCode = z
     description:
       "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
       "`MESSAGE_UNROUTABLE`: no carrier takes messages for it. " +
+      "`MESSAGE_EXPIRED`: it was not handed to a carrier before its `expiresAt`. " +
       "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
       "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again. " +
       "`MESSAGE_SENDER_ID_NOT_APPROVED`: the approval of its sender ID was withdrawn before it was sent. " +
@@ -128,6 +149,10 @@ const Pricing = z
   })
   .meta({ id: "Pricing" });
 
+const ExpiresAt = Timestamp.meta({
+  description: "When it expires, where it does: it is not handed to a carrier any more from then on.",
+});
+
 export const AcceptedMessage = z
   .object({
     id: idSchema("msg"),
@@ -135,6 +160,7 @@ export const AcceptedMessage = z
     to: PhoneNumber,
     queuedAt: Timestamp,
     scheduledAt: Timestamp.optional(),
+    expiresAt: ExpiresAt.optional(),
     pricing: Pricing,
   })
   .meta({ id: "AcceptedMessage" });
@@ -159,6 +185,7 @@ export const Message = z
     pricing: Pricing,
     queuedAt: Timestamp,
     scheduledAt: Timestamp.optional(),
+    expiresAt: ExpiresAt.optional(),
     sentAt: Timestamp.optional(),
     failedAt: Timestamp.optional(),
     cancelledAt: Timestamp.optional(),

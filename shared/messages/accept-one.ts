@@ -56,6 +56,7 @@ function presentAccepted(message: MessageRecord): AcceptedMessage {
     to: message.to,
     queuedAt: message.queuedAt,
     scheduledAt: message.scheduledAt,
+    expiresAt: message.validUntil,
     pricing: presentPricing(message),
   };
 }

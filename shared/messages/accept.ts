@@ -11,6 +11,7 @@ import { countAccepted } from "./counts.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
 import { messageKey, provisional, type MessageRecord } from "./record.ts";
+import { validUntil } from "./validity.ts";
 
 /**
  * Messages that are paid and recorded together at the most: each takes two writes, its own and its ledger
@@ -18,7 +19,10 @@ import { messageKey, provisional, type MessageRecord } from "./record.ts";
  */
 export const maxAcceptedTogether = 48;
 
-export interface NewMessage extends Pick<SendSmsRequest, "language" | "message" | "messageType" | "to"> {
+export interface NewMessage extends Pick<
+  SendSmsRequest,
+  "expiresInSeconds" | "language" | "message" | "messageType" | "to"
+> {
   readonly senderId: string;
   readonly scheduledAt?: string | undefined;
   readonly campaignId?: string;
@@ -53,6 +57,7 @@ export function newMessage(
     ...quote(request, prices),
     queuedAt: queuedAt.toISOString(),
     scheduledAt: request.scheduledAt,
+    validUntil: validUntil(request, queuedAt),
     attempts: 0,
     openClaims: 0,
   };

@@ -32,6 +32,7 @@ import {
 } from "./record.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
 import { trafficClass } from "./traffic-class.ts";
+import { isExpired, secondsUntilExpired, validitySeconds } from "./validity.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
@@ -84,9 +85,9 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await conclude(message, organization);
     return undefined;
   }
-  if (sender.sending?.pausedAt !== undefined) {
+  if (sender.sending?.pausedAt !== undefined && !isExpired(message)) {
     // Without a claim, which would count as an attempt.
-    await enqueue(sendJob(message, heldBackSeconds));
+    await enqueue(sendJob(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
     return undefined;
   }
   const delaySeconds = secondsUntil(message.scheduledAt);
@@ -134,6 +135,7 @@ async function chooseOrFail(
 ): Promise<Choice> {
   const refusal = isStopped ? "ORGANIZATION_SUSPENDED" : await refusalBeforeHandOff(message);
   if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
+  if (isExpired(message)) return { kind: "fail", errorCode: "MESSAGE_EXPIRED" };
   const choice = await chooseCarrier(message, sender, job.slot);
   if (choice.kind !== "wait" || choice.slot !== undefined || !isPutOffTooLong(job)) return choice;
   return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
@@ -155,11 +157,10 @@ type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
  * The job of a message that starts later. Without a slot the message is put off. While it waits for its slot, the time
  * for which it has been put off stands still.
  */
-function laterJob(
-  message: MessageRecord,
-  { delaySeconds, slot }: Wait,
-  { putOffSince }: MessageJob,
-): QueuedJob {
+function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: MessageJob): QueuedJob {
+  const { slot } = wait;
+  // At its expiry it fails, whatever it waits for.
+  const delaySeconds = Math.min(wait.delaySeconds, secondsUntilExpired(message));
   if (slot === undefined) {
     return sendJob(message, delaySeconds, { putOffSince: putOffSince ?? now().toISOString() });
   }
@@ -224,9 +225,7 @@ class HandOver {
     const sentAt = sentByReceipt(held);
     if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
     // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
-    if (choice.kind === "fail") {
-      return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : choice.errorCode);
-    }
+    if (choice.kind === "fail") return endAsUnsent(held, choice.errorCode);
     if (held.openClaims > 1 && !choice.named.carrier.deduplicates) {
       return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
     }
@@ -239,6 +238,7 @@ class HandOver {
   ): Promise<MessageRecord | undefined> {
     // The claim may have taken long. No carrier was asked, so the message is free again.
     if (!hasTimeToAsk(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
+    if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
     const answer = await askCarrier(held, named, this.#sender);
     countMetrics({ ...nothingCounted, [metricOf(answer)]: 1 });
     try {
@@ -364,6 +364,7 @@ async function askCarrier(
         text: message.message,
         encoding: message.encoding,
         isPromotional: trafficClass(message) === "marketing",
+        validitySeconds: validitySeconds(message),
       }),
       silence.then(() => {
         throw new Error("the carrier did not answer in time");
@@ -402,6 +403,11 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
     case "unknown":
       return "CarrierUnknown";
   }
+}
+
+/** Ends a message as failed that is not handed over any more: with what stands against it, unless it may have been sent before. */
+async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }
 
 /** Ends a message as failed. The refund that is then owed is written down in the same transaction. */

@@ -39,6 +39,8 @@ export const MessageRecord = z.object({
   totalMicros: z.int().nonnegative(),
   queuedAt: z.string(),
   scheduledAt: z.string().optional(),
+  /** When it is no longer handed to a carrier, in ISO 8601; without it only `maxPutOffMs` ends its waiting. */
+  validUntil: z.string().optional(),
   /** How often it was taken up for sending. */
   attempts: z.int().nonnegative(),
   /** While a sender holds the message: whose claim it is, and when it lapses. */
@@ -95,6 +97,7 @@ export function presentMessage(record: MessageRecord): Message {
     pricing: presentPricing(record),
     queuedAt: record.queuedAt,
     scheduledAt: record.scheduledAt,
+    expiresAt: record.validUntil,
     sentAt: record.sentAt,
     failedAt: record.failedAt,
     cancelledAt: record.cancelledAt,

@@ -21,6 +21,7 @@ export const environmentNames = {
   dailySpendCap: "DAILY_SPEND_CAP",
   sendsPerSecond: "SENDS_PER_SECOND",
   oneTimeCodesPerNumber: "ONE_TIME_CODES_PER_NUMBER",
+  oneTimeCodeValiditySeconds: "ONE_TIME_CODE_VALIDITY_SECONDS",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
   requestsPerSecond: "REQUESTS_PER_SECOND",
   unknownCredentialsPerAddress: "UNKNOWN_CREDENTIALS_PER_ADDRESS",
@@ -112,6 +113,8 @@ export const config = {
   sendsPerSecond: (): number | undefined => optionalNumber(environmentNames.sendsPerSecond),
   /** How many one-time codes an organisation may send to one number in ten minutes; undefined is no limit. */
   oneTimeCodesPerNumber: (): number | undefined => optionalNumber(environmentNames.oneTimeCodesPerNumber),
+  /** How long a one-time code is valid where the request does not say. */
+  oneTimeCodeValiditySeconds: (): number => Number(required(environmentNames.oneTimeCodeValiditySeconds)),
   /** Whether the text of a one-time code goes when its message has come to its end. */
   redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
   /** How many webhooks an organisation may have before money has come into its wallet; undefined is as many as after. */

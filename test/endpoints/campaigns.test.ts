@@ -102,6 +102,20 @@ describe("a campaign", () => {
     expect(to(tagged, messages).toSorted()).toEqual([0, 1, 3, 6].map(numberOf));
   });
 
+  it("gives each message the time that it has to be sent, from when it was accepted", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    await importContacts(customer, 2);
+    const { id, expiresInSeconds } = await create(customer, { expiresInSeconds: 3_600, messageType: "otp" });
+    expect(expiresInSeconds).toBe(3_600);
+    await act(customer, id, "launch");
+    await reach(customer, id, "completed");
+    const messages = await messagesOf(customer);
+    expect(messages).toHaveLength(2);
+    for (const { queuedAt, expiresAt = "" } of messages) {
+      expect(Date.parse(expiresAt) - Date.parse(queuedAt)).toBe(3_600_000);
+    }
+  });
+
   it("stops when the money runs out, says so, and goes on from there when it is launched again", async () => {
     const customer = await Customer.register({ balance: 0.06 });
     await importContacts(customer, 10);

@@ -92,6 +92,8 @@ describe("sending", () => {
       { messageType: "marketing" },
       { scheduledAt: soon.toISOString() },
       { scheduledAt: soon.toISOString().replace("Z", "+00:00") },
+      { expiresInSeconds: 60 },
+      { expiresInSeconds: 259_200 },
       { to: "1234567" },
       { to: "123456789012345" },
     ]) {
@@ -125,6 +127,10 @@ describe("sending", () => {
     ["a scheduledAt without a time zone", { scheduledAt: "2099-01-01T00:00:00" }, "scheduledAt"],
     ["a scheduledAt on a day that is none", { scheduledAt: "2099-02-30T00:00:00Z" }, "scheduledAt"],
     ["a scheduledAt in the past", { scheduledAt: "2020-01-01T00:00:00Z" }, "scheduledAt"],
+    ["an expiresInSeconds below a minute", { expiresInSeconds: 59 }, "expiresInSeconds"],
+    ["an expiresInSeconds beyond three days", { expiresInSeconds: 259_201 }, "expiresInSeconds"],
+    ["an expiresInSeconds that is no whole number", { expiresInSeconds: 60.5 }, "expiresInSeconds"],
+    ["an expiresInSeconds as a text", { expiresInSeconds: "60" }, "expiresInSeconds"],
     ["a scheduledAt beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],
   ])("refuses %s, names the field and takes no money", async (_name, fields, path) => {
     const before = await customer.balance();
@@ -294,6 +300,19 @@ describe("a scheduled message", () => {
     const stranger = await Customer.register();
     expect(errorOf(await cancel(stranger, waiting))).toEqual({ status: 404, code: "NOT_FOUND" });
     expect((await customer.message(waiting)).status).toBe("queued");
+  });
+});
+
+describe("a message that expires", () => {
+  it("says when, from its schedule if it has one, in its answer and in its view", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    const later = await customer.send({ scheduledAt, expiresInSeconds: 60 });
+    expect(Date.parse(later.expiresAt ?? "") - Date.parse(scheduledAt)).toBe(60_000);
+    expect((await customer.message(later.id)).expiresAt).toBe(later.expiresAt);
+    const code = await customer.send({ messageType: "otp" });
+    expect(Date.parse(code.expiresAt ?? "") - Date.parse(code.queuedAt)).toBe(600_000);
+    expect((await customer.send()).expiresAt).toBeUndefined();
   });
 });
 

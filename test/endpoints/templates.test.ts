@@ -179,6 +179,14 @@ describe("a send by template", () => {
     expect(accepted.scheduledAt).toBe(scheduledAt);
   });
 
+  it("can expire", async () => {
+    const { id } = await create("Hello");
+    const accepted = dataOf(await send(id, { expiresInSeconds: 60 }), AcceptedMessage);
+    expect(Date.parse(accepted.expiresAt ?? "") - Date.parse(accepted.queuedAt)).toBe(60_000);
+    expect((await customer.message(accepted.id)).expiresAt).toBe(accepted.expiresAt);
+    expect(invalidFields(await send(id, { expiresInSeconds: 59 }))).toEqual(["expiresInSeconds"]);
+  });
+
   it("is done once for each Idempotency-Key", async () => {
     const { id } = await create("Hi {{name}}");
     const headers = { "Idempotency-Key": "template-1" };

@@ -30,6 +30,7 @@ export const fullStage: Stage = {
       dailySpendCap: "100.00",
       sendsPerSecond: 20,
       oneTimeCodesPerNumber: 5,
+      oneTimeCodeValiditySeconds: 300,
       registrationsPerAddress: 20,
       requestsPerSecond: 50,
       unknownCredentialsPerAddress: 50,

@@ -15,6 +15,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.carrier]: "sandbox",
   [environmentNames.prices]: "sample",
   [environmentNames.behindFirewall]: "false",
+  [environmentNames.oneTimeCodeValiditySeconds]: "600",
   [environmentNames.policies.senderIds]: "any",
   [environmentNames.policies.kyc]: "none",
   [environmentNames.policies.verifiedEmail]: "none",

@@ -39,7 +39,7 @@ const message: OutgoingMessage = {
 it("hands a message over in the service's terms, with our id as its context", async () => {
   aws.on(SendTextMessageCommand).resolves({ MessageId: "aws-1" });
   expect(await awsCarrier.send(message)).toEqual({ outcome: "accepted", carrierReference: "aws-1" });
-  await awsCarrier.send({ ...message, isPromotional: true });
+  await awsCarrier.send({ ...message, isPromotional: true, validitySeconds: 599 });
   expect(aws.commandCalls(SendTextMessageCommand).map(({ args }) => args[0].input)).toEqual([
     {
       DestinationPhoneNumber: "+447700900123",
@@ -48,7 +48,7 @@ it("hands a message over in the service's terms, with our id as its context", as
       MessageType: "TRANSACTIONAL",
       Context: { reference: "org_1.msg_1" },
     },
-    expect.objectContaining({ MessageType: "PROMOTIONAL" }),
+    expect.objectContaining({ MessageType: "PROMOTIONAL", TimeToLive: 599 }),
   ]);
 });
 

@@ -56,6 +56,7 @@ const kinds: Readonly<Record<"http" | "kannel" | "twilio", Kind>> = {
         content: { text: "{text}", type: "{encoding}" },
         flash: false,
         report: "{callbackUrl}",
+        validity: { seconds: "{validitySeconds}", text: "{validitySeconds} s" },
       },
       encodings: { "GSM-7": "gsm", "UCS-2": "unicode" },
       answers: [
@@ -191,7 +192,28 @@ describe("what a carrier is asked", () => {
       content: { text: "5 € & more?", type: "gsm" },
       flash: false,
       report: callback,
+      // A message that does not expire has the longest validity that there is.
+      validity: { seconds: 259_200, text: "259200 s" },
     });
+  });
+
+  it("by each kind with the time that is left until the message expires", async () => {
+    const validityOf = async (kind: keyof typeof kinds, validitySeconds: number): Promise<unknown> => {
+      server.answer = kinds[kind].accepts;
+      await carrierOfKind(kind).send({ ...message, validitySeconds });
+      const { url, body = "" } = server.asked.at(-1) ?? {};
+      if (kind === "kannel") return url?.searchParams.get("validity");
+      if (kind === "twilio") return new URLSearchParams(body).get("ValidityPeriod");
+      return JSON.parse(body).validity;
+    };
+    // Whole minutes, of which the last one counts as one.
+    expect(await validityOf("kannel", 600)).toBe("10");
+    expect(await validityOf("kannel", 119)).toBe("1");
+    expect(await validityOf("kannel", 5)).toBe("1");
+    expect(await validityOf("twilio", 599)).toBe("599");
+    // Ten hours is the longest that Twilio takes.
+    expect(await validityOf("twilio", 259_200)).toBe("36000");
+    expect(await validityOf("http", 599)).toEqual({ seconds: 599, text: "599 s" });
   });
 
   it("by a form, or by an address alone, and by no placeholder that a customer has typed", async () => {

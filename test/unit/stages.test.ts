@@ -38,7 +38,11 @@ it("takes a file of any name, and is strict where nothing is said", async () => 
     corsOrigins: [],
     logRetentionDays: 90,
     throttle: { rateLimit: 1_000, burstLimit: 1_000, operations: {} },
-    limits: { requestsPerSecond: 100, unknownCredentialsPerAddress: 100 },
+    limits: {
+      oneTimeCodeValiditySeconds: 600,
+      requestsPerSecond: 100,
+      unknownCredentialsPerAddress: 100,
+    },
   });
 });
 
@@ -74,6 +78,7 @@ it.each([
   [{ ...least, limits: { sendsPerSecond: 0 } }, "limits.sendsPerSecond: "],
   [{ ...least, limits: { codes: 5 } }, '"codes"'],
   [{ ...least, limits: { requestsPerSecond: "any" } }, "limits.requestsPerSecond: "],
+  [{ ...least, limits: { oneTimeCodeValiditySeconds: 30 } }, "limits.oneTimeCodeValiditySeconds: must be"],
   [{ ...least, limits: { webhooksBeforePayment: -1 } }, "limits.webhooksBeforePayment: "],
   [{ ...least, policies: { ...least.policies, redactOneTimeCode: true } }, '"redactOneTimeCode"'],
   [

@@ -16,3 +16,19 @@ export function phoneNumberOf(text: string): string {
 export function tagsOf(text: string): string[] {
   return [...new Set(text.split(/[,;]/).map((tag) => tag.trim()))].filter(Boolean);
 }
+
+/** How long messages are worth sending, in seconds; empty is the gateway's default. The API takes any number of seconds. */
+export const expiryChoices = [
+  ["", "Default"],
+  ["300", "5 minutes"],
+  ["600", "10 minutes"],
+  ["3600", "1 hour"],
+  ["21600", "6 hours"],
+  ["86400", "1 day"],
+  ["259200", "3 days"],
+] as const;
+
+/** One of the choices as a number of seconds. */
+export function secondsOf(choice: string): number | undefined {
+  return choice === "" ? undefined : Number(choice);
+}

@@ -17,7 +17,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { isoOf } from "../parts/time.tsx";
 import { go } from "../router.ts";
 import { approvedSenderIds } from "../sender-ids.ts";
-import { given } from "../typed.ts";
+import { expiryChoices, given, secondsOf } from "../typed.ts";
 
 const kinds = [
   ["marketing", "Marketing"],
@@ -31,6 +31,7 @@ const initial = {
   senderId: "",
   messageType: "marketing",
   scheduledAt: "",
+  expiresInSeconds: "",
   isToAll: false,
   isUnicode: false,
 };
@@ -51,6 +52,7 @@ export function NewCampaign(): JSX.Element {
         language: values.isUnicode ? "Unicode" : "English",
         messageType: MessageType.parse(values.messageType),
         scheduledAt: isoOf(values.scheduledAt),
+        expiresInSeconds: secondsOf(values.expiresInSeconds),
       },
       idempotencyKey: attemptKey,
     });
@@ -114,6 +116,13 @@ export function NewCampaign(): JSX.Element {
               label="When (optional)"
               type="datetime-local"
               hint="In your time zone, up to 30 days ahead. Empty makes a draft, which you launch yourself."
+            />
+            <SelectField
+              form={form}
+              name="expiresInSeconds"
+              label="Messages expire after"
+              options={expiryChoices}
+              hint="A message that is not sent by then fails and is refunded."
             />
             <CheckField form={form} name="isUnicode" label="Send as Unicode in any case" apiName="language" />
           </Form>

@@ -16,6 +16,7 @@ import { MessageState } from "./messages.tsx";
 const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
   MESSAGE_INVALID_DESTINATION: "The number cannot be a phone.",
   MESSAGE_UNROUTABLE: "No carrier takes messages for this number.",
+  MESSAGE_EXPIRED: "It expired before it was handed to a carrier.",
   MESSAGE_PROVIDER_ERROR: "The carrier refused the message, or could not be reached in any attempt.",
   MESSAGE_OUTCOME_UNKNOWN: "Whether the carrier took the message is not known, so it is not sent again.",
   MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of its sender ID was withdrawn before it was sent.",
@@ -102,6 +103,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             ["From", message.senderId],
             ["Kind", messageType],
             ["Encoding", message.encoding],
+            ["Expires", message.expiresAt === undefined ? undefined : <Time at={message.expiresAt} />],
             [
               "Campaign",
               campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,

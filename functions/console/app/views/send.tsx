@@ -14,7 +14,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { approvedSenderIds } from "../sender-ids.ts";
-import { given, phoneNumberOf } from "../typed.ts";
+import { expiryChoices, given, phoneNumberOf, secondsOf } from "../typed.ts";
 
 const messageTypes = [
   ["", "Not said"],
@@ -29,6 +29,7 @@ const initial = {
   message: "",
   messageType: "",
   scheduledAt: "",
+  expiresInSeconds: "",
   isUnicode: false,
 };
 
@@ -44,6 +45,7 @@ export function Send(): JSX.Element {
         language: values.isUnicode ? "Unicode" : "English",
         messageType: MessageType.optional().parse(given(values.messageType)),
         scheduledAt: isoOf(values.scheduledAt),
+        expiresInSeconds: secondsOf(values.expiresInSeconds),
       },
       idempotencyKey: attemptKey,
     });
@@ -94,6 +96,13 @@ export function Send(): JSX.Element {
               label="When (optional)"
               type="datetime-local"
               hint="In your time zone, up to 30 days ahead. Empty is now. It is paid for at once."
+            />
+            <SelectField
+              form={form}
+              name="expiresInSeconds"
+              label="Expires after"
+              options={expiryChoices}
+              hint="A message that is not sent by then fails and is refunded. One-time codes expire by themselves."
             />
             <CheckField
               form={form}

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { Breakers } from "../../shared/carriers/breaker.ts";
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { Paces } from "../../shared/carriers/pace.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { getMessage } from "../../shared/messages/read.ts";
+import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { delayedJobs, takeJobs } from "../support/queues.ts";
+
+/*
+ * A message is not handed to a carrier after its expiry, whatever it has waited for.
+ */
+
+const start = new Date("2030-06-01T12:00:00Z");
+const afterSeconds = (seconds: number): Date => new Date(start.getTime() + seconds * 1_000);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
+});
+
+const throttle = (): HandOff => ({ outcome: "tryLater" });
+const fallSilent = (): never => {
+  throw new Error("the answer was lost");
+};
+
+/** When a message expires, as its customer sees it. */
+async function expiryOf(fields: Parameters<typeof acceptedMessage>[0]): Promise<string | undefined> {
+  const job = await acceptedMessage(fields);
+  return (await getMessage(job.organizationId, job.messageId)).expiresAt;
+}
+
+describe("a message expires", () => {
+  it("as long after it was accepted as its request says", async () => {
+    expect(await expiryOf({ expiresInSeconds: 90 })).toBe(afterSeconds(90).toISOString());
+  });
+
+  it("as long after its scheduled time", async () => {
+    const scheduledAt = afterSeconds(3_600).toISOString();
+    expect(await expiryOf({ expiresInSeconds: 90, scheduledAt })).toBe(afterSeconds(3_690).toISOString());
+  });
+
+  it("ten minutes after it is due if it is a one-time code, or when its stage says", async () => {
+    expect(await expiryOf({ messageType: "otp" })).toBe(afterSeconds(600).toISOString());
+    vi.stubEnv(environmentNames.oneTimeCodeValiditySeconds, "120");
+    expect(await expiryOf({ messageType: "otp" })).toBe(afterSeconds(120).toISOString());
+    expect(await expiryOf({ messageType: "otp", expiresInSeconds: 300 })).toBe(
+      afterSeconds(300).toISOString(),
+    );
+  });
+
+  it.each([undefined, "transactional", "marketing"] as const)(
+    "never if it is of type %s and its request says nothing",
+    async (messageType) => expect(await expiryOf({ messageType })).toBeUndefined(),
+  );
+});
+
+it("a carrier is told how much of the time is left, whichever one is asked, and nothing of others", async () => {
+  const slow = new ScriptedCarrier(() => {
+    vi.setSystemTime(afterSeconds(70));
+    return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+  });
+  const next = new ScriptedCarrier(accept);
+  const job = await acceptedMessage({ expiresInSeconds: 90 });
+  vi.setSystemTime(afterSeconds(10));
+  const route = [
+    { name: "slow", carrier: slow },
+    { name: "next", carrier: next },
+  ];
+  await handToCarrier(job, inOrder(route));
+  expect(slow.received[0]?.validitySeconds).toBe(80);
+  expect(next.received[0]?.validitySeconds).toBe(20);
+  await handToCarrier(await acceptedMessage(), inOrder(route.slice(1)));
+  expect(next.received[1]?.validitySeconds).toBeUndefined();
+});
+
+it("an expired message reaches no carrier, fails with its own code, and is refunded once", async () => {
+  const carrier = new ScriptedCarrier(accept);
+  const job = await acceptedMessage({ messageType: "otp" });
+  // Too little is left for a carrier to send it in time.
+  vi.setSystemTime(afterSeconds(596));
+  await handToCarrier(job, only(carrier));
+  expect(carrier.received).toEqual([]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
+  expect(await takeJobs("webhookDeliveries")).toMatchObject([
+    { event: { event: "message.failed", data: { errorCode: "MESSAGE_EXPIRED" } } },
+  ]);
+  expect(await takeJobs("refunds")).toEqual([job]);
+  await refundMessage(job);
+  await refundMessage(job);
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000);
+});
+
+it("a message that expires while a carrier considers it goes to no other", async () => {
+  const slow = new ScriptedCarrier(() => {
+    vi.setSystemTime(afterSeconds(60));
+    return throttle();
+  });
+  const next = new ScriptedCarrier(accept);
+  const job = await acceptedMessage({ expiresInSeconds: 60 });
+  const route = [
+    { name: "slow", carrier: slow },
+    { name: "next", carrier: next },
+  ];
+  await handToCarrier(job, inOrder(route));
+  expect(next.received).toEqual([]);
+  expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
+});
+
+describe("a message does not wait longer than until its expiry", () => {
+  /** Works on a job that is to come again, and brings it back when it is due. @returns after how many seconds it was */
+  async function waitAndFail(
+    job: MessageJob,
+    sender: Parameters<typeof handToCarrier>[1],
+  ): Promise<number | undefined> {
+    const [queued] = await delayedJobs(async () => handToCarrier(job, sender));
+    expect(await statusOf(job)).toBe("queued");
+    const { delaySeconds } = queued ?? {};
+    vi.setSystemTime(Date.now() + (delaySeconds ?? 0) * 1_000);
+    await handToCarrier(MessageJob.parse(queued?.body), sender);
+    expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
+    return delaySeconds;
+  }
+
+  it("for a carrier's throughput", async () => {
+    const carrier = new ScriptedCarrier(accept);
+    const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
+    const paces = new Paces();
+    await paces.take(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    expect(await waitAndFail(job, inOrder([slow], { paces }))).toBe(85);
+    expect(carrier.received).toEqual([]);
+  });
+
+  it("for the end of a pause", async () => {
+    const carrier = new ScriptedCarrier(accept);
+    const sending = { pausedAt: start.toISOString() };
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    expect(await waitAndFail(job, only(carrier, { sending }))).toBe(85);
+    expect(carrier.received).toEqual([]);
+  });
+
+  it("for a carrier that does not answer", async () => {
+    const carrier = new ScriptedCarrier(accept);
+    const breakers = new Breakers();
+    vi.spyOn(breakers, "openUntil").mockImplementation(async () => afterSeconds(3_600).toISOString());
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    expect(await waitAndFail(job, only(carrier, { breakers }))).toBe(85);
+    expect(carrier.received).toEqual([]);
+  });
+
+  it("for a carrier that puts it off", async () => {
+    const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater", retryAfterSeconds: 900 }));
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    expect(await waitAndFail(job, only(carrier))).toBe(85);
+    expect(carrier.received).toHaveLength(1);
+  });
+});
+
+describe("of a message that expires after a carrier gave no answer", () => {
+  it.each([true, false])("the outcome stays unknown (recognises repeats: %s)", async (deduplicates) => {
+    const carrier = new ScriptedCarrier(fallSilent, deduplicates);
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+    vi.setSystemTime(afterSeconds(120));
+    await handToCarrier(job, only(carrier));
+    expect(carrier.received).toHaveLength(1);
+    expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  });
+
+  it("a receipt says that it was sent", async () => {
+    const carrier = new ScriptedCarrier(fallSilent);
+    const sender = inOrder([{ name: "alpha", carrier }]);
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
+    await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+    const at = afterSeconds(10).toISOString();
+    await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at });
+    vi.setSystemTime(afterSeconds(120));
+    await handToCarrier(job, sender);
+    expect(await recordOf(job)).toMatchObject({ status: "sent", sentAt: at });
+  });
+});
