@@ -1,6 +1,7 @@
 import type { LoginRequest, Session } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { writeAuditEntry } from "../platform/audit-log.ts";
+import { now } from "../platform/clock.ts";
 import { forgetTry } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
 import { countMetrics } from "../platform/metrics.ts";
@@ -23,6 +24,7 @@ import { findUserByEmail } from "./user-record.ts";
 export async function login(request: LoginRequest, sourceIp: string): Promise<Session> {
   const network = networkOf(sourceIp);
   const tries = await countPasswordTry(request.email, network);
+  const issuedAt = now();
   const user = await findUserByEmail(request.email);
   const passwordHash = await findPasswordHash(user);
   if (!(await passwordMatches(request.password, passwordHash)) || user === undefined) {
@@ -42,7 +44,7 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
   }
   await rememberNetwork(request.email, network);
   if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
-  const { session, sessionId } = await startSession(user, organization);
+  const { session, sessionId } = await startSession(user, organization, issuedAt);
   // A session that is not in the log is given to nobody. Wrong passwords are not in it: written for emails that have an
   // account, and for others not, they would take time that tells the two apart.
   await writeAuditEntry({

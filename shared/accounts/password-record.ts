@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import * as z from "zod";
 
 import { now } from "../platform/clock.ts";
@@ -34,7 +36,7 @@ export async function findPasswordHash(user: UserRecord | undefined): Promise<st
 
 /**
  * The writes that put another hash into the place of whichever there is, one that release 0.2 wrote too. They are refused
- * when the user is gone.
+ * when the user is gone. Sessions that began with the replaced password end, whenever they were issued.
  * @param changes what else changes in the user's record, which no other write of the same transaction may touch
  * @param seen the only hash that is replaced, where it must not be another; it has been moved to its place
  */
@@ -45,10 +47,11 @@ export function replacePassword(
   seen?: string,
 ): Write[] {
   const remove = [...(changes.remove ?? []), "passwordHash"];
+  const set = { ...changes.set, passwordVersion: randomUUID() };
   const onlySeen = { condition: "passwordHash = :seen", values: { ":seen": seen } };
   return [
     { ...putPassword(userId, passwordHash), ...(seen === undefined ? {} : onlySeen) },
-    updateOf(keys.user(userId), { ...changes, remove }, { present: ["pk"] }),
+    updateOf(keys.user(userId), { ...changes, set, remove }, { present: ["pk"] }),
   ];
 }
 

@@ -77,7 +77,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   // All other keys are new.
   if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
   const [{ session }] = await Promise.all([
-    startSession(user, organization),
+    startSession(user, organization, createdAt),
     ...(sendsEmails ? [queueOwedEmail(verification)] : []),
   ]);
   return session;

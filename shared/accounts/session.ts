@@ -4,16 +4,22 @@ import { presentOrganization, type OrganizationRecord } from "./organization-rec
 import { presentUser, type UserRecord } from "./user-record.ts";
 
 /**
- * Logs a user in whose password has been looked at.
+ * Logs in a user whose password has been checked.
+ * @param user read before the hash of the password
+ * @param issuedAt a moment before the hash was read: a session that began with a password that was replaced meanwhile is
+ *   older than the replacement
  * @returns what they get, and the id of the session for the audit log
  */
 export async function startSession(
   user: UserRecord,
   organization: OrganizationRecord,
+  issuedAt: Date,
 ): Promise<{ session: Session; sessionId: string }> {
   const { token, sessionId, expiresAt } = await issueSessionToken({
     userId: user.id,
     organizationId: organization.id,
+    issuedAt,
+    passwordVersion: user.passwordVersion,
   });
   const session: Session = {
     token,

@@ -27,6 +27,8 @@ export const UserRecord = z.object({
   apiKeysMade: z.int().optional(),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
+  /** Changes with the password: sessions that began with another version have ended. */
+  passwordVersion: z.string().optional(),
   /** The one session of those that goes on: who has changed the password stays logged in. */
   keptSession: z.string().optional(),
   /** Sessions that were logged out one by one. */

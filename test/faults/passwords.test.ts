@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -217,6 +218,41 @@ describe("a reset of the password", () => {
     faults.clear();
     expect((await logIn(customer.email, password)).status).toBe(200);
     expect((await reset(token)).status).toBe(200);
+  });
+});
+
+describe("a log-in that is under way", () => {
+  const readsPassword = ({ functionName, operation, body }: AwsRequest): boolean =>
+    functionName.includes("Login") && operation === "dynamodb:GetItem" && body.includes("CREDENTIALS#");
+
+  it.each<[name: string, replace: (customer: Customer) => Promise<ApiResponse>]>([
+    ["a reset", async (customer) => reset(await resetTokenFor(customer))],
+    [
+      "a change",
+      async (customer) =>
+        customer.call("/v1/auth/password", { json: { currentPassword: password, newPassword } }),
+    ],
+  ])("with the old password is ended by %s that comes after it has read the hash", async (_, replace) => {
+    const customer = await register();
+    faults.next(readsPassword, async (request, next) => {
+      const hash = await next(request);
+      expect((await replace(customer)).status).toBe(200);
+      return hash;
+    });
+    expect(await statusWith(await sessionOf(customer.email))).toBe(401);
+  });
+
+  it("with the old password is ended by a reset that had begun before it, and was written after it", async () => {
+    const customer = await register();
+    const token = await resetTokenFor(customer);
+    let session = "";
+    faults.next(isBy("ResetPassword", "dynamodb:TransactWriteItems"), async (request, next) => {
+      session = await sessionOf(customer.email);
+      return next(request);
+    });
+    expect((await reset(token)).status).toBe(200);
+    expect(await statusWith(session)).toBe(401);
+    expect(await statusWith(await sessionOf(customer.email, newPassword))).toBe(200);
   });
 });
 

@@ -58,6 +58,8 @@ const SessionsOfUser = z.object({
   role: Role.default("owner"),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
+  /** Changes with the password. */
+  passwordVersion: z.string().optional(),
   /** The one session of those that goes on, as `keptSession` names it. */
   keptSession: z.string().optional(),
   /** Sessions that were ended one by one. */
@@ -160,13 +162,15 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
 
 function isOpen(session: SessionClaims, user: z.infer<typeof SessionsOfUser>): boolean {
   const { sessionsValidFrom, keptSession, endedSessionIds, removedAt } = user;
+  const isOfPassword = session.passwordVersion === user.passwordVersion;
   return (
     removedAt === undefined &&
     user.organizationId === session.organizationId &&
     !endedSessionIds.has(session.sessionId) &&
-    (sessionsValidFrom === undefined ||
-      session.issuedAt.getTime() >= Date.parse(sessionsValidFrom) ||
-      keptSession === nameOfKeptSession(session.sessionId, sessionsValidFrom))
+    (sessionsValidFrom === undefined
+      ? isOfPassword
+      : (isOfPassword && session.issuedAt.getTime() >= Date.parse(sessionsValidFrom)) ||
+        keptSession === nameOfKeptSession(session.sessionId, sessionsValidFrom))
   );
 }
 

@@ -26,6 +26,8 @@ const Claims = z
     jti: idSchema("ses"),
     iat: z.number(),
     exp: z.number(),
+    /** Absent where the user has the password that they began with. */
+    pwv: z.string().optional(),
   })
   // Whatever made a token: none is good for longer than a session.
   .refine(({ iat, exp }) => (exp - iat) * secondMs <= sessionLifetimeMs)
@@ -36,19 +38,26 @@ export interface SessionClaims {
   readonly userId: string;
   readonly organizationId: string;
   readonly sessionId: string;
+  /** When the log-in began, before the password was looked up. */
   readonly issuedAt: Date;
+  /** The version of the password that the session began with. */
+  readonly passwordVersion: string | undefined;
 }
 
 /**
  * A signed session token (JWT, ES256) for one user, the id of its session and when it ends.
+ * @param subject `issuedAt` is when the log-in began, and `passwordVersion` the one that was current then: both were read
+ *   before the password hash, so that whatever replaces the password ends the session
  * @throws Error when KMS does not sign it
  */
 export async function issueSessionToken(subject: {
   userId: string;
   organizationId: string;
+  issuedAt?: Date;
+  passwordVersion?: string | undefined;
 }): Promise<{ token: string; sessionId: string; expiresAt: Date }> {
   const sessionId = newId("ses");
-  const issuedAt = now();
+  const { issuedAt = now(), passwordVersion } = subject;
   const expiresAt = new Date(issuedAt.getTime() + sessionLifetimeMs);
   const header = { alg: algorithm, typ: type, kid: config.sessionKeyId() };
   const claims = {
@@ -60,6 +69,7 @@ export async function issueSessionToken(subject: {
     // With their fractions, which RFC 7519 allows: a session that begins in the second in which others are ended is new.
     iat: issuedAt.getTime() / secondMs,
     exp: expiresAt.getTime() / secondMs,
+    pwv: passwordVersion,
   };
   const signed = `${encoded(JSON.stringify(header))}.${encoded(JSON.stringify(claims))}`;
   return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, sessionId, expiresAt };
@@ -81,8 +91,9 @@ export async function verifySessionToken(token: string): Promise<SessionClaims |
       requiredClaims: ["exp"],
     });
     if (protectedHeader.kid !== config.sessionKeyId()) return undefined;
-    const { sub, org, jti, iat } = Claims.parse(payload);
-    return { userId: sub, organizationId: org, sessionId: jti, issuedAt: new Date(iat * secondMs) };
+    const { sub, org, jti, iat, pwv } = Claims.parse(payload);
+    const issuedAt = new Date(iat * secondMs);
+    return { userId: sub, organizationId: org, sessionId: jti, issuedAt, passwordVersion: pwv };
   } catch (error) {
     return error instanceof JWTExpired ? "expired" : undefined;
   }
