@@ -260,14 +260,16 @@ export function release(held: MessageRecord): Update {
 }
 
 /**
- * When a message was sent at the latest that a sender holds and an earlier one left without a word: whatever the carrier
- * that was asked has reported of it, it had taken it then. Undefined where it has said nothing. What another carrier has
- * said, which was asked before that one and surely did not take the message, proves nothing.
+ * When a message was sent at the latest, if a receipt proves it: an earlier sender ended without recording what the carrier
+ * did, and that carrier has reported on the message since. `delivered` and `unknown` prove that it had taken the message.
+ * `undelivered` does not: carriers report so what they refused, too. Then the message must not count as sent, which is
+ * charged; its carrier may be asked again if it recognises repeats, and otherwise the price is returned. A receipt of a
+ * carrier that was asked before the last one proves nothing.
  */
 export function sentByReceipt(held: MessageRecord): Date | undefined {
-  const { openClaims, carrier, deliveryAt, deliveryCarrier = carrier } = held;
+  const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = held;
   if (openClaims <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
-  return new Date(deliveryAt);
+  return deliveryStatus === "undelivered" ? undefined : new Date(deliveryAt);
 }
 
 /** held → sent. */

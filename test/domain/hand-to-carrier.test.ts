@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 
+import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
-import { finalDeliveries, type FinalDelivery } from "../../shared/messages/record.ts";
+import type { FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
@@ -175,7 +177,9 @@ describe("of a message that its sender has left without a word a receipt", () =>
   }
 
   it.each(
-    finalDeliveries.flatMap((status) => [true, false].map((deduplicates) => [status, deduplicates] as const)),
+    (["unknown", "delivered"] as const).flatMap((status) =>
+      [true, false].map((deduplicates) => [status, deduplicates] as const),
+    ),
   )(
     "(%s) says that it was sent, and nobody is asked again, whether or not repeats are recognised (%s)",
     async (status, deduplicates) => {
@@ -200,6 +204,48 @@ describe("of a message that its sender has left without a word a receipt", () =>
       expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
     },
   );
+
+  describe("of undelivered, which carriers also report of what they refused,", () => {
+    const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+
+    /** A message that a carrier refused and reported as undelivered, while its sender died before it recorded the refusal. */
+    async function refusedAndReported(deduplicates: boolean, then: () => HandOff = refuse) {
+      const job = await acceptedMessage();
+      const alpha = new ScriptedCarrier((call) => (call === 1 ? breakConnection() : then()), deduplicates);
+      const beta = new ScriptedCarrier(accept);
+      const sender = inOrder([
+        { name: "alpha", carrier: alpha },
+        { name: "beta", carrier: beta },
+      ]);
+      await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+      await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+      const ended = await handToCarrier(job, sender);
+      const [refund] = await takeJobs("refunds");
+      if (refund !== undefined) await refundMessage(MessageJob.parse(refund));
+      const { balanceMicros } = await readWallet(job.organizationId);
+      return { job, ended, asked: [alpha.received.length, beta.received.length], balanceMicros };
+    }
+
+    it("does not make it sent: it fails, its price is returned once, and no carrier is asked", async () => {
+      const { job, ended, asked, balanceMicros } = await refusedAndReported(false);
+      expect(ended).toMatchObject({ status: "failed", errorCode: "MESSAGE_OUTCOME_UNKNOWN", refund: "due" });
+      expect(await recordOf(job)).toMatchObject({ status: "failed", refund: "done", carrier: "alpha" });
+      expect([asked, balanceMicros]).toEqual([[1, 0], 1_000_000]);
+    });
+
+    it("leaves it to a carrier that recognises repeats to refuse the message again", async () => {
+      const { job, asked, balanceMicros } = await refusedAndReported(true);
+      expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
+      expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000]);
+    });
+
+    it("leaves it to a carrier that recognises repeats to accept the message", async () => {
+      const { job, asked, balanceMicros } = await refusedAndReported(true, accept);
+      expect(await statusOf(job)).toBe("sent");
+      expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000 - 7_900]);
+    });
+  });
 
   it("that only AWS's account can have sent says so too", async () => {
     const { job, sender } = await reported("aws", { of: undefined });
