@@ -23,6 +23,7 @@ import { SenderId } from "../../shared/contract/sms.ts";
 import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/segments.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import { Refusal } from "../../shared/platform/refusal.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
 import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -139,8 +140,13 @@ function carrierText(record: CarrierRecord): string {
       record.segmentsPerSecond === undefined ? "no limit" : `${record.segmentsPerSecond} segments a second`,
     Credentials: record.secretId ?? "none",
     "Calls back at": record.callbackBaseUrl,
-    Settings: JSON.stringify(settings),
     Changed: record.updatedAt,
+    ...Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [
+        `Setting ${name}`,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
+    ),
   });
 }
 
@@ -228,7 +234,7 @@ function switching(
       const present = await readCarrier(carrier);
       await confirm(`${name} the carrier ${carrier}`, { before: shown(present) });
       const record = await enableCarrier(carrier, name === "enable");
-      if (record === undefined) throw new Error(`There is no carrier ${carrier}.`);
+      if (record === undefined) throw new Refusal(`There is no carrier ${carrier}.`);
       changed(shown(record));
       output.result(shown(record), carrierText(record));
     },

@@ -10,6 +10,7 @@ import { deadLetterCommands } from "./dead-letters.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { marginCommands } from "./margins.ts";
+import { nearestOf } from "./nearest.ts";
 import { numberCommands } from "./numbers.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
@@ -73,10 +74,8 @@ export function commandLine(canAsk: boolean, carryOut: (order: Order) => Promise
         each.parent === program ? each.name() : `${each.parent?.name()} ${each.name()}`,
     })
     .configureOutput({ outputError: (text, write) => write(printable(text.replace(/^error: /, ""))) })
-    .showHelpAfterError()
-    // It would suggest a command without its group.
-    .showSuggestionAfterError(false)
     .exitOverride();
+  refuseUnknown(program);
   for (const each of commands) {
     const added = add(each, program);
     added.action(async () => carryOut(orderOf(each, added, canAsk)));
@@ -88,13 +87,12 @@ function add(described: OperatorCommand, program: Command): Command {
   const { name, summary, details = "", parameters, options, asksFirst = false, examples } = described;
   const [word = "", groupName] = name.split(" ").toReversed();
   const group = program.commands.find((each) => each.name() === groupName);
-  const parent = groupName === undefined ? program : (group ?? program.command(groupName));
+  const parent = groupName === undefined ? program : (group ?? addGroup(groupName, program));
   const added = parent
     .command(word)
     .summary(summary)
     .description(`${summary}.\n${details}`.trim())
     .usage([...parameters.map(({ title }) => title), "[options]"].join(" "))
-    .showHelpAfterError(false)
     .showSuggestionAfterError();
   for (const { title, help } of parameters) {
     // Its schema says that it is missing, in the words that it has for all that is typed wrongly.
@@ -111,6 +109,27 @@ function add(described: OperatorCommand, program: Command): Command {
     .option("--stage <name>", stageHelp, deployedStage)
     .option("--json", "one JSON object a line instead of text")
     .addHelpText("after", ["\nExamples:", ...lines].join("\n"));
+}
+
+function addGroup(name: string, program: Command): Command {
+  const group = program.command(name);
+  refuseUnknown(group);
+  return group;
+}
+
+/** Answers a command that is not known with the nearest ones, by their whole names. */
+function refuseUnknown(level: Command): void {
+  level.on("command:*", (operands: readonly string[]) => {
+    const { parent } = level;
+    const typed = [...(parent === null ? [] : [level.name()]), ...operands];
+    const names = commands.map(({ name }) => name);
+    // Of what stands behind a command of two words nothing is compared.
+    const [both, first] = [typed.slice(0, 2).join(" "), typed[0] ?? ""];
+    const nearest = nearestOf(both, names);
+    const suggested = nearest.length > 0 ? nearest : nearestOf(first, names);
+    const suggestion = suggested.length === 0 ? "" : `; did you mean ${suggested.join(", or ")}?`;
+    level.error(`unknown command '${both}'${suggestion} --help lists all commands.`);
+  });
 }
 
 function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): Order {

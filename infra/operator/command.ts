@@ -80,6 +80,9 @@ export const Organization = part("<organisation>", "its id, or the email of its 
   isPersonal: true,
 });
 
+/** Why something that an operator had stopped goes on. The audit log keeps it, as all that is typed. */
+export const WhyAgain = part("--reason <text>", "why; kept in the audit log", RequiredText.optional());
+
 /** A count between 1 and a bound. */
 export function count(highest: number): z.ZodType<number> {
   const rule = `must be a number from 1 to ${highest}`;

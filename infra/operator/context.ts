@@ -82,7 +82,8 @@ async function localGateway(): Promise<Found> {
   return { outputs, stackName };
 }
 
-async function deployedStage({ name }: Stage): Promise<Found> {
+async function deployedStage({ name, region }: Stage): Promise<Found> {
+  useRegion(region);
   const stackName = `sms-gateway-${name}`;
   const describe = new DescribeStacksCommand({ StackName: stackName });
   const { Stacks } = await new CloudFormationClient({}).send(describe);
@@ -92,6 +93,15 @@ async function deployedStage({ name }: Stage): Promise<Found> {
     description: Description,
   }));
   return { outputs, stackName };
+}
+
+/**
+ * Asks AWS in the region that a stage names, or else in the one that the AWS CLI would ask in. The SDK does not know
+ * AWS_DEFAULT_REGION.
+ */
+function useRegion(ofStage: string | undefined): void {
+  const region = ofStage ?? (process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"]);
+  if (region !== undefined) process.env["AWS_REGION"] = region;
 }
 
 interface Streams {

@@ -1,8 +1,9 @@
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { Refusal } from "../../shared/platform/refusal.ts";
 import { batchesOf } from "../../shared/platform/table/batches.ts";
 import {
   keys,
@@ -13,6 +14,7 @@ import {
 } from "../../shared/platform/table/keys.ts";
 import { maxMessageParts } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
+import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organizations.ts";
 import { jsonOf } from "./output.ts";
 
@@ -46,11 +48,12 @@ export const exportOrganization = command({
       isPersonal: true,
     }),
   }),
-  run: async ({ organization, to }, { output, record, changed }) => {
+  asksFirst: true,
+  run: async ({ organization, to }, { output, confirm, changed }) => {
     const found = await readOrganization(organization);
-    await record({ organizationId: found.id });
-    // It is the data of a person: nobody else on this machine is to read it, and no file is to be lost for it.
-    const file = to === undefined ? undefined : await open(to, "wx", 0o600);
+    const { id: organizationId, name } = found;
+    await confirm(`write down all personal data of ${name} (${organizationId})`, { organizationId });
+    const file = to === undefined ? undefined : await newFile(to);
     let count = 0;
     try {
       for await (const item of itemsOfOrganization(found)) {
@@ -67,6 +70,13 @@ export const exportOrganization = command({
     if (to !== undefined) output.result({ organizationId: found.id, count, to }, `${count} items in ${to}`);
   },
 });
+
+/** It is the data of a person: nobody else on this machine is to read it, and no file is to be lost for it. */
+async function newFile(name: string): Promise<FileHandle> {
+  return open(name, "wx", 0o600).catch((error: unknown) => {
+    throw new Refusal(`The file ${name} cannot be made: ${errorText(error)}`, { cause: error });
+  });
+}
 
 /** All items that are an organisation's. */
 async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncGenerator<Stored> {

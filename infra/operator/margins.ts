@@ -138,7 +138,7 @@ function show(rows: readonly MarginRow[], { by, isCsv, output }: Shown): void {
   const without = total((row) => row.messagesWithoutCost);
   output.note(
     `In all ${total((row) => row.messages)} messages: revenue ${amountText(revenue)}, cost ${amountText(cost)}, ` +
-      `margin ${amountText(revenue - cost)} USD (${shareText(revenue - cost, revenue)})`,
+      `margin ${amountText(revenue - cost)} USD (${shareText(revenue - cost, revenue) || "-"})`,
   );
   if (without > 0) {
     output.note(`What carriers took for ${without} of them is not known, and not in the costs.`);

@@ -16,7 +16,7 @@ import {
   spreadOrganization,
   type WalletRecord,
 } from "../../shared/wallet/record.ts";
-import { command, count, Organization, part, RequiredText } from "./command.ts";
+import { command, count, Organization, part, RequiredText, WhyAgain } from "./command.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
@@ -140,9 +140,9 @@ const suspend = command({
 const resume = command({
   name: "organizations resume",
   summary: "Let a suspended customer go on; what has failed meanwhile stays failed",
-  examples: ["ada@example.com --stage prod"],
+  examples: ["ada@example.com --reason 'Ticket 4711: not them' --stage prod"],
   asksFirst: true,
-  input: z.object({ organization: Organization }),
+  input: z.object({ organization: Organization, reason: WhyAgain }),
   run: async ({ organization }, { output, confirm, changed }) => {
     const found = await readOrganization(organization);
     const what = `let ${found.name} (${found.id}) go on`;

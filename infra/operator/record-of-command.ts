@@ -1,9 +1,11 @@
+import { ApiError, errorCatalogue } from "../../shared/contract/errors.ts";
 import {
   writeAuditEntry,
   writeAuditOutcome,
   type AuditEntryRecord,
   type Ending,
 } from "../../shared/platform/audit-log.ts";
+import { Refusal } from "../../shared/platform/refusal.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Typed } from "./command.ts";
 import type { About } from "./context.ts";
@@ -43,8 +45,29 @@ export class RecordOfCommand {
     this.#after = after;
   }
 
-  /** Writes down what came of it. Of a command that failed nobody knows how far it came. */
-  async end(outcome: "done" | "unknown"): Promise<void> {
-    if (this.#entry !== undefined) await writeAuditOutcome(this.#entry, { outcome, after: this.#after });
+  /** Writes down that it is done. */
+  async end(): Promise<void> {
+    await this.#write({ outcome: "done" });
   }
+
+  /** Writes down that it failed: that it was refused, or else that nobody knows how far it came. */
+  async failed(error: unknown): Promise<void> {
+    await this.#write(endingOf(error));
+  }
+
+  async #write(ending: Ending): Promise<void> {
+    if (this.#entry !== undefined) await writeAuditOutcome(this.#entry, { ...ending, after: this.#after });
+  }
+}
+
+/** Commands put an error of the shared code into words of their own, and keep it as the cause. */
+function endingOf(error: unknown): Ending {
+  if (error instanceof Refusal) return { outcome: "refused" };
+  if (!(error instanceof ApiError)) {
+    return error instanceof Error && error.cause !== undefined
+      ? endingOf(error.cause)
+      : { outcome: "unknown" };
+  }
+  const { code } = error;
+  return { outcome: errorCatalogue[code].status < 500 ? "refused" : "unknown", errorCode: code };
 }

@@ -1,7 +1,8 @@
 import { CommanderError } from "commander";
 
 import { commandLine, type Order } from "./command-line.ts";
-import { oneLine, Output, printable } from "./output.ts";
+import { errorText } from "./error-text.ts";
+import { Output, printable } from "./output.ts";
 
 /**
  * Carries out what was typed, and sets the exit code of the process: 1 when it failed or found something, 2 when it was
@@ -15,7 +16,7 @@ export async function runCommandLine(typed: readonly string[], canAsk: boolean):
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else {
-      process.stderr.write(`${printable(messageOf(error))}\n`);
+      process.stderr.write(`${printable(errorText(error))}\n`);
       process.exitCode = 1;
     }
   }
@@ -39,18 +40,11 @@ async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order):
       record: async (about) => record.begin(about),
       changed: (after) => record.changed(after),
     });
-    await record.end("done");
+    await record.end();
   } catch (error) {
-    await record.end("unknown");
+    await record.failed(error);
     throw error;
   } finally {
     output.endProgress();
   }
-}
-
-/** What went wrong, in one line and without a stack. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const isRefused = "code" in error && error.code === "ECONNREFUSED";
-  return `${isRefused ? "Is the gateway running? " : ""}${oneLine(error.message)}`;
 }

@@ -6,7 +6,7 @@ import {
   resumeSending,
   type Sending,
 } from "../../shared/messages/sending-pause.ts";
-import { command, part, RequiredText } from "./command.ts";
+import { command, part, RequiredText, WhyAgain } from "./command.ts";
 
 const pause = command({
   name: "sending pause",
@@ -27,9 +27,9 @@ const pause = command({
 const resume = command({
   name: "sending resume",
   summary: "Hand messages to the carrier again; those that waited go out within minutes",
-  examples: ["--stage prod"],
+  examples: ["--reason 'The carrier has mended it' --stage prod"],
   asksFirst: true,
-  input: z.object({}),
+  input: z.object({ reason: WhyAgain }),
   run: async (_, { output, confirm, changed }) => {
     await confirm("hand all that waits to the carrier, and what comes", {
       before: { ...(await readSending()) },

@@ -15,13 +15,15 @@ import { serviceSignature } from "../../shared/webhooks/signature.ts";
 import { startReceiver } from "../demo/webhook-receiver.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { connect } from "./context.ts";
+import { errorText } from "./error-text.ts";
+import { jsonOf } from "./output.ts";
 import { RecordOfCommand } from "./record-of-command.ts";
 
 // `npm run smoke -- --stage NAME`: does on a deployed stage what the gateway is for, as a customer who is made up for it
 // and as its operator, and cleans up. Its README says what remains.
 
 const usage =
-  "npm run smoke -- --stage NAME [--to NUMBER --sender-id ID], where a real carrier sends to NUMBER";
+  "npm run smoke -- --stage NAME [--to NUMBER --sender-id ID] [--json], where a real carrier sends to NUMBER";
 
 /** More than a message costs anywhere. */
 const creditMicros = 1_000_000;
@@ -41,24 +43,29 @@ interface Customer {
 /** What is undone at the end, last first, whatever has happened. */
 const cleaning: { readonly what: string; readonly undo: () => Promise<unknown> }[] = [];
 
+let isJson = false;
+
 try {
-  const { stage, to, senderId } = readOptions();
+  const { stage, to, senderId, ...options } = readOptions();
+  ({ isJson } = options);
   const { apiUrl: baseUrl } = await connect(stage);
-  say(`stage ${stage.name}`, baseUrl);
+  say("stage", `${stage.name} at ${baseUrl}`);
   // All that it does as the operator: what it gives and approves, and takes back.
   const record = new RecordOfCommand(stage, "smoke", {});
-  let outcome: "done" | "unknown" = "unknown";
   try {
     await tryStage(stage, baseUrl, record, { to, senderId });
-    outcome = "done";
-  } finally {
+  } catch (error) {
     await cleanUp();
-    await record.end(process.exitCode === undefined ? outcome : "unknown");
+    // What it did before is done, whatever it failed with.
+    await record.failed(undefined);
+    throw error;
   }
+  await cleanUp();
+  await (process.exitCode === undefined ? record.end() : record.failed(undefined));
   if (process.exitCode === undefined) say("passed", `stage ${stage.name} does what it is for`);
 } catch (error) {
   process.exitCode = 1;
-  process.stderr.write(`The smoke test failed: ${messageOf(error)}\n`);
+  process.stderr.write(`The smoke test failed: ${errorText(error)}\n`);
 }
 
 interface Options {
@@ -66,13 +73,19 @@ interface Options {
   readonly senderId: string | undefined;
 }
 
-function readOptions(): Options & { readonly stage: Stage } {
+function readOptions(): Options & { readonly stage: Stage; readonly isJson: boolean } {
   const text = { type: "string" } as const;
-  const { values } = parseArgs({ options: { stage: text, to: text, "sender-id": text } });
+  const json = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({ options: { stage: text, to: text, "sender-id": text, json } });
   if (values.stage === undefined || (values.to === undefined) !== (values["sender-id"] === undefined)) {
     throw new Error(usage);
   }
-  return { stage: stageNamed(values.stage), to: values.to, senderId: values["sender-id"] };
+  return {
+    stage: stageNamed(values.stage),
+    to: values.to,
+    senderId: values["sender-id"],
+    isJson: values.json,
+  };
 }
 
 async function tryStage(
@@ -107,8 +120,16 @@ async function tryStage(
   await audit(customer.organizationId);
 }
 
+/**
+ * An address that is new each time. Amazon SES delivers to it without a mailbox: its simulator takes what is sent to
+ * `success`, with any label, and none of it counts as a bounce.
+ */
+function newAddress(): string {
+  return `success+smoke-${randomUUID()}@simulator.amazonses.com`;
+}
+
 async function register(baseUrl: string): Promise<Customer> {
-  const email = `smoke-${randomUUID()}@example.com`;
+  const email = newAddress();
   const session = await createClient({ baseUrl }).register({
     body: { email, password: randomUUID(), organizationName: "Smoke test" },
   });
@@ -244,13 +265,9 @@ async function cleanUp(): Promise<void> {
       say("cleaned up", what);
     } catch (error) {
       process.exitCode = 1;
-      process.stderr.write(`Not cleaned up, ${what}: ${messageOf(error)}\n`);
+      process.stderr.write(`Not cleaned up, ${what}: ${errorText(error)}\n`);
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function mustBe(what: string, found: string, expected: string): void {
@@ -258,5 +275,6 @@ function mustBe(what: string, found: string, expected: string): void {
 }
 
 function say(what: string, text: string): void {
-  process.stdout.write(`${what.padEnd(12)}  ${text}\n`);
+  const line = isJson ? jsonOf({ step: what, result: text }) : `${what.padEnd(12)}  ${text}`;
+  process.stdout.write(`${line}\n`);
 }

@@ -1,4 +1,5 @@
 import { now } from "../platform/clock.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
@@ -55,7 +56,7 @@ interface Change {
 async function change(organizationId: string, wanted: Change): Promise<OrganizationRecord> {
   return untilUndisturbed(async () => {
     const organization = await findOrganization(organizationId, { consistent: true });
-    if (organization === undefined) throw new Error(`There is no organisation ${organizationId}.`);
+    if (organization === undefined) throw new Refusal(`There is no organisation ${organizationId}.`);
     if (wanted.isDone(organization)) return organization;
     const { suspendedAt } = organization;
     const asSeen =

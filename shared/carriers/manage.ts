@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -151,7 +152,7 @@ export async function setCarrier(
       ? { put, condition: "attribute_not_exists(pk)" }
       : { put, condition: "updatedAt = :seen", values: { ":seen": present.updatedAt } },
   );
-  if (!written.applied) throw new Error(`${name} was changed by somebody else meanwhile: try again.`);
+  if (!written.applied) throw new Refusal(`${name} was changed by somebody else meanwhile: try again.`);
   return record;
 }
 
@@ -203,9 +204,10 @@ export async function enableCarrier(name: string, isEnabled: boolean): Promise<C
 export async function readUnusedCarrier(name: string): Promise<CarrierRecord> {
   const { carriers, routes } = await readCarriers();
   const carrier = carriers.get(name);
-  if (carrier === undefined) throw new Error(`There is no carrier ${name}.`);
+  if (carrier === undefined) throw new Refusal(`There is no carrier ${name}.`);
   const used = routes.find((route) => route.carriers.includes(name));
-  if (used !== undefined) throw new Error(`The route ${routeText(used)} leads to ${name}: change it first.`);
+  if (used !== undefined)
+    throw new Refusal(`The route ${routeText(used)} leads to ${name}: change it first.`);
   return carrier;
 }
 
@@ -233,7 +235,7 @@ export function checkRoute(
   { carriers }: CarrierBook,
 ): void {
   const unknown = names.find((name) => !carriers.has(name));
-  if (unknown !== undefined) throw new Error(`There is no carrier ${unknown}: make it with carriers set.`);
+  if (unknown !== undefined) throw new Refusal(`There is no carrier ${unknown}: make it with carriers set.`);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { findUser } from "../accounts/user-record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames, type Key } from "../platform/table/keys.ts";
 import { deleteItem, transact } from "../platform/table/table.ts";
@@ -108,12 +109,12 @@ async function begin(organizationId: string): Promise<void> {
   ]);
   if (begun.outcome === "committed") return;
   const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
-  if (closedAt === undefined) throw new Error("The wallet is not closed: wallet close comes first.");
+  if (closedAt === undefined) throw new Refusal("The wallet is not closed: wallet close comes first.");
   if (balanceMicros > 0) {
-    throw new Error(`The wallet still has ${moneyText(balanceMicros)}: wallet debit comes first.`);
+    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: wallet debit comes first.`);
   }
-  if (settledSeq < seq) throw new Error("The ledger is not settled yet: try again in twenty minutes.");
-  throw new Error("There is no such organisation any more.");
+  if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
+  throw new Refusal("There is no such organisation any more.");
 }
 
 /** What is queued beside a settled ledger and would vanish by itself was never paid, and is sent by nobody. */

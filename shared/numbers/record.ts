@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import type { Keyword } from "../contract/inbound.ts";
 import { now } from "../platform/clock.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, putItem, queryRows, untilUndisturbed } from "../platform/table/table.ts";
 import { keywordOf, plain } from "./keywords.ts";
@@ -69,20 +70,20 @@ export function assigned(
   const { organizationId: owner, keywords = {} } = seen ?? {};
   const others = Object.values(keywords);
   if (owner !== undefined && (owner !== organizationId || keyword !== undefined)) {
-    throw new Error(`${number} is ${owner}'s alone: numbers release comes first.`);
+    throw new Refusal(`${number} is ${owner}'s alone: numbers release comes first.`);
   }
   if (keyword === undefined) {
     if (others.length > 0) {
-      throw new Error(`${number} is shared by ${others.length} keywords: numbers release comes first.`);
+      throw new Refusal(`${number} is shared by ${others.length} keywords: numbers release comes first.`);
     }
     return { organizationId, keywords };
   }
   const word = keywordAsKept(keyword);
   const taken = keywords[word];
   if (taken !== undefined && taken !== organizationId) {
-    throw new Error(`${word} at ${number} is ${taken}'s: numbers release comes first.`);
+    throw new Refusal(`${word} at ${number} is ${taken}'s: numbers release comes first.`);
   }
-  if (others.length >= maxKeywords) throw new Error(`A number has at most ${maxKeywords} keywords.`);
+  if (others.length >= maxKeywords) throw new Refusal(`A number has at most ${maxKeywords} keywords.`);
   return { keywords: { ...keywords, [word]: organizationId } };
 }
 
@@ -102,12 +103,12 @@ export function released(
   const { organizationId, keywords = {} } = seen ?? {};
   if (keyword === undefined) {
     if (organizationId === undefined && Object.keys(keywords).length === 0) {
-      throw new Error(`${number} is nobody's.`);
+      throw new Refusal(`${number} is nobody's.`);
     }
     return { keywords: {} };
   }
   const word = keywordAsKept(keyword);
-  if (keywords[word] === undefined) throw new Error(`${word} at ${number} is nobody's.`);
+  if (keywords[word] === undefined) throw new Refusal(`${word} at ${number} is nobody's.`);
   return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -62,7 +63,7 @@ export async function replacePriceOverrides(
   rows: readonly PriceRow[],
 ): Promise<void> {
   if (rows.length > maxPriceOverrides) {
-    throw new Error(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
+    throw new Refusal(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
   }
   const version = randomUUID();
   const record = { entity: "priceOverrides", organizationId: id, version, document: documentOf(rows) };
@@ -81,6 +82,8 @@ export async function replacePriceOverrides(
   );
   const { outcome } = await transact([noted, item]);
   if (outcome === "refused") {
-    throw new Error("The organisation's prices were changed meanwhile. Nothing was changed now: look again.");
+    throw new Refusal(
+      "The organisation's prices were changed meanwhile. Nothing was changed now: look again.",
+    );
   }
 }

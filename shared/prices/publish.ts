@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { putItem, transact, updateItem } from "../platform/table/table.ts";
 import type { PriceRow } from "./rate-card.ts";
 import { completeCard, CurrentCardRecord, listRateCards, makeCurrent, rateCardPuts } from "./record.ts";
@@ -22,10 +23,10 @@ export async function publishRateCard(rows: readonly PriceRow[], seen: number | 
   const [card, ...chunks] = rateCardPuts({ version, importId, rows, importedAt: now() });
   // Whoever was first with the number has it: chunks of two imports are never mixed.
   const reserved = await putItem(card, { isOwn: (found) => found["importId"] === importId });
-  if (!reserved.applied) throw new Error(changedMeanwhile);
+  if (!reserved.applied) throw new Refusal(changedMeanwhile);
   for (const chunk of chunks) await putItem(chunk);
   const { outcome } = await transact([makeCurrent(version, seen), completeCard(version, now())]);
-  if (outcome === "refused") throw new Error(changedMeanwhile);
+  if (outcome === "refused") throw new Refusal(changedMeanwhile);
   return version;
 }
 
@@ -38,5 +39,5 @@ export async function restoreRateCard(version: number, seen: number | undefined)
   const restored = await updateItem(CurrentCardRecord, makeCurrent(version, seen), {
     isOwn: (found) => found.version === version,
   });
-  if (!restored.applied) throw new Error(changedMeanwhile);
+  if (!restored.applied) throw new Refusal(changedMeanwhile);
 }

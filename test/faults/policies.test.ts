@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -19,6 +20,8 @@ import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { startAwsAccount } from "../support/aws-account.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
+import { waitForEmail } from "../support/emails.ts";
+import type { Ended } from "../support/operator.ts";
 import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 
@@ -188,7 +191,8 @@ it("a draft is held against the policies once more when it is launched", async (
   expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
 });
 
-it("passes the smoke test, which does as operator what the stage asks for, and takes it back", async () => {
+/** Runs the smoke test as a person would, on a stage of its own that means a gateway on this machine. */
+async function smoke(of: LocalGateway, ...options: readonly string[]): Promise<Ended> {
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
   const policies = {
     senderIds: "approved",
@@ -200,21 +204,50 @@ it("passes the smoke test, which does as operator what the stage asks for, and t
     path.join(folder, "strict.json"),
     JSON.stringify({ carrier: "sandbox", keepData: false, email: { from: "sms@example.com" }, policies }),
   );
-  const account = await startAwsAccount(gateway);
-  const bank = await Customer.register({ baseUrl: gateway.url });
-  await allowToSend(bank.organizationId, "SMOKE");
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ["infra/operator/smoke.ts", "--stage", "strict"],
-    { env: { PATH: process.env["PATH"], STAGES_FOLDER: folder, ...account.environment } },
-  );
+  const account = await startAwsAccount(of);
+  // The AWS CLI takes the region from either variable.
+  const { AWS_REGION: AWS_DEFAULT_REGION, ...others } = account.environment;
+  const env = { PATH: process.env["PATH"], STAGES_FOLDER: folder, AWS_DEFAULT_REGION, ...others };
+  const result = await new Promise<Ended>((resolve) => {
+    const args = ["infra/operator/smoke.ts", "--stage", "strict", ...options];
+    execFile(process.execPath, args, { env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
   await account.stop();
   await rm(folder, { recursive: true });
-  expect(stderr).toBe("");
-  expect(stdout).toMatch(/^sent {2,}msg_\w+/m);
-  expect(stdout).toMatch(/^passed /m);
-  const [, organizationId = ""] = /^registered +(org_\w+)/m.exec(stdout) ?? [];
+  return result;
+}
+
+it("passes the smoke test, which does as operator what the stage asks for, and takes it back", async () => {
+  const bank = await Customer.register({ baseUrl: gateway.url });
+  await allowToSend(bank.organizationId, "SMOKE");
+  const { code, out, err } = await smoke(gateway);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^sent {2,}msg_\w+/m);
+  expect(out).toMatch(/^passed /m);
+  const [, organizationId = "", email = ""] = /^registered +(org_\w+), (\S+)/m.exec(out) ?? [];
+  // SES takes what is sent there, and no bounce of it counts.
+  expect(email).toMatch(/^success\+smoke-[\w-]+@simulator\.amazonses\.com$/);
+  expect((await waitForEmail(gateway, email)).to).toEqual([email]);
   expect(await isApprovedSenderId(organizationId, "SMOKE")).toBe(false);
   expect(await isApprovedSenderId(bank.organizationId, "SMOKE")).toBe(true);
   expect((await findKyc(organizationId))?.status).toBe("rejected");
+});
+
+it("says each step of the smoke test as JSON when asked to, and why an API is not reached", async () => {
+  const { out } = await smoke(gateway, "--json");
+  const Step = z.object({ step: z.string(), result: z.string() });
+  const steps = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => Step.parse(JSON.parse(line)).step);
+  expect(steps).toEqual(expect.arrayContaining(["stage", "health", "sent", "audit", "passed"]));
+
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  await new Promise((resolve) => void server.close(resolve));
+  const nowhere = await smoke({ ...gateway, url: `http://127.0.0.1:${port}` });
+  expect(nowhere).toMatchObject({ code: 1 });
+  expect(nowhere.err).toContain(`fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`);
 });

@@ -141,6 +141,7 @@ it("carriers are listed with their state, and shown without what is secret", asy
   const { out } = await run("carriers", "show", "acme");
   expect(out).toMatch(/^Carrier +acme\nKind +http\nState +enabled\nPace +30 segments a second\n/);
   expect(out).toContain("Bearer {secret.token}");
+  expect(out).toMatch(/^Setting url +http:\S+$/m);
   const [shown] = await json(nothing, "carriers", "show", "acme");
   expect(Object.keys(shown ?? {}).filter((name) => /token|version|replies/i.test(name))).toEqual([]);
 });

@@ -16,6 +16,7 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { commandLine, commands, type Order } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
+import { errorText } from "../../infra/operator/error-text.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
@@ -208,20 +209,64 @@ it("what is typed wrongly ends with 2 and one line that says what", async () => 
   });
 });
 
-it("an unknown command ends with 2 and shows which there are", async () => {
-  const unknown = await operator(["walet", "credit"]);
+it.each([
+  [["walet", "credit"], "unknown command 'walet credit'; did you mean wallet credit"],
+  [
+    ["wallet", "credits", "ada@example.com", "5"],
+    "unknown command 'wallet credits'; did you mean wallet credit",
+  ],
+  [["marjins"], "unknown command 'marjins'; did you mean margins?"],
+  [["xylophone", "tune"], "unknown command 'xylophone tune' --help lists all commands."],
+])("the unknown command %j ends with 2 and one line with the nearest ones", async (args, line) => {
+  const unknown = await operator(args);
   expect(unknown).toMatchObject({ code: 2, out: "" });
-  expect(unknown.err).toMatch(/^unknown command 'walet'\n/);
-  for (const { name } of commands) expect(unknown.err).toContain(`\n  ${name} `);
+  expect(unknown.err.startsWith(line), unknown.err).toBe(true);
+  expect(unknown.err).toMatch(/^.* --help lists all commands\.\n$/);
+});
 
-  for (const args of [["wallet"], ["wallet", "borrow"]]) {
-    const group = await operator(args);
-    expect(group).toMatchObject({ code: 2, out: "" });
-    expect(group.err).toContain("wallet reopen");
-    expect(group.err).not.toContain("dead-letters");
-  }
+it("what is no whole command ends with 2 and the help of its group", async () => {
+  const group = await operator(["wallet"]);
+  expect(group).toMatchObject({ code: 2, out: "" });
+  expect(group.err).toContain("wallet reopen");
+  expect(group.err).not.toContain("dead-letters");
   expect(await operator([])).toMatchObject({ code: 2, out: "" });
 });
+
+it.each([
+  [
+    "fetch failed",
+    new Error("fetch failed", { cause: connectionRefused() }),
+    "fetch failed: connect ECONNREFUSED 127.0.0.1:9. Is the gateway running?",
+  ],
+  [
+    "one of several addresses",
+    new AggregateError([connectionRefused()], ""),
+    "connect ECONNREFUSED 127.0.0.1:9",
+  ],
+  [
+    "no credentials",
+    Object.assign(new Error("Could not load credentials from any providers"), {
+      name: "CredentialsProviderError",
+    }),
+    "Could not load credentials from any providers. Set AWS_PROFILE, or ",
+  ],
+  [
+    "no region",
+    new Error("Region is missing"),
+    "Region is missing. Set AWS_REGION, or `region` in the stage's file.",
+  ],
+  [
+    "several causes",
+    new Error("fetch failed", { cause: new AggregateError([connectionRefused(), connectionRefused()], "") }),
+    "fetch failed: connect",
+  ],
+])("an error tells what is behind it: %s", (_, error, text) => {
+  expect(errorText(error).startsWith(text), errorText(error)).toBe(true);
+});
+
+function connectionRefused(): Error {
+  return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
+}
 
 it("commands start without what only deployments and the local gateway need", async () => {
   const files = ["command-line.ts", "context.ts"].map((name) =>
@@ -347,6 +392,12 @@ it("everything of an organisation is written down, without secrets, to the outpu
 
   const again = await operator(["organizations", "export", customer.email, "--to", file]);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining("EEXIST") });
+  const onProd = ["organizations", "export", customer.email, "--stage", "prod"];
+  expect(await operator(onProd)).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringContaining("add --yes"),
+  });
   const shown = await operator(["organizations", "export", organizationId]);
   const Row = z.looseObject({ entity: z.string().optional(), action: z.string().optional() });
   const isOfLog = ({ entity }: z.infer<typeof Row>): boolean => entity?.startsWith("audit") === true;
@@ -357,7 +408,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
   const Entry = z.looseObject({ action: z.string(), outcome: z.string() });
   const entries = objectsOf(await operator(["audit-log", organizationId, "--json"]), Entry);
   const exports = entries.filter(({ action }) => action === "organizations export");
-  expect(exports.map(({ outcome }) => outcome)).toEqual(["done", "unknown", "done"]);
+  expect(exports.map(({ outcome }) => outcome)).toEqual(["done", "refused", "done"]);
   expect(exports.at(-1)).toMatchObject({ after: { count: rows.length } });
   expect(JSON.stringify(exports)).not.toContain("export.jsonl");
 });
@@ -579,6 +630,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "organizations suspend",
     "organizations resume",
     "organizations spread",
+    "organizations export",
     "organizations erase",
     "numbers erase",
     "users reset-second-factor",
@@ -675,8 +727,11 @@ it("a suspended customer logs in no more, and what waits fails, until they are r
     expect(found).toMatchObject({ errorCode: "ORGANIZATION_SUSPENDED", refund: "done" });
   }, patience);
 
-  const resumed = await operator(["organizations", "resume", email]);
+  const resumed = await operator(["organizations", "resume", email, "--reason", "Ticket 7: not them"]);
   expect(resumed).toMatchObject({ code: 0, out: `${organizationId} is active\n` });
+  expect((await operator(["audit-log", email])).out).toMatch(
+    /organizations resume +done +\{.*Ticket 7: not them/,
+  );
   expect((await logIn()).status).toBe(200);
   expect((await customer.trySend()).status).toBe(202);
   expect((await customer.message(id)).status).toBe("failed");
@@ -690,11 +745,24 @@ it("the audit log tells which operator did what, and customers see that it was o
   expect(await operatorProcess(close, prodEnvironment)).toMatchObject({ code: 0 });
   const tooMuch = ["wallet", "debit", email, "50", "--reason", "Too much"];
   expect(await operator(tooMuch)).toMatchObject({ code: 1 });
+  const again = ["wallet", "credit", email, "6", "--reason", "Invoice 8", "--reference", "a"];
+  expect(await operator(again)).toMatchObject({ code: 1 });
 
   const Entry = z.looseObject({ action: z.string(), actor: z.unknown(), outcome: z.string() });
   const entries = objectsOf(await operator(["audit-log", email, "--json"]), Entry);
   expect(entries).toMatchObject([
-    { action: "wallet debit", outcome: "unknown", before: { balanceMicros: 5_000_000 } },
+    {
+      action: "wallet credit",
+      subject: { amount: "6" },
+      outcome: "refused",
+      errorCode: "IDEMPOTENCY_KEY_REUSED",
+    },
+    {
+      action: "wallet debit",
+      outcome: "refused",
+      errorCode: "INSUFFICIENT_BALANCE",
+      before: { balanceMicros: 5_000_000 },
+    },
     {
       action: "wallet close",
       actor: { type: "operator", identity },
@@ -715,9 +783,9 @@ it("the audit log tells which operator did what, and customers see that it was o
   ]);
   // What is never taken away again has nobody's email in it: the log is that of their organisation.
   expect(JSON.stringify(entries)).not.toContain(email);
-  const shown = await operator(["audit-log", email, "--limit", "2"]);
+  const shown = await operator(["audit-log", email, "--limit", "3"]);
   expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallet close +done +\{.*Ticket 7.*\}$/m);
-  expect(shown.out).toMatch(/\n2 entries\n$/);
+  expect(shown.out).toMatch(/\n3 entries\n$/);
   // What an operator notes, and who it is, stays among the operators.
   const seen = await customer.call("/v1/audit-log");
   expect(seen.text).toContain('"action":"wallet close"');

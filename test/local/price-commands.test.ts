@@ -258,6 +258,13 @@ describe("margins", () => {
     vi.useRealTimers();
   });
 
+  it("have no share where nothing came in", async () => {
+    vi.setSystemTime(new Date("2030-03-03T12:00:00Z"));
+    const { out } = await operator(["margins"]);
+    vi.setSystemTime(new Date("2031-03-03T12:00:00Z"));
+    expect(out).toBe("In all 0 messages: revenue 0, cost 0, margin 0 USD (-)\n");
+  });
+
   it("are summed by day, exactly, with what is not known and not final", async () => {
     const { out, code } = await operator(["margins"]);
     expect(code).toBe(0);

@@ -1,0 +1,43 @@
+import { oneLine } from "./output.ts";
+
+/**
+ * What went wrong, in one line and without a stack. Of a `fetch` that failed it says why, which is in the causes alone. Where
+ * the reader can do something about it, it says what.
+ */
+export function errorText(error: unknown): string {
+  const isFetch = error instanceof Error && error.message === "fetch failed";
+  const told =
+    isFetch && error.cause !== undefined ? `fetch failed: ${ownText(error.cause)}` : ownText(error);
+  const causes = isFetch ? [error, error.cause] : [error];
+  const hint = hints.find(({ fits }) => causes.some(fits))?.hint;
+  const text = oneLine(told);
+  return hint === undefined ? text : `${text.replace(/[.:]$/, "")}. ${hint}`;
+}
+
+const hints: readonly { readonly fits: (error: unknown) => boolean; readonly hint: string }[] = [
+  { fits: (error) => codeOf(error) === "ECONNREFUSED", hint: "Is the gateway running?" },
+  {
+    fits: (error) => error instanceof Error && error.name === "CredentialsProviderError",
+    hint:
+      "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI; " +
+      "`aws sts get-caller-identity` shows whether it finds any.",
+  },
+  {
+    fits: (error) => error instanceof Error && error.message === "Region is missing",
+    hint: "Set AWS_REGION, or `region` in the stage's file.",
+  },
+];
+
+function ownText(error: unknown): string {
+  // A host name with several addresses fails with an error for each of them and, in Node, no message of its own.
+  if (error instanceof AggregateError && error.message === "") {
+    return error.errors.map((each) => ownText(each)).join(", ") || (codeOf(error) ?? "");
+  }
+  if (!(error instanceof Error)) return String(error);
+  return error.message || (codeOf(error) ?? error.name);
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
