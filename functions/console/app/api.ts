@@ -58,8 +58,3 @@ async function isSessionOver(response: Response): Promise<boolean> {
   if (response.status !== 401 || session.peek() === undefined) return false;
   return new RequestError(response, await response.clone().text()).code === "UNAUTHORIZED";
 }
-
-/** What to tell a person of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -40,6 +40,11 @@ export function go(path: string): void {
   location.hash = `#/${path}`;
 }
 
+/** The view that the address bar names, without its query; after `go` already the one that it leads to. */
+export function currentView(): string {
+  return location.hash.split("?")[0] ?? "";
+}
+
 /** The address of a view with a query, to link to; what is undefined or empty is left out. */
 export function linkTo(path: string, query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((each): each is [string, string] => (each[1] ?? "") !== "");

@@ -4,8 +4,9 @@ import { useEffect, useMemo } from "preact/hooks";
 
 import { everyRow } from "../../../../shared/client.ts";
 import type { Contact } from "../../../../shared/contract/contacts.ts";
-import { api, messageOf } from "../api.ts";
+import { api } from "../api.ts";
 import { reckon, type Plan, type Prices } from "../audience.ts";
+import { messageOf } from "../problems.ts";
 import { useLoad } from "./load.tsx";
 import { amountText, countText, Money } from "./money.tsx";
 import { Notice } from "./notice.tsx";

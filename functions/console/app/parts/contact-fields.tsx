@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
 
 import type { Contact } from "../../../../shared/contract/contacts.ts";
+import { FieldProblem } from "../problems.ts";
 import { given, phoneNumberOf, tagsOf } from "../typed.ts";
-import { CheckField, FieldProblem, TextArea, TextField, type FormState } from "./form.tsx";
+import type { FormState } from "./form-state.ts";
+import { CheckField, TextArea, TextField } from "./form.tsx";
 
 export const emptyContact = {
   phoneNumber: "",

@@ -51,44 +51,88 @@ function keepFocus(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-/** A button for what cannot be taken back: it asks first, and says what went wrong where it was asked. */
-export function ConfirmButton({
+/** A button that opens a dialog; what is in it closes it when it is done. */
+export function DialogButton({
+  label,
+  title = label,
+  look = "plain",
+  children,
+}: {
+  label: string;
+  title?: string;
+  look?: ButtonLook;
+  children: (close: () => void) => ComponentChildren;
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
+  return (
+    <>
+      <button type="button" class={classOf(look)} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen ? (
+        <Dialog title={title} onClose={close}>
+          {children(close)}
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+type ButtonLook = "plain" | "primary" | "small";
+
+function classOf(look: ButtonLook): string | undefined {
+  return look === "plain" ? undefined : look;
+}
+
+interface Confirmation {
+  /** What the button says that does it. */
+  readonly label: string;
+  readonly question: string;
+  readonly consequence: ComponentChildren;
+  readonly act: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone, and shows what went wrong where it was asked. */
+export function ConfirmDialog({
   label,
   question,
   consequence,
   act,
-  look = "small",
-}: {
-  label: string;
-  question: string;
-  consequence: ComponentChildren;
-  act: () => Promise<unknown>;
-  look?: "plain" | "primary" | "small";
-}): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
+  onClose,
+}: Confirmation & { onClose: () => void }): JSX.Element {
   const { run, isBusy, error } = useAction(async () => {
     await act();
-    setOpen(false);
+    onClose();
   });
   return (
+    <Dialog title={question} onClose={onClose}>
+      <p>{consequence}</p>
+      {error === undefined ? null : <Problem error={error} />}
+      <div class="row end">
+        <button type="button" onClick={onClose}>
+          Go back
+        </button>
+        <button type="button" class="danger" aria-disabled={isBusy} onClick={run}>
+          {isBusy ? "One moment…" : label}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A button for what cannot be undone: it asks first. */
+export function ConfirmButton({
+  look = "small",
+  ...confirmation
+}: Confirmation & { look?: ButtonLook }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
     <>
-      <button type="button" class={look === "plain" ? undefined : look} onClick={() => setOpen(true)}>
-        {label}
+      <button type="button" class={classOf(look)} onClick={() => setOpen(true)}>
+        {confirmation.label}
       </button>
-      {isOpen ? (
-        <Dialog title={question} onClose={() => setOpen(false)}>
-          <p>{consequence}</p>
-          {error === undefined ? null : <Problem error={error} />}
-          <div class="row end">
-            <button type="button" onClick={() => setOpen(false)}>
-              Go back
-            </button>
-            <button type="button" class="danger" disabled={isBusy} onClick={run}>
-              {isBusy ? "One moment…" : label}
-            </button>
-          </div>
-        </Dialog>
-      ) : null}
+      {isOpen ? <ConfirmDialog {...confirmation} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }
@@ -129,7 +173,7 @@ export function ActionButton({
   const { run, isBusy, error } = useAction(act);
   return (
     <>
-      <button type="button" class={isPrimary ? "primary" : "small"} disabled={isBusy} onClick={run}>
+      <button type="button" class={isPrimary ? "primary" : "small"} aria-disabled={isBusy} onClick={run}>
         {isBusy ? "One moment…" : label}
       </button>
       {error === undefined ? null : <Problem error={error} />}

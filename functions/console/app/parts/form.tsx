@@ -1,98 +1,28 @@
-import { batch, signal, type Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { RequestError } from "../../../../shared/client.ts";
 import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
-import type { ErrorDetail } from "../../../../shared/contract/errors.ts";
-import { messageOf } from "../api.ts";
+import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
+import { FieldFrame, FieldNotes, useField, type FieldProps } from "./field.tsx";
+import { createForm, type Act, type FormState, type Values } from "./form-state.ts";
 import { Notice, Problem } from "./notice.tsx";
 
-type Values = Record<string, boolean | string>;
-
-/** The names of those values that are texts, or that are yes or no. */
-type NamesOf<V extends Values, Kind> = { [Name in keyof V]: V[Name] extends Kind ? Name : never }[keyof V] &
-  string;
-
 /**
- * A form: what was typed, which stays whatever becomes of a submit, and what is wrong with it. `attemptKey` is the same
- * for each submit of the same values until one succeeds, so that a request whose answer was lost is not done twice.
+ * A form that hands its values to `act`, whose errors it shows at the fields that they are about.
+ * @param options `draft` names what is kept of it until `act` succeeds, also when the person goes to another view
  */
-export interface FormState<V extends Values> {
-  readonly values: Signal<V>;
-  readonly error: Signal<unknown>;
-  readonly isBusy: Signal<boolean>;
-  /** The fields that show their errors themselves. */
-  readonly fields: Set<string>;
-  readonly set: (changes: Partial<V>) => void;
-  readonly reset: () => void;
-  readonly submit: () => Promise<void>;
-}
-
-/** A form that hands its values to `act`, whose errors it shows at the fields that they are about. */
 export function useForm<V extends Values>(
   initial: V,
-  act: (values: V, attemptKey: string) => Promise<void>,
+  act: Act<V>,
+  { draft }: { readonly draft?: string } = {},
 ): FormState<V> {
   // What it closes over is another with each drawing, the form is the same.
   const newestAct = useRef(act);
   newestAct.current = act;
-  return useMemo(() => {
-    const values = signal(initial);
-    const error = signal<unknown>(undefined);
-    const isBusy = signal(false);
-    let attemptKey = crypto.randomUUID();
-    return {
-      values,
-      error,
-      isBusy,
-      fields: new Set<string>(),
-      set: (changes) => {
-        attemptKey = crypto.randomUUID();
-        values.value = { ...values.value, ...changes };
-      },
-      reset: () => {
-        batch(() => {
-          values.value = initial;
-          error.value = undefined;
-        });
-      },
-      submit: async () => {
-        if (isBusy.value) return;
-        isBusy.value = true;
-        error.value = undefined;
-        try {
-          await newestAct.current(values.value, attemptKey);
-          attemptKey = crypto.randomUUID();
-        } catch (problem) {
-          error.value = problem;
-        } finally {
-          isBusy.value = false;
-        }
-      },
-    };
-  }, []);
-}
-
-/** What the console itself finds wrong with a field, in the form that the API's findings have. */
-export class FieldProblem extends Error {
-  override readonly name = "FieldProblem";
-  readonly details: readonly ErrorDetail[];
-
-  constructor(path: string, message: string) {
-    super("Something is not right yet.");
-    this.details = [{ path, message }];
-  }
-}
-
-function detailsOf(error: unknown): readonly ErrorDetail[] {
-  return error instanceof RequestError || error instanceof FieldProblem ? error.details : [];
-}
-
-/** The parts of an error that fields show, by the field; an error inside a field is the field's. */
-function problemOf(form: FormState<never>, name: string): string | undefined {
-  const own = detailsOf(form.error.value).filter(({ path }) => path === name || path.startsWith(`${name}.`));
-  return own.length === 0 ? undefined : own.map(({ message }) => message).join("; ");
+  return useMemo(
+    () => createForm(initial, async (values, attemptKey) => newestAct.current(values, attemptKey), draft),
+    [],
+  );
 }
 
 /** A form on the page, with its fields, what is wrong with the whole, and its button. */
@@ -116,8 +46,11 @@ export function Form<V extends Values>({
     event.preventDefault();
     await form.submit();
     if (form.error.value === undefined) return;
-    // The first field that is wrong is where the person goes on.
-    requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+    // The first field that is wrong is where the person goes on, or else what says why the whole was refused.
+    requestAnimationFrame(() => {
+      const wrong = element.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+      (wrong ?? element.current?.querySelector<HTMLElement>(".form-problem"))?.focus();
+    });
   };
   return (
     <form
@@ -126,10 +59,12 @@ export function Form<V extends Values>({
       class={isNarrow ? "form narrow" : "form"}
       onSubmit={(event) => void submit(event)}
     >
+      {form.isRestored.value ? <Restored onDiscard={form.reset} /> : null}
       {children}
       <FormProblem form={form} />
       <div class="row">
-        <button type="submit" class="primary" disabled={form.isBusy.value}>
+        {/* A button that is disabled would lose the focus. */}
+        <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
           {form.isBusy.value ? "One moment…" : action}
         </button>
         {extra}
@@ -138,86 +73,36 @@ export function Form<V extends Values>({
   );
 }
 
+/** That the form shows what was typed before. */
+function Restored({ onDiscard }: { onDiscard: () => void }): JSX.Element {
+  return (
+    <p class="restored">
+      <span class="muted">You have not finished this yet. Nothing was sent.</span>{" "}
+      <button type="button" class="small" onClick={onDiscard}>
+        Start over
+      </button>
+    </p>
+  );
+}
+
 /** What is wrong beside what the fields say themselves. */
 function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.Element | null {
   const error = form.error.value;
   if (error === undefined) return null;
-  const details = detailsOf(error);
-  if (details.length === 0) return <Problem error={error} />;
-  const isShown = (path: string): boolean =>
-    [...form.fields].some((name) => `${path}.`.startsWith(`${name}.`));
-  const others = details.filter(({ path }) => !isShown(path));
+  const details = fieldProblems(error);
+  const fields = [...form.fields];
+  const elsewhere = details.filter(({ path }) => !fields.some((name) => isOfField(name, path)));
   return (
-    <Notice tone="bad">
-      <p>
-        <strong>{messageOf(error)}</strong> Look at what is marked above.
-      </p>
-      {others.length === 0 ? null : (
-        <ul>
-          {others.map(({ path, message }) => (
-            <li key={path}>{path === "" ? message : `${path}: ${message}`}</li>
+    <div class="form-problem" tabIndex={-1}>
+      {details.length === 0 ? (
+        <Problem error={error} />
+      ) : (
+        <Notice tone="bad">
+          {elsewhere.length < details.length ? <p>Check the fields that are marked above.</p> : null}
+          {elsewhere.map(({ path }) => (
+            <p key={path}>{problemOfField(path, elsewhere)}</p>
           ))}
-        </ul>
-      )}
-    </Notice>
-  );
-}
-
-interface FieldProps<V extends Values, Kind> {
-  readonly form: FormState<V>;
-  readonly name: NamesOf<V, Kind>;
-  readonly label: string;
-  readonly hint?: ComponentChildren;
-  /** What the API calls the field, where that is not its name here. */
-  readonly apiName?: string;
-}
-
-/** What ties a field to its label, its hint and its error. */
-function useField<V extends Values, Kind>({ form, name, hint, apiName = name }: FieldProps<V, Kind>) {
-  const id = useId();
-  form.fields.add(apiName);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The fields of any form have errors of the same form.
-  const problem = problemOf(form as unknown as FormState<never>, apiName);
-  const described = [hint === undefined ? "" : `${id}-hint`, problem === undefined ? "" : `${id}-problem`];
-  return {
-    id,
-    problem,
-    attributes: {
-      id,
-      name,
-      "aria-invalid": problem !== undefined,
-      "aria-describedby": described.join(" ").trim() || undefined,
-    },
-  };
-}
-
-function FieldFrame({
-  id,
-  label,
-  hint,
-  problem,
-  children,
-}: {
-  id: string;
-  label: string;
-  hint: ComponentChildren;
-  problem: string | undefined;
-  children: ComponentChildren;
-}): JSX.Element {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children}
-      {problem === undefined ? null : (
-        <p id={`${id}-problem`} class="problem">
-          <span aria-hidden="true">✕ </span>
-          {problem}
-        </p>
-      )}
-      {hint === undefined ? null : (
-        <p id={`${id}-hint`} class="hint">
-          {hint}
-        </p>
+        </Notice>
       )}
     </div>
   );
@@ -340,45 +225,36 @@ export function CheckField<V extends Values>(props: FieldProps<V, boolean>): JSX
         onChange={(event) => form.set(change<V>(name, event.currentTarget.checked))}
       />
       <label for={id}>{label}</label>
-      {problem === undefined ? null : (
-        <p id={`${id}-problem`} class="problem">
-          {problem}
-        </p>
-      )}
-      {hint === undefined ? null : (
-        <p id={`${id}-hint`} class="hint">
-          {hint}
-        </p>
-      )}
+      <FieldNotes id={id} problem={problem} hint={hint} />
     </div>
   );
 }
 
-/** Some of several values, as a set of check boxes; `chosen` has the values. */
-export function ChoiceField({
-  legend,
-  options,
-  chosen,
-  hint,
-}: {
-  legend: string;
-  options: readonly (readonly [value: string, words: string])[];
-  chosen: Signal<readonly string[]>;
-  hint?: ComponentChildren;
-}): JSX.Element {
+/** Some of several values, as a set of check boxes. */
+export function ChoiceField<V extends Values>(
+  props: Omit<FieldProps<V, readonly string[]>, "label"> & {
+    legend: string;
+    options: readonly (readonly [value: string, words: string])[];
+  },
+): JSX.Element {
+  const { form, name, legend, hint, options } = props;
+  const { id, problem, attributes } = useField(props);
+  const { name: _, ...described } = attributes;
+  const value = form.values.value[name];
+  const chosen: readonly string[] = Array.isArray(value) ? value : [];
   return (
-    <fieldset>
+    <fieldset {...described} tabIndex={-1}>
       <legend>{legend}</legend>
-      {hint === undefined ? null : <p class="hint">{hint}</p>}
+      <FieldNotes id={id} problem={problem} hint={hint} />
       <div class="choices">
-        {options.map(([value, words]) => (
-          <label key={value}>
+        {options.map(([option, words]) => (
+          <label key={option}>
             <input
               type="checkbox"
-              checked={chosen.value.includes(value)}
+              checked={chosen.includes(option)}
               onChange={(event) => {
-                const others = chosen.value.filter((each) => each !== value);
-                chosen.value = event.currentTarget.checked ? [...others, value] : others;
+                const others = chosen.filter((each) => each !== option);
+                form.set(change<V>(name, event.currentTarget.checked ? [...others, option] : others));
               }}
             />{" "}
             {words}
@@ -389,7 +265,7 @@ export function ChoiceField({
   );
 }
 
-function change<V extends Values>(name: string, value: boolean | string): Partial<V> {
+function change<V extends Values>(name: string, value: Values[string]): Partial<V> {
   // The name is one of V's and its value of the kind, which the props of each field say.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { [name]: value } as Partial<V>;

@@ -95,7 +95,7 @@ export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[
   const [problem, setProblem] = useState<unknown>();
   const more = async (): Promise<void> => {
     const { data } = load;
-    if (data?.nextCursor === undefined) return;
+    if (data?.nextCursor === undefined || load.isLoading || isReadingMore) return;
     setReadingMore(true);
     setProblem(undefined);
     try {

@@ -5,7 +5,8 @@ import { RequestError } from "../../../../shared/client.ts";
 import { api } from "../api.ts";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
-import { PasswordField, TextField, useForm, type FormState } from "./form.tsx";
+import type { FormState } from "./form-state.ts";
+import { PasswordField, TextField, useForm } from "./form.tsx";
 import { Notice } from "./notice.tsx";
 
 interface LoginValues extends Record<string, string> {

@@ -1,17 +1,21 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
 import { errorCatalogue } from "../../../../shared/contract/errors.ts";
-import { messageOf } from "../api.ts";
+import { fieldProblems, messageOf, problemOfField, problemWords } from "../problems.ts";
+import { currentView, here } from "../router.ts";
 
 /** What was done last, for those who see the page and for those who hear it. */
-const announcement = signal<{ readonly text: string; readonly at: number } | undefined>(undefined);
+const announcement = signal<
+  { readonly text: string; readonly at: number; readonly view: string } | undefined
+>(undefined);
 
-/** Says for some seconds that something is done. */
+/** Says for some seconds, or until the person goes to another view, that something is done. */
 export function announce(text: string): void {
   const at = performance.now();
-  announcement.value = { text, at };
+  announcement.value = { text, at, view: currentView() };
   setTimeout(() => {
     if (announcement.peek()?.at === at) announcement.value = undefined;
   }, 6_000);
@@ -20,6 +24,10 @@ export function announce(text: string): void {
 /** Where announcements appear. */
 export function Announcements(): JSX.Element {
   const { value } = announcement;
+  const { parts } = here.value;
+  useEffect(() => {
+    if (announcement.peek()?.view !== currentView()) announcement.value = undefined;
+  }, [parts.join("/")]);
   return (
     <div class="announcements" role="status">
       {value === undefined ? null : <p key={value.at}>{value.text}</p>}
@@ -42,26 +50,27 @@ export function Notice({
   );
 }
 
-/** What went wrong, in the API's words, with what to do about it. */
+/** What went wrong, with what to do about it. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }): JSX.Element {
-  const { code, requestId, details, retryAfterSeconds } = error instanceof RequestError ? error : {};
+  const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
+  const words = code === undefined ? undefined : problemWords[code];
+  const details = fieldProblems(error);
+  const remedy =
+    code === undefined || details.length > 0 ? undefined : (words?.remedy ?? errorCatalogue[code].remedy);
   return (
     <Notice tone="bad">
-      <p>
-        <strong>{messageOf(error)}</strong>
-        {code === undefined || code === "VALIDATION_ERROR" ? null : ` ${errorCatalogue[code].remedy}`}
-      </p>
-      {details === undefined || details.length === 0 ? null : (
-        <ul>
-          {details.map(({ path, message }) => (
-            <li key={path}>{path === "" ? message : `${path}: ${message}`}</li>
-          ))}
-        </ul>
+      {details.length > 0 ? (
+        details.map(({ path }) => <p key={path}>{problemOfField(path, details)}</p>)
+      ) : (
+        <p>
+          <strong>{messageOf(error)}</strong> {remedy}
+        </p>
       )}
+      {words?.link === undefined ? null : <a href={words.link[0]}>{words.link[1]}</a>}
       {retryAfterSeconds === undefined ? null : <p>Wait {retryAfterSeconds} seconds.</p>}
-      {requestId === undefined ? null : (
+      {requestId === undefined || status < 500 ? null : (
         <p class="muted">
-          Request <code>{requestId}</code>
+          Request id <code>{requestId}</code>
         </p>
       )}
       {onRetry === undefined ? null : (

@@ -61,7 +61,7 @@ export function PagedTable<Row>({
           {rows.length === 0 && nextCursor === undefined ? empty : null}
           {nextCursor === undefined ? null : (
             <div class="row">
-              <button type="button" disabled={pages.isLoading} onClick={() => void pages.more()}>
+              <button type="button" aria-disabled={pages.isLoading} onClick={() => void pages.more()}>
                 {pages.isLoading ? "Loading…" : "Show more"}
               </button>
               <span class="muted">

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
@@ -6,7 +5,7 @@ import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { MessageType } from "../../../../shared/contract/sms.ts";
 import type { Template } from "../../../../shared/contract/templates.ts";
 import { problemOf } from "../../../../shared/templates/render.ts";
-import { api, messageOf } from "../api.ts";
+import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad } from "../parts/load.tsx";
@@ -15,6 +14,7 @@ import { countText } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { isoOf } from "../parts/time.tsx";
+import { messageOf } from "../problems.ts";
 import { go } from "../router.ts";
 import { approvedSenderIds } from "../sender-ids.ts";
 import { expiryChoices, given, secondsOf } from "../typed.ts";
@@ -34,6 +34,8 @@ const initial = {
   expiresInSeconds: "",
   isToAll: false,
   isUnicode: false,
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An empty list says nothing of what will be in it.
+  tags: [] as readonly string[],
 };
 
 /** A new campaign, with whom it reaches and what that costs as it is written. */
@@ -41,13 +43,12 @@ export function NewCampaign(): JSX.Element {
   const senderIds = useLoad(approvedSenderIds, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
-  const tags = useSignal<readonly string[]>([]);
-  const form = useForm(initial, async (values, attemptKey) => {
+  const create = async (values: typeof initial, attemptKey: string): Promise<void> => {
     const { id, status } = await api().createCampaign({
       body: {
         name: values.name.trim(),
         message: values.message,
-        audience: values.isToAll ? { all: true } : { tags: [...tags.value] },
+        audience: values.isToAll ? { all: true } : { tags: [...values.tags] },
         senderId: given(values.senderId),
         language: values.isUnicode ? "Unicode" : "English",
         messageType: MessageType.parse(values.messageType),
@@ -56,18 +57,19 @@ export function NewCampaign(): JSX.Element {
       },
       idempotencyKey: attemptKey,
     });
+    go(`campaigns/${id}`);
     announce(
       status === "scheduled"
         ? "The campaign is scheduled."
-        : "The campaign is a draft. Launch it when it is right.",
+        : "The campaign is saved as a draft. Launch it when it is ready.",
     );
-    go(`campaigns/${id}`);
-  });
-  const { message, senderId, scheduledAt, isToAll, isUnicode } = form.values.value;
+  };
+  const form = useForm(initial, create, { draft: "campaign" });
+  const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
   const problem = problemOf(message);
   const approved = senderIds.data ?? [];
-  const isReady = isToAll || tags.value.length > 0;
+  const isReady = isToAll || tags.length > 0;
   return (
     <Page title="New campaign" back={["#/campaigns", "Campaigns"]}>
       <div class="columns">
@@ -90,9 +92,11 @@ export function NewCampaign(): JSX.Element {
             <CheckField form={form} name="isToAll" label="To all contacts" apiName="audience" />
             {isToAll ? null : (
               <ChoiceField
-                legend="Or to those with one of these tags"
+                form={form}
+                name="tags"
+                apiName="audience.tags"
+                legend="Or to contacts with one of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
-                chosen={tags}
                 hint={hintOf(allTags, source)}
               />
             )}
@@ -135,7 +139,7 @@ export function NewCampaign(): JSX.Element {
                 plan={{
                   message,
                   language: isUnicode ? "Unicode" : "English",
-                  audience: isToAll ? { all: true } : { tags: [...tags.value] },
+                  audience: isToAll ? { all: true } : { tags: [...tags] },
                 }}
               />
             ) : (

@@ -29,8 +29,8 @@ export function Contact({ params }: ViewProps): JSX.Element {
           consequence="Messages that were sent to the number stay in the list of messages."
           act={async () => {
             await api().deleteContact({ params: { id } });
-            announce("The contact is deleted.");
             go("contacts");
+            announce("The contact is deleted.");
           }}
         />
       }

@@ -87,7 +87,7 @@ export function Contacts(): JSX.Element {
           ]}
           empty={
             <Empty title="No contacts yet">
-              <p>Import a file from a spreadsheet, or add one by hand. Campaigns go to contacts.</p>
+              <p>Import them from a spreadsheet, or add one here. Campaigns are sent to contacts.</p>
               {add}
             </Empty>
           }
@@ -104,13 +104,14 @@ function NewContact({
   onClose: () => void;
   onCreated: () => Promise<void>;
 }): JSX.Element {
-  const form = useForm(emptyContact, async (values) => {
+  const create = async (values: typeof emptyContact): Promise<void> => {
     await api().createContact({ body: contactOf(values) });
     await onCreated();
-  });
+  };
+  const form = useForm(emptyContact, create, { draft: "contact" });
   return (
     <Dialog title="New contact" onClose={onClose}>
-      <Form form={form} action="Add">
+      <Form form={form} action="Add contact">
         <ContactFields form={form} />
       </Form>
     </Dialog>

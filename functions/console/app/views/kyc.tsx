@@ -15,14 +15,17 @@ import { given } from "../typed.ts";
 export function Kyc(): JSX.Element {
   const load = useLoad(async () => api().getKyc(), []);
   return (
-    <Page title="KYC" lead="Who you are. Some gateways let nobody send before the operator knows that.">
+    <Page
+      title="KYC"
+      lead="KYC (know your customer) is the check of who you are: gateways and carriers need to know the business behind the messages, and some let you send only once you are approved."
+    >
       <Loaded load={load}>
         {(submission) => (
           <>
             {submission === null ? null : <Submission submission={submission} />}
             {submission?.status === "approved" ? null : (
-              <Section title={submission === null ? "Your particulars" : "Submit others in their place"}>
-                <Particulars submission={submission} load={load} />
+              <Section title={submission === null ? "Business details" : "Submit new details"}>
+                <BusinessDetails submission={submission} load={load} />
               </Section>
             )}
           </>
@@ -35,9 +38,9 @@ export function Kyc(): JSX.Element {
 function Submission({ submission }: { submission: KycSubmission }): JSX.Element {
   const { status, rejectionReason, submittedAt, decidedAt } = submission;
   return (
-    <Section title="What you have submitted">
+    <Section title="Your submission">
       <Status of={status} />
-      {status === "pending" ? <p>The operator of the gateway looks at it.</p> : null}
+      {status === "pending" ? <p>The operator of the gateway is reviewing it.</p> : null}
       {rejectionReason === undefined ? null : (
         <Notice tone="bad">
           <span dir="auto">{rejectionReason}</span>
@@ -49,7 +52,7 @@ function Submission({ submission }: { submission: KycSubmission }): JSX.Element 
           ["Registration number", submission.registrationNumber],
           ["Country", submission.country === undefined ? undefined : countryName(submission.country)],
           ["Address", submission.address],
-          ["Contact", submission.contactName],
+          ["Contact person", submission.contactName],
           ["Website", submission.website],
           ["Submitted", <Time at={submittedAt} />],
           ["Decided", decidedAt === undefined ? undefined : <Time at={decidedAt} />],
@@ -66,13 +69,13 @@ function countryName(code: string): string {
 }
 
 const countries: readonly (readonly [string, string])[] = [
-  ["", "Not said"],
+  ["", "Not specified"],
   ...Country.options
     .map((code) => [code, countryName(code)] as const)
     .toSorted(([, one], [, other]) => one.localeCompare(other)),
 ];
 
-function Particulars({
+function BusinessDetails({
   submission,
   load,
 }: {
@@ -87,7 +90,7 @@ function Particulars({
     contactName: submission?.contactName ?? "",
     website: submission?.website ?? "",
   };
-  const form = useForm(initial, async (values) => {
+  const submit = async (values: typeof initial): Promise<void> => {
     const submitted = await api().submitKyc({
       body: {
         businessName: values.businessName.trim(),
@@ -99,25 +102,21 @@ function Particulars({
       },
     });
     load.replace(submitted);
-    announce("Submitted. The operator looks at it.");
-  });
+    announce("Submitted for review.");
+  };
+  const form = useForm(initial, submit, { draft: "kyc" });
   return (
     <Form form={form} action="Submit" isNarrow>
-      <TextField form={form} name="businessName" label="Name of the business" autocomplete="organization" />
+      <TextField form={form} name="businessName" label="Business name" autocomplete="organization" />
       <TextField
         form={form}
         name="registrationNumber"
         label="Registration number (optional)"
-        hint="In the register of companies."
+        hint="From the register of companies."
       />
       <SelectField form={form} name="country" label="Country (optional)" options={countries} />
       <TextArea form={form} name="address" label="Address (optional)" rows={3} />
-      <TextField
-        form={form}
-        name="contactName"
-        label="Whom the operator can ask (optional)"
-        autocomplete="name"
-      />
+      <TextField form={form} name="contactName" label="Contact person (optional)" autocomplete="name" />
       <TextField
         form={form}
         name="website"

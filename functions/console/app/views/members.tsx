@@ -1,14 +1,14 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 
 import type { Member } from "../../../../shared/contract/members.ts";
 import { Role } from "../../../../shared/contract/scopes.ts";
 import { api } from "../api.ts";
-import { ActionButton, ConfirmButton, Dialog } from "../parts/dialog.tsx";
+import { ConfirmDialog, Dialog, DialogButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
+import { Menu, type MenuItem } from "../parts/menu.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -17,67 +17,88 @@ import { Time } from "../parts/time.tsx";
 import { forgetSession, session } from "../session.ts";
 
 const roleWords: Readonly<Record<Role, string>> = {
-  owner: "May do everything.",
-  admin: "May do everything, but not make, change or remove owners.",
-  developer: "May do everything but what concerns money, KYC and members.",
-  viewer: "Sees everything and changes nothing.",
+  owner: "Can do everything.",
+  admin: "Can do everything except add, change or remove owners.",
+  developer: "Can do everything except what concerns money, KYC and members.",
+  viewer: "Can see everything and change nothing.",
 };
 
 /** Who is in the organisation, or invited into it. */
 export function Members(): JSX.Element {
   // One page has them all: an organisation has 50 members at most, with those who are invited.
   const members = useLoad(async () => (await api().listMembers({ query: { limit: 100 } })).rows, []);
+  const roles = rolesManagedBy(activeOf(members.data ?? []).find(isYou));
   return (
-    <Page title="Members" lead="The people who log in for the organisation, and what each of them may do.">
-      <Loaded load={members}>{(rows) => <Team members={rows} onChange={members.reload} />}</Loaded>
+    <Page
+      title="Members"
+      lead="The people who log in for your organisation, and what each of them can do."
+      actions={
+        roles.length === 0 ? null : (
+          <DialogButton label="Invite a member" look="primary">
+            {(close) => (
+              <Invite
+                roles={roles}
+                onInvited={async () => {
+                  close();
+                  await members.reload();
+                }}
+              />
+            )}
+          </DialogButton>
+        )
+      }
+    >
+      <Loaded load={members}>
+        {(rows) => <Team members={rows} roles={roles} onChange={members.reload} />}
+      </Loaded>
     </Page>
   );
 }
 
 interface TeamProps {
   readonly members: readonly Member[];
+  /** Those that the person may give and take. */
+  readonly roles: readonly Role[];
   readonly onChange: () => Promise<void>;
 }
 
-function Team({ members, onChange }: TeamProps): JSX.Element {
-  const active = members.filter(({ status }) => status === "active");
+function Team({ members, roles, onChange }: TeamProps): JSX.Element {
+  const active = activeOf(members);
   const invitations = members.filter(({ status }) => status !== "active");
-  const you = active.find(isYou);
-  const roles = rolesManagedBy(you);
   const isManager = roles.length > 0;
   const isOnlyOwner = (member: Member): boolean =>
     member.role === "owner" && active.filter(({ role }) => role === "owner").length === 1;
   const emailOf = (userId = ""): string => active.find(({ id }) => id === userId)?.email ?? userId;
   return (
     <>
-      {isManager ? (
-        <Section title="Invite somebody">
-          <Invite roles={roles} onInvited={onChange} />
-        </Section>
-      ) : (
-        <Notice tone="info">Owners and admins invite, change and remove members.</Notice>
+      {isManager ? null : (
+        <Notice tone="info">Only owners and admins can invite, change and remove members.</Notice>
       )}
       <Section title="Members">
         <Table
-          caption="Members, in the order in which they came"
+          caption="Members, oldest first"
           rows={active}
           keyOf={({ id }) => id}
           columns={[
             { title: "Member", show: (member) => <Who member={member} /> },
             { title: "Role", show: ({ role }) => <span class="whole">{role}</span> },
             {
-              title: "Second factor",
+              title: "Two-factor",
               show: ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
             },
             { title: "Since", show: ({ createdAt }) => <Time at={createdAt} /> },
             ...actionsColumn(isManager, (member) =>
-              !roles.includes(member.role) ? null : isOnlyOwner(member) ? (
-                <span class="muted">The only owner</span>
+              isOnlyOwner(member) && roles.includes("owner") ? (
+                <span class="muted">Only owner</span>
               ) : (
-                <>
-                  <ChangeRole member={member} roles={roles} onChanged={onChange} />
-                  <Remove member={member} onRemoved={onChange} />
-                </>
+                <Menu
+                  label={`Actions for ${member.email}`}
+                  items={
+                    roles.includes(member.role)
+                      ? [changeRole(member, roles, onChange), removal(member, onChange)]
+                      : []
+                  }
+                />
               ),
             ),
           ]}
@@ -86,12 +107,12 @@ function Team({ members, onChange }: TeamProps): JSX.Element {
       {isManager || invitations.length > 0 ? (
         <Section title="Invitations">
           {invitations.length === 0 ? (
-            <Empty title="Nobody is invited">
-              <p>Invite the people you work with above: each logs in with a password of their own.</p>
+            <Empty title="No open invitations">
+              <p>Invite the people you work with: each of them logs in with their own password.</p>
             </Empty>
           ) : (
             <Table
-              caption="Invitations, in the order in which they were made"
+              caption="Invitations, oldest first"
               rows={invitations}
               keyOf={({ id }) => id}
               columns={[
@@ -103,18 +124,23 @@ function Team({ members, onChange }: TeamProps): JSX.Element {
                   show: ({ invitedBy }) => <Email of={emailOf(invitedBy)} />,
                 },
                 {
-                  title: "Ends",
+                  title: "Expires",
                   show: ({ expiresAt }) => (expiresAt === undefined ? null : <Time at={expiresAt} />),
                 },
-                ...actionsColumn(isManager, (member) =>
-                  roles.includes(member.role) ? (
-                    <>
-                      <SendAgain member={member} onSent={onChange} />
-                      <ChangeRole member={member} roles={roles} onChanged={onChange} />
-                      <TakeBack member={member} onTakenBack={onChange} />
-                    </>
-                  ) : null,
-                ),
+                ...actionsColumn(isManager, (member) => (
+                  <Menu
+                    label={`Actions for the invitation of ${member.email}`}
+                    items={
+                      roles.includes(member.role)
+                        ? [
+                            sendAgain(member, onChange),
+                            changeRole(member, roles, onChange),
+                            revocation(member, onChange),
+                          ]
+                        : []
+                    }
+                  />
+                )),
               ]}
             />
           )}
@@ -122,6 +148,10 @@ function Team({ members, onChange }: TeamProps): JSX.Element {
       ) : null}
     </>
   );
+}
+
+function activeOf(members: readonly Member[]): readonly Member[] {
+  return members.filter(({ status }) => status === "active");
 }
 
 function isYou({ id }: Member): boolean {
@@ -139,7 +169,7 @@ function actionsColumn(
   show: (member: Member) => ComponentChildren,
 ): readonly Column<Member>[] {
   if (!isManager) return [];
-  return [{ title: "Actions", show: (member) => <div class="row">{show(member)}</div> }];
+  return [{ title: "Actions", show }];
 }
 
 function Who({ member }: { member: Member }): JSX.Element {
@@ -172,55 +202,39 @@ function Invite({
   const form = useForm({ email: "", role: "developer" }, async ({ email, role }) => {
     await api().inviteMember({ body: { email: email.trim(), role: Role.parse(role) } });
     announce("The invitation is on its way.");
-    form.reset();
     await onInvited();
   });
   return (
-    <Form form={form} action="Send the invitation" isNarrow>
+    <Form form={form} action="Send invitation">
       <TextField
         form={form}
         name="email"
         label="Email"
         type="email"
-        hint="They get a link, with which they choose a password."
+        hint="They get a link to choose their password."
+        hasFocus
       />
       <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
     </Form>
   );
 }
 
-function ChangeRole({
-  member,
-  roles,
-  onChanged,
-}: {
-  member: Member;
-  roles: readonly Role[];
-  onChanged: () => Promise<void>;
-}): JSX.Element {
-  const isOpen = useSignal(false);
-  const close = (): void => {
-    isOpen.value = false;
+function changeRole(member: Member, roles: readonly Role[], onChanged: () => Promise<void>): MenuItem {
+  return {
+    label: "Change role",
+    dialog: (close) => (
+      <Dialog title="Change role" onClose={close}>
+        <RoleForm
+          member={member}
+          roles={roles}
+          onChanged={async () => {
+            close();
+            await onChanged();
+          }}
+        />
+      </Dialog>
+    ),
   };
-  return (
-    <>
-      <button type="button" class="small" onClick={() => (isOpen.value = true)}>
-        Change the role
-      </button>
-      {isOpen.value ? (
-        <Dialog title="Change the role" onClose={close}>
-          <RoleForm
-            member={member}
-            roles={roles}
-            onChanged={async () => {
-              close();
-              await onChanged();
-            }}
-          />
-        </Dialog>
-      ) : null}
-    </>
-  );
 }
 
 function RoleForm({
@@ -238,94 +252,98 @@ function RoleForm({
       params: { id },
       body: { role: Role.parse(values.role) },
     });
-    announce(`The role is ${role} now.`);
+    announce(`The role is now ${role}.`);
     await onChanged();
   });
   return (
     <Form form={form} action="Save">
       <p class="break">
         {member.status === "active"
-          ? `Of ${email}, from the next request on. API keys of theirs that may more than the new role end.`
-          : `Of the invitation of ${email}.`}
+          ? `${email} has the new role from their next request on. API keys of theirs that can do more than the new role stop working.`
+          : `The invitation of ${email} is for the new role.`}
       </p>
       {isYou(member) ? (
-        <Notice tone="info">This is you. What you give up, another owner or admin can give you back.</Notice>
+        <Notice tone="info">
+          This is you. Only another owner or admin can give you back what you give up.
+        </Notice>
       ) : null}
       <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
     </Form>
   );
 }
 
-/** Removes a member; who removes themselves leaves, and with that the session ends. */
-function Remove({ member, onRemoved }: { member: Member; onRemoved: () => Promise<void> }): JSX.Element {
+/** Removes a member. Somebody who removes themselves leaves, and with that the session ends. */
+function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
   const { id, email } = member;
   const remove = async (): Promise<void> => {
     await api().deleteMember({ params: { id } });
   };
   if (isYou(member)) {
-    return (
-      <ConfirmButton
-        label="Leave"
-        question="Leave the organisation?"
-        consequence="You are logged out, and the API keys that you have made work no more. Only those who stay can invite you again."
+    return {
+      label: "Leave",
+      dialog: (close) => (
+        <ConfirmDialog
+          onClose={close}
+          label="Leave"
+          question="Leave the organisation?"
+          consequence="You are logged out, and the API keys that you created stop working. Only the remaining members can invite you again."
+          act={async () => {
+            await remove();
+            forgetSession();
+          }}
+        />
+      ),
+    };
+  }
+  return {
+    label: "Remove",
+    dialog: (close) => (
+      <ConfirmDialog
+        onClose={close}
+        label="Remove"
+        question="Remove this member?"
+        consequence={
+          <span class="break">
+            {email} is logged out at once, and the API keys that they created stop working. Replace those keys
+            on your servers first.
+          </span>
+        }
         act={async () => {
           await remove();
-          forgetSession();
+          announce("The member is removed.");
+          await onRemoved();
         }}
       />
-    );
-  }
-  return (
-    <ConfirmButton
-      label="Remove"
-      question="Remove this member?"
-      consequence={
-        <span class="break">
-          {email} is logged out at once, and the API keys that they have made work no more. Servers that call
-          with one of those need another first.
-        </span>
-      }
-      act={async () => {
-        await remove();
-        announce("The member is removed.");
-        await onRemoved();
-      }}
-    />
-  );
+    ),
+  };
 }
 
-function SendAgain({ member, onSent }: { member: Member; onSent: () => Promise<void> }): JSX.Element {
-  const { email, role } = member;
-  return (
-    <ActionButton
-      label="Send again"
-      act={async () => {
-        await api().inviteMember({ body: { email, role } });
-        announce("Another link is on its way. The older one works no more.");
-        await onSent();
-      }}
-    />
-  );
+function sendAgain({ email, role }: Member, onSent: () => Promise<void>): MenuItem {
+  return {
+    label: "Send again",
+    act: async () => {
+      await api().inviteMember({ body: { email, role } });
+      announce("A new link is on its way. The old one no longer works.");
+      await onSent();
+    },
+  };
 }
 
-function TakeBack({
-  member,
-  onTakenBack,
-}: {
-  member: Member;
-  onTakenBack: () => Promise<void>;
-}): JSX.Element {
-  const { id, email } = member;
-  return (
-    <ConfirmButton
-      label="Take back"
-      question="Take the invitation back?"
-      consequence={<span class="break">The link that {email} got works no more.</span>}
-      act={async () => {
-        await api().deleteMember({ params: { id } });
-        announce("The invitation is taken back.");
-        await onTakenBack();
-      }}
-    />
-  );
+function revocation({ id, email }: Member, onRevoked: () => Promise<void>): MenuItem {
+  return {
+    label: "Revoke",
+    dialog: (close) => (
+      <ConfirmDialog
+        onClose={close}
+        label="Revoke"
+        question="Revoke the invitation?"
+        consequence={<span class="break">The link that {email} got stops working.</span>}
+        act={async () => {
+          await api().deleteMember({ params: { id } });
+          announce("The invitation is revoked.");
+          await onRevoked();
+        }}
+      />
+    ),
+  };
 }

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
-import { api, messageOf } from "../api.ts";
+import { api } from "../api.ts";
 import { has } from "../features.ts";
 import { CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
@@ -13,11 +13,12 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
+import { fieldProblems, messageOf } from "../problems.ts";
 import { approvedSenderIds } from "../sender-ids.ts";
 import { expiryChoices, given, phoneNumberOf, secondsOf } from "../typed.ts";
 
 const messageTypes = [
-  ["", "Not said"],
+  ["", "Not specified"],
   ["transactional", "Transactional: an order, an appointment"],
   ["otp", "One-time code"],
   ["marketing", "Marketing: not sent to those who opted out"],
@@ -36,7 +37,8 @@ const initial = {
 export function Send(): JSX.Element {
   const senderIds = useLoad(approvedSenderIds, []);
   const accepted = useSignal<readonly AcceptedMessage[]>([]);
-  const form = useForm(initial, async (values, attemptKey) => {
+  const results = useRef<HTMLUListElement>(null);
+  const send = async (values: typeof initial, attemptKey: string): Promise<void> => {
     const message = await api().sendSms({
       body: {
         to: phoneNumberOf(values.to),
@@ -53,11 +55,23 @@ export function Send(): JSX.Element {
     // Who sends to several people changes little between them.
     form.set({ to: "", scheduledAt: "" });
     announce("The message was accepted.");
-  });
+  };
+  const form = useForm(initial, send, { draft: "message" });
+  const newest = accepted.value[0]?.id;
+  useEffect(() => {
+    if (newest !== undefined) results.current?.querySelector("a")?.focus();
+  }, [newest]);
   const { to, senderId, message, isUnicode, scheduledAt } = form.values.value;
   const approved = senderIds.data ?? [];
   return (
-    <Page title="Send a message" lead="To one number. For many at once, there are campaigns.">
+    <Page
+      title="Send a message"
+      lead={
+        <>
+          To one number. To reach many at once, create a <a href="#/campaigns/new">campaign</a>.
+        </>
+      }
+    >
       <div class="columns">
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Send" : "Schedule"}>
@@ -68,7 +82,7 @@ export function Send(): JSX.Element {
               type="tel"
               autocomplete="off"
               placeholder="+1 500 555 0000"
-              hint={`With the country code.${has("sandbox") ? " To try the sandbox: 15005550007 is sent, and delivered." : ""}`}
+              hint={`With the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
             />
             <TextField
               form={form}
@@ -78,8 +92,8 @@ export function Send(): JSX.Element {
               placeholder={approved[0]?.senderId ?? ""}
               hint={
                 approved.length > 0
-                  ? "Left empty, it comes from your default sender ID."
-                  : "Up to 11 letters and digits. Have one approved under Sender IDs, and it may be left empty."
+                  ? "If empty, your default sender ID is used."
+                  : "Up to 11 letters and digits, such as the name of your shop."
               }
             />
             <TextArea
@@ -89,13 +103,13 @@ export function Send(): JSX.Element {
               rows={5}
               hint={<SegmentCount text={message} isUnicode={isUnicode} />}
             />
-            <SelectField form={form} name="messageType" label="Kind" options={messageTypes} />
+            <SelectField form={form} name="messageType" label="Type" options={messageTypes} />
             <TextField
               form={form}
               name="scheduledAt"
-              label="When (optional)"
+              label="Send later (optional)"
               type="datetime-local"
-              hint="In your time zone, up to 30 days ahead. Empty is now. It is paid for at once."
+              hint="In your time zone, up to 30 days ahead. You pay when you schedule it."
             />
             <SelectField
               form={form}
@@ -107,20 +121,20 @@ export function Send(): JSX.Element {
             <CheckField
               form={form}
               name="isUnicode"
-              label="Send as Unicode in any case"
+              label="Always send as Unicode"
               apiName="language"
-              hint="By itself that happens only where a character needs it, for it takes more segments."
+              hint="Otherwise only messages that need it are, because Unicode takes more segments."
             />
           </Form>
         </div>
         <div>
-          <Section title="How it looks and what it costs">
+          <Section title="Preview and price">
             <Preview sender={given(senderId) ?? approved[0]?.senderId ?? ""} text={message} />
             <Price to={phoneNumberOf(to)} message={message} isUnicode={isUnicode} />
           </Section>
           {accepted.value.length === 0 ? null : (
-            <Section title="Accepted just now">
-              <ul class="plain-list">
+            <Section title="Just sent">
+              <ul class="plain-list" ref={results}>
                 {accepted.value.map((each) => (
                   <li key={each.id}>
                     <Sent message={each} />
@@ -150,7 +164,9 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
         .estimateSms({ body: { to, message, language } })
         .then(
           (answer) => isWanted && (estimate.value = answer),
-          (error: unknown) => isWanted && (estimate.value = messageOf(error)),
+          // What is wrong with a field is said at the field, when the person sends.
+          (error: unknown) =>
+            isWanted && fieldProblems(error).length === 0 && (estimate.value = messageOf(error)),
         );
     }, estimateDelayMs);
     return () => {
@@ -159,7 +175,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
     };
   }, [to, message, isUnicode]);
   const { value } = estimate;
-  if (value === undefined) return <p class="muted">The price appears when there is a number and a text.</p>;
+  if (value === undefined) return <p class="muted">Enter a number and a message to see the price.</p>;
   if (typeof value === "string") return <Notice tone="bad">{value}</Notice>;
   const { pricing, balance, isCovered } = value;
   return (
@@ -176,15 +192,15 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
         <p class="muted">Balance: {amountText(balance)}</p>
       ) : (
         <Notice tone="bad">
-          The balance of {amountText(balance)} does not cover it.{" "}
-          <a href="#/wallet">{has("top-up") ? "Top up the wallet" : "Look at the wallet"}</a>
+          Your balance of {amountText(balance)} is too low for this message.{" "}
+          <a href="#/wallet">{has("top-up") ? "Top up" : "Wallet"}</a>
         </Notice>
       )}
     </div>
   );
 }
 
-/** A message that was accepted, watched until it comes to its end. */
+/** A message that was accepted, watched until it is sent or has failed. */
 function Sent({ message }: { message: AcceptedMessage }): JSX.Element {
   const load = useLoad(async () => api().getSms({ params: { id: message.id } }), [message.id]);
   const status = load.data?.status ?? message.status;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { ActionButton } from "../parts/dialog.tsx";
+import { ActionButton, DialogButton } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -15,32 +15,24 @@ import { given } from "../typed.ts";
 /** The names to send under. */
 export function SenderIds(): JSX.Element {
   const senderIds = usePages(async (query) => api().listSenderIds({ query }), []);
-  const form = useForm({ senderId: "", useCase: "" }, async ({ senderId, useCase }) => {
-    await api().createSenderId({ body: { senderId: senderId.trim(), useCase: given(useCase) } });
-    announce("The sender ID is requested.");
-    form.reset();
-    await senderIds.reload();
-  });
   return (
-    <Page title="Sender IDs" lead="Names that messages come from. The operator of the gateway approves them.">
-      <Section title="Request a sender ID">
-        <Form form={form} action="Request" isNarrow>
-          <TextField
-            form={form}
-            name="senderId"
-            label="Sender ID"
-            placeholder="ADASHOP"
-            hint="Up to 11 letters and digits, such as the name of your shop."
-          />
-          <TextArea
-            form={form}
-            name="useCase"
-            label="What the messages are about (optional)"
-            rows={3}
-            hint="For whoever decides on the request."
-          />
-        </Form>
-      </Section>
+    <Page
+      title="Sender IDs"
+      lead="The names that your messages come from. The operator of the gateway approves them."
+      actions={
+        <DialogButton label="Request a sender ID" look="primary">
+          {(close) => (
+            <Request
+              onRequested={async () => {
+                close();
+                announce("The sender ID is requested.");
+                await senderIds.reload();
+              }}
+            />
+          )}
+        </DialogButton>
+      }
+    >
       <Section title="Sender IDs">
         <PagedTable
           caption="Sender IDs, newest first"
@@ -66,7 +58,7 @@ export function SenderIds(): JSX.Element {
               ),
             },
             {
-              title: "About",
+              title: "Used for",
               show: ({ useCase }) => (
                 <span class="clamp" dir="auto">
                   {useCase}
@@ -79,10 +71,10 @@ export function SenderIds(): JSX.Element {
               show: ({ id, status, isDefault }) =>
                 status === "approved" && !isDefault ? (
                   <ActionButton
-                    label="Make it the default"
+                    label="Make default"
                     act={async () => {
                       await api().setDefaultSenderId({ params: { id } });
-                      announce("Messages that name no sender ID carry this one now.");
+                      announce("Messages without a sender ID now use this one.");
                       await senderIds.reload();
                     }}
                   />
@@ -91,11 +83,41 @@ export function SenderIds(): JSX.Element {
           ]}
           empty={
             <Empty title="No sender IDs yet">
-              <p>Request one above. Once it is approved, messages need not say whom they come from.</p>
+              <p>Request one. Once it is approved, your messages use it by default.</p>
             </Empty>
           }
         />
       </Section>
     </Page>
+  );
+}
+
+function Request({ onRequested }: { onRequested: () => Promise<void> }): JSX.Element {
+  const form = useForm(
+    { senderId: "", useCase: "" },
+    async ({ senderId, useCase }) => {
+      await api().createSenderId({ body: { senderId: senderId.trim(), useCase: given(useCase) } });
+      await onRequested();
+    },
+    { draft: "sender-id" },
+  );
+  return (
+    <Form form={form} action="Request">
+      <TextField
+        form={form}
+        name="senderId"
+        label="Sender ID"
+        placeholder="ADASHOP"
+        hint="Up to 11 letters and digits, such as the name of your shop."
+        hasFocus
+      />
+      <TextArea
+        form={form}
+        name="useCase"
+        label="What you use it for (optional)"
+        rows={3}
+        hint="The operator reads this when they decide."
+      />
+    </Form>
   );
 }

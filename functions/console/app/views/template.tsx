@@ -17,21 +17,22 @@ import { given, phoneNumberOf } from "../typed.ts";
 
 /** A new template. */
 export function NewTemplate(): JSX.Element {
-  const form = useForm({ name: "", body: "" }, async (values) => {
+  const create = async (values: { name: string; body: string }): Promise<void> => {
     const { id } = await api().createTemplate({ body: values });
-    announce("The template is added.");
     go(`templates/${id}`);
-  });
+    announce("The template is added.");
+  };
+  const form = useForm({ name: "", body: "" }, create, { draft: "template" });
   return (
     <Page title="New template" back={["#/templates", "Templates"]}>
       <div class="columns">
         <div class="panel">
-          <Form form={form} action="Add">
+          <Form form={form} action="Create template">
             <TextField form={form} name="name" label="Name" />
             <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
           </Form>
         </div>
-        <Section title="How it looks">
+        <Section title="Preview">
           <TemplatePreview body={form.values.value.body} />
         </Section>
       </div>
@@ -52,11 +53,11 @@ export function Template({ params }: ViewProps): JSX.Element {
           look="plain"
           label="Delete"
           question="Delete this template?"
-          consequence="Campaigns that were made with it keep the text that they took."
+          consequence="Campaigns that were created from it keep their text."
           act={async () => {
             await api().deleteTemplate({ params: { id } });
-            announce("The template is deleted.");
             go("templates");
+            announce("The template is deleted.");
           }}
         />
       }
@@ -65,7 +66,7 @@ export function Template({ params }: ViewProps): JSX.Element {
         {(template) => (
           <>
             <Edit template={template} load={load} />
-            <Section title="Send it">
+            <Section title="Send this template">
               <Send key={template.placeholders.join(" ")} template={template} />
             </Section>
           </>
@@ -78,7 +79,7 @@ export function Template({ params }: ViewProps): JSX.Element {
 function bodyHint(body: string): JSX.Element {
   return (
     <>
-      <SegmentCount text={body} /> as it stands. {"{{name}}"} is a place for a value.
+      <SegmentCount text={body} /> before values are filled in. Write {"{{name}}"} where a value goes.
     </>
   );
 }
@@ -96,7 +97,7 @@ function Edit({ template, load }: { template: TemplateRecord; load: Load<Templat
           <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
         </Form>
       </Section>
-      <Section title="How it looks">
+      <Section title="Preview">
         <TemplatePreview body={form.values.value.body} />
       </Section>
     </div>
@@ -132,7 +133,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
   for (const name of placeholders) initial[`values.${name}`] = "";
   const valuesIn = (all: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(placeholders.map((name) => [name, all[`values.${name}`] ?? ""]));
-  const form = useForm(initial, async (all, attemptKey) => {
+  const send = async (all: typeof initial, attemptKey: string): Promise<void> => {
     sent.value = await api().sendTemplate({
       params: { id: template.id },
       body: {
@@ -144,7 +145,8 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
       idempotencyKey: attemptKey,
     });
     announce("The message was accepted.");
-  });
+  };
+  const form = useForm(initial, send, { draft: `message of ${template.id}` });
   const values = valuesIn(form.values.value);
   const missing = placeholders.filter((name) => values[name] === "");
   return (
@@ -155,7 +157,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
           form={form}
           name="senderId"
           label="From"
-          hint="Left empty, it comes from your default sender ID."
+          hint="If empty, your default sender ID is used."
         />
         {placeholders.map((name) => (
           <TextField key={name} form={form} name={`values.${name}`} label={`{{${name}}}`} />

@@ -6,23 +6,24 @@ import type { Transaction, Wallet as WalletOf } from "../../../../shared/contrac
 import { api } from "../api.ts";
 import { csvOf } from "../csv.ts";
 import { has } from "../features.ts";
-import { useAction } from "../parts/dialog.tsx";
+import { DialogButton, useAction } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { FieldProblem, Form, TextField, useForm } from "../parts/form.tsx";
+import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { amountText, countText, Money } from "../parts/money.tsx";
 import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { FieldProblem } from "../problems.ts";
 import { saveFile } from "../save-file.ts";
 
 const words: Readonly<Record<Transaction["type"], string>> = {
   top_up: "Top-up",
   message: "Message",
   refund: "Refund",
-  adjustment: "By the operator",
-  void: "Not accepted, returned",
+  adjustment: "Adjustment by the operator",
+  void: "Returned: message not accepted",
 };
 
 /** The balance, what came in and went out, and the limits that the organisation sets itself. */
@@ -38,35 +39,44 @@ export function Wallet(): JSX.Element {
       title="Wallet"
       lead={
         <>
-          Messages are paid for in advance. What fails is returned. <a href="#/prices">Prices</a>
+          You pay for messages in advance, and get back what failed messages cost.{" "}
+          <a href="#/prices">Prices</a>
         </>
+      }
+      actions={
+        has("top-up") ? (
+          <DialogButton label="Top up" look="primary">
+            {(close) => (
+              <TopUp
+                onDone={async (balance) => {
+                  close();
+                  await changed(balance);
+                }}
+              />
+            )}
+          </DialogButton>
+        ) : null
       }
     >
       <div class="columns">
-        <div>
-          <Section title="Balance">
-            <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
-          </Section>
-          <Section title="Limits">
-            <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
-          </Section>
-        </div>
-        <Section title="Top up">
-          {has("top-up") ? (
-            <TopUp onDone={changed} />
-          ) : (
-            <p>The operator of this gateway credits the wallet with what you have paid.</p>
+        <Section title="Balance">
+          <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
+          {has("top-up") ? null : (
+            <p>The operator of this gateway adds money to the wallet when you have paid.</p>
           )}
+        </Section>
+        <Section title="Limits">
+          <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
         </Section>
       </div>
       <Section title="Ledger" actions={<Export />}>
         <PagedTable
-          caption="Movements of money, newest first"
+          caption="Ledger, newest first"
           pages={ledger}
           keyOf={({ id }) => id}
           columns={[
             { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "What", show: (entry) => <What entry={entry} /> },
+            { title: "Type", show: (entry) => <What entry={entry} /> },
             { title: "Amount", isNumber: true, show: ({ amount }) => <Money amount={amount} signed /> },
             {
               title: "Balance after",
@@ -75,8 +85,8 @@ export function Wallet(): JSX.Element {
             },
           ]}
           empty={
-            <Empty title="No movement yet">
-              <p>Once there is money in the wallet, the first entry is here.</p>
+            <Empty title="No entries yet">
+              <p>Top-ups, messages and refunds appear here.</p>
             </Empty>
           }
         />
@@ -105,12 +115,12 @@ function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
   return (
     <>
       <p class="figure">
-        <Money amount={balance} />
+        <Money amount={balance} isShort />
       </p>
       {closedAt === undefined ? null : (
         <Notice tone="bad">
-          The operator has closed the wallet on <Time at={closedAt} />: sends and top-ups are refused, refunds
-          still arrive.
+          The operator closed the wallet on <Time at={closedAt} />. You cannot send or top up; refunds still
+          arrive.
         </Notice>
       )}
       <Facts
@@ -119,7 +129,8 @@ function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
             "Spent today",
             `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
           ],
-          ["Last movement", <Time at={updatedAt} />],
+          ["Exact balance", amountText(balance)],
+          ["Last change", <Time at={updatedAt} />],
         ]}
       />
     </>
@@ -132,7 +143,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
       body: { amount: amountOf("amount", amount) },
       idempotencyKey: attemptKey,
     });
-    announce(`The balance is ${amountText(wallet.balance)} now.`);
+    announce(`The balance is now ${amountText(wallet.balance)}.`);
     await onDone(wallet);
   });
   return (
@@ -143,6 +154,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
         label="Amount in USD"
         inputMode="decimal"
         hint="With at most 2 decimals."
+        hasFocus
       />
     </Form>
   );
@@ -166,16 +178,16 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
       <TextField
         form={form}
         name="dailySpendCap"
-        label="Most that may be spent in a day, in USD"
+        label="Daily spending limit in USD"
         inputMode="decimal"
-        hint="A day is one in UTC. Empty leaves it to the operator."
+        hint="Messages above it are refused until midnight UTC. Empty means the limit of the gateway."
       />
       <TextField
         form={form}
         name="lowBalanceThreshold"
-        label="Low balance, in USD"
+        label="Low balance warning in USD"
         inputMode="decimal"
-        hint="Below it the webhook event balance.low is sent, and the overview says so. Empty is never."
+        hint="Below it, the overview warns you and your webhooks get balance.low. Empty means no warning."
       />
     </Form>
   );
@@ -184,7 +196,7 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
 /** An amount as people type it, with a comma or a point. */
 function amountOf(field: string, text: string): number {
   const amount = Number(text.trim().replace(",", ".") || "NaN");
-  if (Number.isNaN(amount)) throw new FieldProblem(field, "must be a number such as 25 or 25.50");
+  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter a number such as 25 or 25.50.");
   return amount;
 }
 
@@ -210,7 +222,7 @@ function Export(): JSX.Element {
   return (
     <div class="row">
       {error === undefined ? null : <Problem error={error} />}
-      <button type="button" class="small" disabled={isBusy} onClick={run}>
+      <button type="button" class="small" aria-disabled={isBusy} onClick={run}>
         {isBusy ? `${countText(count.value, "entry", "entries")} read…` : "Export as CSV"}
       </button>
     </div>

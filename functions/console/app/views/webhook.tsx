@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 
 import {
   DeliveryState,
-  EventName,
   type Webhook as WebhookOf,
   type WebhookDelivery,
 } from "../../../../shared/contract/webhooks.ts";
@@ -12,7 +11,7 @@ import type { ViewProps } from "../app.tsx";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { ChoiceField, Form, TextField, useForm } from "../parts/form.tsx";
+import { Form, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, usePolling, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
@@ -20,7 +19,7 @@ import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo } from "../router.ts";
-import { disabledReasons, eventOptions } from "./webhooks.tsx";
+import { disabledReasons, WebhookFields, webhookOf, webhookValues } from "./webhooks.tsx";
 
 /** One webhook: what it gets, what was delivered to it, and what can be sent again. */
 export function Webhook({ params, query }: ViewProps): JSX.Element {
@@ -170,16 +169,13 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
 }
 
 function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }): JSX.Element {
-  const events = useSignal<readonly string[]>(webhook.events);
-  const form = useForm({ url: webhook.url }, async ({ url }) => {
-    const body = { url: url.trim(), events: events.value.map((each) => EventName.parse(each)) };
-    load.replace(await api().updateWebhook({ params: { id: webhook.id }, body }));
+  const form = useForm(webhookValues(webhook), async (values) => {
+    load.replace(await api().updateWebhook({ params: { id: webhook.id }, body: webhookOf(values) }));
     announce("The webhook is saved.");
   });
   return (
     <Form form={form} action="Save">
-      <TextField form={form} name="url" label="Address of your endpoint" type="url" />
-      <ChoiceField legend="Events" options={eventOptions} chosen={events} />
+      <WebhookFields form={form} />
     </Form>
   );
 }
@@ -228,8 +224,8 @@ function State({
           consequence="It is called no more, and its list of deliveries is gone."
           act={async () => {
             await api().deleteWebhook({ params });
-            announce("The webhook is deleted.");
             go("webhooks");
+            announce("The webhook is deleted.");
           }}
         />
       </div>

@@ -4,8 +4,10 @@ import type { JSX } from "preact";
 import { EventName, type CreatedWebhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Empty } from "../parts/empty.tsx";
+import type { FormState } from "../parts/form-state.ts";
 import { ChoiceField, Form, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -14,12 +16,12 @@ import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** The events, as options to choose from. */
-export const eventOptions = EventName.options.map((each) => [each, each] as const);
+const eventOptions = EventName.options.map((each) => [each, each] as const);
 
-/** Why an endpoint is called no more. */
+/** Why the gateway no longer calls an endpoint. */
 export const disabledReasons = {
-  gone: "It answered that it is gone (410).",
-  failing: "It failed for five days.",
+  gone: "It answered 410 Gone.",
+  failing: "All calls failed for five days.",
   by_customer: "You disabled it.",
 } as const;
 
@@ -27,8 +29,25 @@ export const disabledReasons = {
 export function Webhooks(): JSX.Element {
   const webhooks = usePages(async (query) => api().listWebhooks({ query }), []);
   const created = useSignal<CreatedWebhook | undefined>(undefined);
+  const add = (
+    <DialogButton label="New webhook" look="primary">
+      {(close) => (
+        <NewWebhook
+          onCreated={async (webhook) => {
+            close();
+            created.value = webhook;
+            await webhooks.reload();
+          }}
+        />
+      )}
+    </DialogButton>
+  );
   return (
-    <Page title="Webhooks" lead="The gateway calls your server when a message has come to its end.">
+    <Page
+      title="Webhooks"
+      lead="The gateway calls your server when something happens, for example when a message was sent."
+      actions={add}
+    >
       {created.value === undefined ? null : (
         <Section title="Your new webhook">
           <Secret
@@ -38,19 +57,11 @@ export function Webhooks(): JSX.Element {
           />
           <p>
             <a class="button" href={`#/webhooks/${created.value.id}`}>
-              Try it out
+              Test it
             </a>
           </p>
         </Section>
       )}
-      <Section title="New webhook">
-        <NewWebhook
-          onCreated={async (webhook) => {
-            created.value = webhook;
-            await webhooks.reload();
-          }}
-        />
-      </Section>
       <Section title="Webhooks">
         <PagedTable
           caption="Webhooks"
@@ -58,7 +69,7 @@ export function Webhooks(): JSX.Element {
           keyOf={({ id }) => id}
           columns={[
             {
-              title: "Address",
+              title: "URL",
               show: ({ id, url }) => (
                 <a class="break" href={`#/webhooks/${id}`}>
                   {url}
@@ -81,8 +92,8 @@ export function Webhooks(): JSX.Element {
           ]}
           empty={
             <Empty title="No webhooks yet">
-              <p>Add one above. Without one, your server has to ask what became of each message.</p>
-              <DocsLink>How calls look and are verified</DocsLink>
+              <p>Without one, your server has to ask for the state of each message.</p>
+              <DocsLink>API reference</DocsLink>
             </Empty>
           }
         />
@@ -92,23 +103,41 @@ export function Webhooks(): JSX.Element {
 }
 
 function NewWebhook({ onCreated }: { onCreated: (webhook: CreatedWebhook) => Promise<void> }): JSX.Element {
-  const events = useSignal<readonly string[]>(["message.sent", "message.failed"]);
-  const form = useForm({ url: "" }, async ({ url }) => {
-    const chosen = events.value.map((each) => EventName.parse(each));
-    const webhook = await api().createWebhook({ body: { url: url.trim(), events: chosen } });
-    form.reset();
-    await onCreated(webhook);
-  });
+  const form = useForm(
+    webhookValues({ url: "", events: ["message.sent", "message.failed"] }),
+    async (values) => onCreated(await api().createWebhook({ body: webhookOf(values) })),
+  );
   return (
-    <Form form={form} action="Add the webhook">
+    <Form form={form} action="Add webhook">
+      <WebhookFields form={form} />
+    </Form>
+  );
+}
+
+/** What a form of a webhook begins with. */
+export function webhookValues({ url, events }: { url: string; events: readonly string[] }) {
+  return { url, events };
+}
+
+type WebhookValues = ReturnType<typeof webhookValues>;
+
+/** What the API takes for the values of a form. */
+export function webhookOf({ url, events }: WebhookValues): { url: string; events: EventName[] } {
+  return { url: url.trim(), events: events.map((each) => EventName.parse(each)) };
+}
+
+/** The fields of a webhook. */
+export function WebhookFields({ form }: { form: FormState<WebhookValues> }): JSX.Element {
+  return (
+    <>
       <TextField
         form={form}
         name="url"
-        label="Address of your endpoint"
+        label="URL of your endpoint"
         type="url"
         placeholder="https://shop.example/sms"
       />
-      <ChoiceField legend="Events" options={eventOptions} chosen={events} />
-    </Form>
+      <ChoiceField form={form} name="events" legend="Events" options={eventOptions} />
+    </>
   );
 }

@@ -1,0 +1,115 @@
+import { useSignal } from "@preact/signals";
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { useId, useRef } from "preact/hooks";
+
+import { Dialog } from "./dialog.tsx";
+import { Problem } from "./notice.tsx";
+
+/** One action of a menu: it opens a dialog, or does something at once. */
+export type MenuItem = { readonly label: string } & (
+  | { readonly dialog: (close: () => void) => JSX.Element }
+  | { readonly act: () => Promise<unknown> }
+);
+
+/** The distance between the button and its menu. */
+const gapPx = 4;
+
+/**
+ * The actions of a table row behind one button. The list is a popover, so that the browser closes it on Escape and on a
+ * click elsewhere, and gives the focus back to the button.
+ */
+export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }): JSX.Element | null {
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const isOpen = useSignal(false);
+  const dialog = useSignal<((close: () => void) => JSX.Element) | undefined>(undefined);
+  const close = (): void => {
+    dialog.value = undefined;
+  };
+  if (items.length === 0) return null;
+
+  const choose = (item: MenuItem): void => {
+    list.current?.hidePopover();
+    button.current?.focus();
+    if ("dialog" in item) {
+      dialog.value = item.dialog;
+      return;
+    }
+    item.act().catch((error: unknown) => {
+      dialog.value = (closeProblem) => (
+        <Dialog title={item.label} onClose={closeProblem}>
+          <Problem error={error} />
+        </Dialog>
+      );
+    });
+  };
+  const onToggle = (event: { readonly newState: string }): void => {
+    isOpen.value = event.newState === "open";
+    if (!isOpen.value) return;
+    place(list.current, button.current);
+    list.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="small menu-button"
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen.value}
+        aria-controls={id}
+        onClick={() => list.current?.togglePopover()}
+      >
+        <span aria-hidden="true">•••</span>
+      </button>
+      <div
+        ref={list}
+        id={id}
+        class="menu-list"
+        role="menu"
+        aria-label={label}
+        popover="auto"
+        onToggle={onToggle}
+        onKeyDown={moveFocus}
+      >
+        {items.map((item) => (
+          <button
+            key={item.label}
+            type="button"
+            class="plain"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => choose(item)}
+          >
+            {item.label}
+          </button>
+        ))}
+      </div>
+      {dialog.value?.(close)}
+    </>
+  );
+}
+
+/** Puts the list below its button, or above it where there is no room below. */
+function place(list: HTMLElement | null, button: HTMLElement | null): void {
+  if (list === null || button === null) return;
+  const anchor = button.getBoundingClientRect();
+  const { offsetHeight: height, offsetWidth: width } = list;
+  const below = anchor.bottom + gapPx;
+  const top = below + height <= innerHeight ? below : Math.max(gapPx, anchor.top - gapPx - height);
+  list.style.top = `${top}px`;
+  list.style.left = `${Math.max(gapPx, anchor.right - width)}px`;
+}
+
+/** The arrow keys, Home and End move through the actions; Tab leaves the menu. */
+function moveFocus(event: TargetedKeyboardEvent<HTMLDivElement>): void {
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
+  const at = items.findIndex((item) => item === document.activeElement);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  if (event.key === "Tab") event.currentTarget.hidePopover();
+  if (next === undefined) return;
+  event.preventDefault();
+  items.at(next % items.length)?.focus();
+}
