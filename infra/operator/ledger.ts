@@ -19,6 +19,7 @@ export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
     isNumber: true,
   },
   { heading: "FOR", text: ({ messageId, reason }) => messageId ?? reason ?? "" },
+  { heading: "REFERENCE", text: ({ reference }) => reference ?? "" },
 ];
 
 export const LedgerLimit = part(

@@ -146,7 +146,8 @@ async function register(baseUrl: string): Promise<Customer> {
 async function credit({ client, organizationId }: Customer): Promise<void> {
   cleaning.push({ what: "rest of the credit taken back", undo: async () => debitRest(organizationId) });
   const reason = "Smoke test";
-  await adjustWallet({ organizationId, amountMicros: creditMicros, reason, reference: randomUUID() });
+  const reference = randomUUID();
+  await adjustWallet({ organizationId, type: "credit", amountMicros: creditMicros, reason, reference });
   const { balance } = await client.getWallet();
   mustBe("the balance after the credit", moneyText(microsOf(balance)), moneyText(creditMicros));
   say("credited", moneyText(creditMicros));
@@ -188,7 +189,9 @@ async function debitRest(organizationId: string): Promise<void> {
   const { balanceMicros } = await readWallet(organizationId);
   if (balanceMicros === 0) return;
   const reason = "Smoke test: what was left";
-  await adjustWallet({ organizationId, amountMicros: -balanceMicros, reason, reference: randomUUID() });
+  const amountMicros = -balanceMicros;
+  const reference = randomUUID();
+  await adjustWallet({ organizationId, type: "correction", amountMicros, reason, reference });
 }
 
 /**

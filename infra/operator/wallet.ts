@@ -13,8 +13,9 @@ import {
   paceSends,
   reopenWallet,
 } from "../../shared/wallet/adjust.ts";
-import { microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
+import { microsOfText, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
+import type { Movement } from "../../shared/wallet/reference.ts";
 import { command, count, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
@@ -33,60 +34,79 @@ const Adjustment = z.object({
   reason: part("--reason <text>", "why; the customer reads it in the ledger", RequiredText),
   reference: part(
     "--reference <text>",
-    "names this adjustment for 24 hours: the same command again changes nothing",
+    "what the movement is known by, such as the number of an invoice or a bank transfer; the customer reads it in the ledger",
     RequiredText.optional(),
   ),
 });
 
-function adjustment(
-  name: string,
-  summary: string,
-  direction: -1 | 1,
-  examples: readonly string[],
-): OperatorCommand {
+type MovementType = Movement["type"];
+
+/** Movements that have a cause outside of the gateway, which has a name there. */
+const typesWithReference: ReadonlySet<MovementType> = new Set(["payment", "payment_refund", "chargeback"]);
+
+const aboutReferences =
+  "A reference is taken for ever and over all organizations: the same movement again changes nothing, and another one is " +
+  "refused. Without --reference a credit or a correction makes one up and shows it first: should the answer be lost, " +
+  "repeat the command with it.";
+
+interface Direction<Type extends MovementType> extends Pick<
+  OperatorCommand,
+  "examples" | "name" | "summary"
+> {
+  readonly sign: -1 | 1;
+  /** What --type can be, the one without it in front. */
+  readonly types: readonly [Type, ...Type[]];
+  /** What the types mean. */
+  readonly typeHelp: string;
+}
+
+function adjustment<Type extends MovementType>({
+  sign,
+  types,
+  typeHelp,
+  ...description
+}: Direction<Type>): OperatorCommand {
+  const Type = z.enum(types, `must be one of ${types.join(", ")}`).default(types[0]);
   return command({
-    name,
-    summary,
-    details:
-      "Without --reference it makes one up and shows it first: should the answer be lost, repeat the command with it.",
-    examples,
+    ...description,
+    details: aboutReferences,
     asksFirst: true,
-    input: Adjustment,
-    run: async (input, context) => adjust({ ...input, amountMicros: direction * input.amount }, context),
+    input: Adjustment.extend({ type: part("--type <type>", typeHelp, Type) }).refine(
+      ({ type, reference }) => reference !== undefined || !typesWithReference.has(type),
+      {
+        path: ["reference"],
+        error: "is missing: it names the payment, the refund or the chargeback where it happened",
+      },
+    ),
+    run: async (input, context) => adjust({ ...input, amountMicros: sign * input.amount }, context),
   });
 }
 
 async function adjust(
-  input: Omit<z.infer<typeof Adjustment>, "amount"> & { readonly amountMicros: number },
+  input: Omit<z.infer<typeof Adjustment>, "amount"> & Pick<Movement, "amountMicros" | "type">,
   { output, confirm, changed }: Context,
 ): Promise<void> {
   const organization = await readOrganization(input.organization);
   const organizationId = organization.id;
-  const { amountMicros, reason } = input;
+  const { type, amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
-  const change = `change this wallet by ${moneyText(amountMicros)}, from ${moneyText(balanceMicros)}: ${reason}`;
+  const change = `change this wallet by ${moneyText(amountMicros)} (${type}), from ${moneyText(balanceMicros)}: ${reason}`;
   await confirm(`${change}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
   const reference = input.reference ?? randomUUID();
   if (input.reference === undefined) {
     output.aside(`Should the answer be lost, repeat the command with --reference ${reference}`);
   }
-  const { balance, replayed } = await adjustWallet({ organizationId, amountMicros, reason, reference }).catch(
-    (error: unknown) => {
-      const code = error instanceof ApiError ? error.code : undefined;
-      const words = {
-        IDEMPOTENCY_KEY_REUSED: `The reference ${reference} belongs to another adjustment.`,
-        INSUFFICIENT_BALANCE: "The wallet has less than that.",
-      }[String(code)];
-      throw words === undefined ? error : new Error(words, { cause: error });
-    },
-  );
-  const after = microsOf(balance);
+  const movement = { organizationId, type, amountMicros, reason, reference };
+  const { balanceMicros: after, wasDoneBefore } = await adjustWallet(movement).catch((error: unknown) => {
+    const isTooMuch = error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE";
+    throw isTooMuch ? new Error("The wallet has less than that.", { cause: error }) : error;
+  });
   changed({ balanceMicros: after });
   output.result(
-    { organizationId, amountMicros, balanceMicros: after, reference, wasDoneBefore: replayed },
-    replayed
+    { organizationId, type, amountMicros, balanceMicros: after, reference, wasDoneBefore },
+    wasDoneBefore
       ? `This was done before, and nothing was changed now. The balance after it was ${moneyText(after)}.`
-      : `${organizationId} changed by ${moneyText(amountMicros)}, the balance is ${moneyText(after)}`,
+      : `${organizationId} changed by ${moneyText(amountMicros)} (${type}), the balance is ${moneyText(after)}`,
   );
 }
 
@@ -106,7 +126,7 @@ const close = command({
   name: "wallet close",
   summary: "Keep a wallet from being used",
   details:
-    "Sends and top-ups are refused; refunds and the operator's adjustments still arrive, and what was paid before is still " +
+    "Sends and top-ups are refused; refunds and the operator's movements still arrive, and what was paid before is still " +
     "sent. A customer who must be stopped at once is suspended.",
   examples: ["ada@example.com --reason 'Left us, invoice 118 is the last' --stage prod"],
   asksFirst: true,
@@ -217,12 +237,32 @@ const ledger = command({
 });
 
 export const walletCommands = [
-  adjustment("wallet credit", "Add money to a wallet", 1, [
-    "ada@example.com 250 --reason 'Invoice 117' --reference invoice-117 --stage prod",
-  ]),
-  adjustment("wallet debit", "Take money from a wallet, never more than it has", -1, [
-    "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
-  ]),
+  adjustment({
+    name: "wallet credit",
+    summary: "Add money to a wallet",
+    sign: 1,
+    types: ["credit", "payment", "correction"],
+    typeHelp:
+      "payment is money that the customer paid, credit is goodwill, correction puts a mistake right; credit where nothing " +
+      "is said",
+    examples: [
+      "ada@example.com 250 --type payment --reason 'Invoice 117' --reference invoice-117",
+      "ada@example.com 5 --reason 'Sorry for the delay' --stage prod",
+    ],
+  }),
+  adjustment({
+    name: "wallet debit",
+    summary: "Take money from a wallet, never more than it has unless a bank took it back",
+    sign: -1,
+    types: ["correction", "payment_refund", "chargeback"],
+    typeHelp:
+      "payment_refund is a payment that you pay back, chargeback one that the customer's bank took back, correction puts a " +
+      "mistake right; correction where nothing is said",
+    examples: [
+      "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
+      "ada@example.com 250 --type chargeback --reason 'Invoice 117' --reference dispute-8841",
+    ],
+  }),
   close,
   reopen,
   cap,

@@ -17,7 +17,9 @@ export type TopUpRequest = z.infer<typeof TopUpRequest>;
 
 export const Wallet = z
   .object({
-    balance: z.number(),
+    balance: z.number().meta({
+      description: "Below 0 only after a chargeback of money that had been spent.",
+    }),
     currency: Currency,
     updatedAt: Timestamp,
     spentToday: z.number().meta({
@@ -52,12 +54,25 @@ export const UpdateWalletRequest = z
   .meta({ id: "UpdateWalletRequest", examples: [{ dailySpendCap: 25, lowBalanceThreshold: 10 }] });
 export type UpdateWalletRequest = z.infer<typeof UpdateWalletRequest>;
 
-export const TransactionType = z.enum(["top_up", "message", "refund", "adjustment", "void"]).meta({
-  description:
-    "`adjustment` is a credit or a charge by the operator, with its reason. " +
-    "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
-    "together, the last one carries their sum.",
-});
+/** The types of movements that the operator of the gateway makes. */
+export const operatorTransactionTypes = [
+  "payment",
+  "payment_refund",
+  "chargeback",
+  "credit",
+  "correction",
+] as const;
+
+export const TransactionType = z
+  .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes, "adjustment"])
+  .meta({
+    description:
+      "`payment` is money that the customer paid, `payment_refund` a payment that was paid back, `chargeback` one that " +
+      "the customer's bank took back, `credit` money that the operator gives, and `correction` puts a mistake right. " +
+      "`adjustment` is any of these in entries of releases before 0.3. " +
+      "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
+      "together, the last one carries their sum.",
+  });
 
 export const Transaction = z
   .object({
@@ -67,7 +82,15 @@ export const Transaction = z
     balanceAfter: z.number(),
     currency: Currency,
     messageId: idSchema("msg").optional().meta({ description: "The message that was paid for or refunded." }),
-    reason: z.string().optional().meta({ description: "Why the operator made an adjustment." }),
+    reason: z.string().optional().meta({ description: "Why the operator made the movement." }),
+    reference: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "What the operator's movement is known by, such as the number of an invoice or a bank transfer. No other " +
+          "movement has the same one.",
+      }),
     createdAt: Timestamp,
   })
   .meta({ id: "Transaction" });

@@ -15,8 +15,8 @@ import { maxMessageParts, readWallet } from "../wallet/record.ts";
 import { forgetCalls } from "../webhooks/open-calls.ts";
 
 /*
- * Everything that the table holds of an organisation goes, but for its wallet and its ledger, which are the operator's
- * books: they have ids, amounts and the operator's own words. What names something else goes after it, and the
+ * Everything that the table holds of an organisation goes, but for its wallet, its ledger and the references of payments,
+ * which are the operator's books: they have ids, amounts and the operator's own words. What names something else goes after it, and the
  * organisation's record goes last, so that an erasure that was interrupted is finished by the next one.
  */
 
@@ -112,6 +112,9 @@ async function begin(organizationId: string): Promise<void> {
   if (closedAt === undefined) throw new Refusal("The wallet is not closed: wallet close comes first.");
   if (balanceMicros > 0) {
     throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: wallet debit comes first.`);
+  }
+  if (balanceMicros < 0) {
+    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: wallet credit comes first.`);
   }
   if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
   throw new Refusal("There is no such organisation any more.");

@@ -1,59 +1,48 @@
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
-import { once } from "../platform/http/idempotency.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import type { allowanceFields } from "./allowances.ts";
-import { amountOf } from "./money.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
+import { findMovement, referenceOf, type Movement } from "./reference.ts";
 
 /*
  * What only the operator of the gateway does with a wallet.
  */
 
-export interface Adjustment {
-  readonly organizationId: string;
-  /** In micro-units; negative to take money. */
-  readonly amountMicros: number;
+/** A movement of money that the operator makes. */
+export interface Adjustment extends Movement {
   /** The customer reads it in the ledger. */
   readonly reason: string;
-  /** The same adjustment again, known by its reference for 24 hours, changes nothing. */
-  readonly reference: string;
 }
 
 /**
- * Credits or charges a wallet by hand.
- * @returns the balance after it, in currency units, and whether an earlier call had already done it
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; IDEMPOTENCY_KEY_REUSED when the reference came with
- *   another adjustment before; UNAVAILABLE
+ * Credits or charges a wallet by hand, once for each reference. The reference is taken in the transaction of the
+ * ledger entry, so whatever is lost or repeated there are both or neither. Only a chargeback takes more than there is.
+ * @returns the balance after it, and whether an earlier call had already done it; the balance is then the one of that time
+ * @throws ReferenceTakenError when the reference belongs to a movement of another organization, type or amount
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when it is to be repeated with the same reference
  */
 export async function adjustWallet(
   adjustment: Adjustment,
-): Promise<{ readonly balance: number; readonly replayed: boolean }> {
-  const { organizationId, amountMicros, reason, reference } = adjustment;
-  // A customer's own keys have no spaces, so the two never meet.
-  const key = `operator adjustment ${reference}`;
-  const { answer, replayed } = await once(
-    { organizationId, key, content: [amountMicros, reason] },
-    async (attempt) => {
-      const wallet = await postToWallet({
-        organizationId,
-        type: "adjustment",
-        amountMicros,
-        reason,
-        together: (after) => [attempt.complete(amountOf(after.balanceMicros))],
-      });
-      if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
-      return amountOf(wallet.balanceMicros);
-    },
-  );
-  return { balance: Number(answer), replayed };
+): Promise<{ readonly balanceMicros: number; readonly wasDoneBefore: boolean }> {
+  const before = await findMovement(adjustment);
+  if (before !== undefined) return { ...before, wasDoneBefore: true };
+  const wallet = await postToWallet({
+    ...adjustment,
+    together: (after) => [referenceOf(adjustment, after)],
+  });
+  if (wallet !== undefined) return { balanceMicros: wallet.balanceMicros, wasDoneBefore: false };
+  // Somebody else took the reference in between.
+  const first = await findMovement(adjustment);
+  if (first === undefined) throw new ApiError("UNAVAILABLE");
+  return { ...first, wasDoneBefore: true };
 }
 
 /**
- * Keeps a wallet from being used: sends and top-ups are refused, refunds and adjustments still arrive.
+ * Keeps a wallet from being used: sends and top-ups are refused, refunds and the operator's movements still arrive.
  * @param reason for other operators; customers do not see it
  * @returns the wallet; one that was closed before stays closed since then, for the reason of then
  * @throws ApiError WALLET_MISSING

@@ -19,12 +19,15 @@ export const LedgerEntryRecord = z.object({
   seq: z.int().positive(),
   /** Negative when money left the wallet. */
   amountMicros: z.int(),
-  balanceAfterMicros: z.int().nonnegative(),
+  /** Below 0 only after a chargeback of money that had been spent. */
+  balanceAfterMicros: z.int(),
   messageId: z.string().optional(),
   /** Of a void entry: that what was lost was returned in the transaction that wrote it. */
   isReturned: z.literal(true).optional(),
-  /** Why an operator made it, of an adjustment. */
+  /** Why the operator made it. */
   reason: z.string().optional(),
+  /** What the operator's movement is known by; of releases before 0.3 the audit log alone has it. */
+  reference: z.string().optional(),
   createdAt: z.string(),
 });
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
@@ -100,6 +103,7 @@ function presentEntry(entry: LedgerEntryRecord): Transaction {
     currency,
     messageId: entry.messageId,
     reason: entry.reason,
+    reference: entry.reference,
     createdAt: entry.createdAt,
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../contract/errors.ts";
+import type { operatorTransactionTypes } from "../contract/wallet.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
@@ -15,12 +16,13 @@ import { endTurn, isTaken, takeTurn } from "./turn.ts";
 /** A change of the balance that is not a charge for messages. */
 export interface Posting {
   readonly organizationId: string;
-  readonly type: "adjustment" | "refund" | "top_up";
+  readonly type: (typeof operatorTransactionTypes)[number] | "refund" | "top_up";
   /** Negative when money leaves the wallet. */
   readonly amountMicros: number;
   readonly messageId?: string;
-  /** Why an operator made it. */
+  /** Why the operator made it, and what it is known by. */
   readonly reason?: string;
+  readonly reference?: string;
   /** Writes that belong to it, given the wallet as it will be: all of it happens, or nothing. */
   readonly together?: (after: WalletRecord) => readonly Write[];
   /** What it settles, of a refund by the reconciler. */
@@ -39,7 +41,8 @@ const maxPostingDelayMs = 50;
  * Changes a wallet's balance and writes the ledger entry of it, in one transaction that is conditioned on the
  * `seq` it saw. It therefore never leaves a gap in the ledger, and every gap is a charge for messages.
  * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
- * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE below zero, CONFLICT above the largest balance;
+ * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE when it takes more than there is and is no chargeback, CONFLICT above the
+ *   largest balance;
  *   UNAVAILABLE when too many others had their turn
  */
 export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
@@ -96,6 +99,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
       balanceAfterMicros: after.balanceMicros,
       messageId: posting.messageId,
       reason: posting.reason,
+      reference: posting.reference,
       createdAt: after.lastAt,
     }),
     ...(posting.together?.(after) ?? []),
@@ -115,8 +119,10 @@ async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, err
 function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): WalletRecord {
   if (seen.closedAt !== undefined && posting.type === "top_up") throw walletClosed();
   const balanceMicros = seen.balanceMicros + posting.amountMicros;
-  if (balanceMicros < 0) throw new ApiError("INSUFFICIENT_BALANCE");
-  if (balanceMicros > maxBalanceMicros) {
+  // A bank takes a payment back whether or not it was spent. What comes in lessens what is missing.
+  const mayBeNegative = posting.type === "chargeback" || posting.amountMicros > 0;
+  if (balanceMicros < 0 && !mayBeNegative) throw new ApiError("INSUFFICIENT_BALANCE");
+  if (Math.abs(balanceMicros) > maxBalanceMicros) {
     throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
   }
   const { turnToken: _token, turnUntil: _until, ...rest } = seen;

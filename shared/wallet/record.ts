@@ -17,7 +17,8 @@ export const maxMessageParts = 8;
 export const WalletRecord = z.object({
   entity: z.literal("wallet"),
   organizationId: z.string(),
-  balanceMicros: z.int().nonnegative(),
+  /** Below 0 only after a chargeback of money that had been spent. */
+  balanceMicros: z.int(),
   seq: z.int().nonnegative(),
   /** How many messages have been paid for. */
   messageCount: z.int().nonnegative(),
@@ -45,7 +46,7 @@ export const WalletRecord = z.object({
   lowBalanceNotedAt: z.string().optional(),
   /** The last day on which the customer was told that the cap was reached. */
   capReachedDay: z.string().optional(),
-  /** Since when an operator has kept money from leaving or entering it, refunds and adjustments aside. */
+  /** Since when it takes no sends and no top-ups; refunds and the operator's movements still arrive. */
   closedAt: z.string().optional(),
   /** Why, for other operators. */
   closedReason: z.string().optional(),

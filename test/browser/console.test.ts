@@ -252,6 +252,7 @@ it("exports the whole ledger", async () => {
   await page.getByRole("button", { name: "Export as CSV" }).click();
   const lines = (await savedText(await saved)).trim().split("\r\n");
   expect(lines).toHaveLength(3);
+  expect(lines[0]).toBe("createdAt,id,type,amount,balanceAfter,currency,messageId,reason,reference");
   expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},`);
   expect(lines[2]).toContain("top_up,5,5,USD,,");
 });

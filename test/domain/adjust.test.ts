@@ -1,49 +1,102 @@
+import { randomUUID } from "node:crypto";
+
 import { expect, it } from "vitest";
+import * as z from "zod";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { adjustWallet, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { adjustWallet, type Adjustment, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { listLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { only, ScriptedCarrier } from "../support/carriers.ts";
+import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 
-it("an adjustment is in the ledger with its reason, and moves the balance exactly", async () => {
+/** A movement with a reference that no other test uses: they are for ever, and over all organizations. */
+function movement(
+  given: Partial<Adjustment> & Pick<Adjustment, "amountMicros" | "organizationId">,
+): Adjustment {
+  return { type: "correction", reason: "a mistake", reference: randomUUID(), ...given };
+}
+
+it("a movement is in the ledger with its type, reason and reference, and moves the balance exactly", async () => {
   const organizationId = await openWallet(1_000_000);
-  const credit = { organizationId, amountMicros: 250_001, reason: "bank transfer 7", reference: "a" };
-  expect(await adjustWallet(credit)).toEqual({ balance: 1.250001, replayed: false });
-  const charge = { organizationId, amountMicros: -1_000_000, reason: "charged back", reference: "b" };
-  expect(await adjustWallet(charge)).toEqual({ balance: 0.250001, replayed: false });
+  const payment = { organizationId, type: "payment", amountMicros: 250_001, reason: "transfer 7" } as const;
+  expect(await adjustWallet(movement({ ...payment, reference: `${organizationId} a` }))).toEqual({
+    balanceMicros: 1_250_001,
+    wasDoneBefore: false,
+  });
+  const charge = movement({ organizationId, type: "payment_refund", amountMicros: -1_000_000 });
+  expect(await adjustWallet(charge)).toEqual({ balanceMicros: 250_001, wasDoneBefore: false });
+  const { rows } = await listLedger(await readWallet(organizationId), { page: 1, limit: 10 });
+  expect(rows).toEqual([
+    expect.objectContaining({ type: "payment_refund", amount: -1, reference: charge.reference }),
+    expect.objectContaining({
+      type: "payment",
+      amount: 0.250001,
+      reason: "transfer 7",
+      reference: `${organizationId} a`,
+    }),
+    expect.objectContaining({ type: "top_up" }),
+  ]);
   expect((await auditWallet(organizationId)).findings).toEqual([]);
 });
 
-it("an adjustment with a reference that was used before changes nothing", async () => {
+it("an entry of an older release stays readable, in books that are in order", async () => {
   const organizationId = await openWallet(0);
-  const credit = { organizationId, amountMicros: 5_000_000, reason: "invoice 1", reference: "invoice-1" };
-  const results = await Promise.allSettled(Array.from({ length: 5 }, async () => adjustWallet(credit)));
-  expect(results.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
-  expect(await adjustWallet(credit)).toEqual({ balance: 5, replayed: true });
-  await expect(adjustWallet({ ...credit, amountMicros: 6_000_000 })).rejects.toMatchObject({
-    code: "IDEMPOTENCY_KEY_REUSED",
-  });
-  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
+  await postToWallet({ organizationId, type: "correction", amountMicros: 5, reason: "invoice 1" });
+  const key = keys.ledgerEntry(organizationId, 1);
+  await updateItem(z.unknown(), updateOf(key, { set: { type: "adjustment" } }));
+  const { rows } = await listLedger(await readWallet(organizationId), { page: 1, limit: 10 });
+  expect(rows).toEqual([
+    expect.objectContaining({ type: "adjustment", amount: 0.000005, reason: "invoice 1" }),
+  ]);
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
 });
 
-it("a charge never makes a balance negative", async () => {
+it.each(["correction", "payment_refund"] as const)("a %s never makes a balance negative", async (type) => {
   const organizationId = await openWallet(1_000_000);
-  const charge = { organizationId, amountMicros: -600_000, reason: "charged back" };
-  const results = await Promise.allSettled(
-    ["a", "b", "c"].map(async (reference) => adjustWallet({ ...charge, reference })),
-  );
+  const charges = Array.from({ length: 3 }, () => movement({ organizationId, type, amountMicros: -600_000 }));
+  const results = await Promise.allSettled(charges.map(async (charge) => adjustWallet(charge)));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
   expect(refused).toEqual(["INSUFFICIENT_BALANCE", "INSUFFICIENT_BALANCE"]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(400_000);
 });
 
-it("a closed wallet takes no sends and no top-ups, but refunds and adjustments arrive", async () => {
+it("a chargeback takes what was spent already, and nothing is sent until that is paid", async () => {
+  const organizationId = await openWallet(0);
+  await adjustWallet(movement({ organizationId, type: "payment", amountMicros: 10_000 }));
+  const { id } = await acceptMessage(organizationId, request);
+  const chargeback = movement({ organizationId, type: "chargeback", amountMicros: -10_000 });
+  expect(await adjustWallet(chargeback)).toEqual({ balanceMicros: -7_900, wasDoneBefore: false });
+  const refused = { code: "INSUFFICIENT_BALANCE" };
+  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(refused);
+  const debit = movement({ organizationId, amountMicros: -1 });
+  await expect(adjustWallet(debit)).rejects.toMatchObject(refused);
+  expect(presentWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
+  // What comes in counts, also where it is less than what is missing.
+  expect(await adjustWallet(movement({ organizationId, amountMicros: 900 }))).toMatchObject({
+    balanceMicros: -7_000,
+  });
+  const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" }));
+  await handToCarrier({ organizationId, messageId: id }, only(carrier));
+  await refundMessage({ organizationId, messageId: id });
+  for (const queue of ["transactionalSends", "refunds"] as const) await takeJobs(queue);
+  expect((await readWallet(organizationId)).balanceMicros).toBe(900);
+  expect((await auditWallet(organizationId)).findings).toEqual([]);
+});
+
+it("a closed wallet takes no sends and no top-ups, but refunds and the operator's movements arrive", async () => {
   const organizationId = await openWallet(1_000_000);
   const { closedAt } = await closeWallet(organizationId, "Fraud");
   expect(closedAt).toBeDefined();
@@ -52,8 +105,8 @@ it("a closed wallet takes no sends and no top-ups, but refunds and adjustments a
   await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(missing);
   await expect(topUpWallet(organizationId, { amount: 1 })).rejects.toMatchObject(missing);
   await postToWallet({ organizationId, type: "refund", amountMicros: 1 });
-  const charge = { organizationId, amountMicros: -1, reason: "paid out", reference: "a" };
-  expect(await adjustWallet(charge)).toEqual({ balance: 1, replayed: false });
+  const charge = movement({ organizationId, amountMicros: -1 });
+  expect(await adjustWallet(charge)).toEqual({ balanceMicros: 1_000_000, wasDoneBefore: false });
 
   expect((await reopenWallet(organizationId)).closedAt).toBeUndefined();
   await acceptMessage(organizationId, request);
@@ -65,7 +118,5 @@ it("a wallet that does not exist is neither adjusted, closed nor opened", async 
   const organizationId = "org_01J00000000000000000000000";
   await expect(closeWallet(organizationId, "Fraud")).rejects.toMatchObject(missing);
   await expect(reopenWallet(organizationId)).rejects.toMatchObject(missing);
-  await expect(
-    adjustWallet({ organizationId, amountMicros: 1, reason: "x", reference: "x" }),
-  ).rejects.toMatchObject(missing);
+  await expect(adjustWallet(movement({ organizationId, amountMicros: 1 }))).rejects.toMatchObject(missing);
 });

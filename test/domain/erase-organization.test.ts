@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -37,7 +39,6 @@ const ownerId = "usr_01J00000000000000000000000";
 const email = "ada@example.com";
 let hook: WebhookReceiver;
 let organizationId: string;
-let reference = 0;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -55,8 +56,8 @@ afterEach(async () => {
 });
 
 async function adjust(amountMicros: number): Promise<void> {
-  reference += 1;
-  await adjustWallet({ organizationId, amountMicros, reason: "test", reference: String(reference) });
+  const reference = randomUUID();
+  await adjustWallet({ organizationId, type: "correction", amountMicros, reason: "test", reference });
 }
 
 async function send(scheduledAt?: string): Promise<string> {
@@ -153,7 +154,7 @@ async function familiesLeft(): Promise<Set<string | undefined>> {
 }
 
 it.each([1_000, 4])(
-  "nothing is left but wallet and ledger, which are in order, also if it is ended after each %s items",
+  "nothing is left but wallet, ledger and references, which are in order, also if it is ended after each %s items",
   async (everyItems) => {
     await useEverything();
     await wind();
@@ -179,7 +180,7 @@ it.each([1_000, 4])(
       expect(families).toContain(family);
     }
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
-    expect(await familiesLeft()).toEqual(new Set(["WALLET", "WALLETS", "LEDGER"]));
+    expect(await familiesLeft()).toEqual(new Set(["WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
     expect(JSON.stringify(await allRows())).not.toMatch(/ada|15005550100|hello/i);
     expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId)).inconsistencies).toBe(0);
@@ -204,12 +205,14 @@ it("what is still to be sent stays with its organisation until it has come to it
   await send();
   await wind();
   expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 1 });
-  expect(await familiesLeft()).toEqual(new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER"]));
+  expect(await familiesLeft()).toEqual(
+    new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
+  );
   await cancelMessage(organizationId, id);
   await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("wallet debit comes first");
   await wind();
   expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 0 });
-  expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER"]));
+  expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("There is no such organisation");
 });

@@ -88,7 +88,7 @@ describe("the event balance.low", () => {
   it("comes by the reconciler where no debit could tell it", async () => {
     const organizationId = await openWallet(1_000_000);
     await updateWallet(organizationId, { lowBalanceThreshold: 0.95 });
-    await postToWallet({ organizationId, type: "adjustment", amountMicros: -100_000, reason: "x" });
+    await postToWallet({ organizationId, type: "correction", amountMicros: -100_000, reason: "x" });
     advance(graceMs + minuteMs);
     await reconcileWallet(organizationId);
     await reconcileWallet(organizationId);

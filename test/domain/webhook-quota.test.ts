@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { afterEach, expect, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
@@ -12,7 +14,12 @@ import { openWebhook } from "../support/webhooks.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 const request = { url: "https://example.com/sms", events: ["message.sent" as const] };
-const adjustment = { reason: "test", reference: "1" };
+
+/** Lets the operator move money. */
+async function adjust(organizationId: string, amountMicros: number): Promise<void> {
+  const reference = randomUUID();
+  await adjustWallet({ organizationId, type: "correction", amountMicros, reason: "test", reference });
+}
 
 it("a stage may allow fewer endpoints until money has come in, also if it has been spent since", async () => {
   vi.stubEnv(environmentNames.webhooksBeforePayment, "2");
@@ -24,7 +31,7 @@ it("a stage may allow fewer endpoints until money has come in, also if it has be
   await createWebhook(organizationId, request);
   await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
 
-  await adjustWallet({ organizationId, amountMicros: 7_900, ...adjustment });
+  await adjust(organizationId, 7_900);
   await createWebhook(organizationId, request);
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await acceptMessage(organizationId, message);
@@ -35,8 +42,8 @@ it("a stage may allow fewer endpoints until money has come in, also if it has be
 it("money that was taken back before any of it was spent has not come in", async () => {
   vi.stubEnv(environmentNames.webhooksBeforePayment, "1");
   const organizationId = await openWallet(0);
-  await adjustWallet({ organizationId, amountMicros: 7_900, ...adjustment });
-  await adjustWallet({ organizationId, amountMicros: -7_900, ...adjustment, reference: "2" });
+  await adjust(organizationId, 7_900);
+  await adjust(organizationId, -7_900);
   await openWebhook(request.url, organizationId);
   await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
 });

@@ -444,8 +444,9 @@ it("members and who is invited are written down with it, without what a link or 
   }
 });
 
-it("a wallet is credited and charged exactly, once for each reference, and tells its ledger why", async () => {
+it("a wallet is credited and charged exactly, once for each reference, and its ledger says why", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
+  const other = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallet", "credit", customer.email, "9007199.000001", "--reason", "Invoice 7"];
   const first = await operator([...credit, "--json"]);
   const Adjusted = z.object({ balanceMicros: z.int(), reference: z.string(), wasDoneBefore: z.boolean() });
@@ -455,11 +456,15 @@ it("a wallet is credited and charged exactly, once for each reference, and tells
 
   const again = await operator([...credit, "--reference", reference]);
   expect(again).toMatchObject({ code: 0, out: expect.stringContaining("This was done before") });
-  const other = await operator([...credit.with(3, "5"), "--reference", reference]);
-  expect(other).toMatchObject({
-    code: 1,
-    err: `The reference ${reference} belongs to another adjustment.\n`,
-  });
+  for (const changed of [credit.with(3, "5"), credit.with(2, other.email)]) {
+    const words =
+      `^The reference ${reference} belongs to another movement: ` +
+      `credit of 9007199\\.000001 USD for ${customer.organizationId} at \\S+Z\\. Nothing was changed\\.\n$`;
+    expect(await operator([...changed, "--reference", reference])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(new RegExp(words)),
+    });
+  }
 
   const debit = [
     "wallet",
@@ -470,15 +475,49 @@ it("a wallet is credited and charged exactly, once for each reference, and tells
     "Paid back",
     "--reference",
   ];
-  expect(await operator([...debit, "a"])).toMatchObject({ code: 0, err: "" });
+  expect(await operator([...debit, "a", "--type", "payment_refund"])).toMatchObject({ code: 0, err: "" });
   const tooMuch = await operator([...debit, "b"]);
   expect(tooMuch).toMatchObject({ code: 1, err: "The wallet has less than that.\n" });
   expect(await customer.balance()).toBe(9.000001);
 
   const { out } = await operator(["wallet", "ledger", customer.email]);
-  expect(out).toMatch(/^ {2}2 {2}\S+ {2}adjustment {2}-9007190\.000000 USD +9\.000001 USD {2}Paid back$/m);
-  expect(out).toMatch(/^ {2}1 {2}\S+ {2}adjustment +9007199\.000001 USD +9007199\.000001 USD {2}Invoice 7$/m);
+  expect(out).toMatch(
+    /^ {2}2 {2}\S+ {2}payment_refund {2}-9007190\.000000 USD +9\.000001 USD {2}Paid back {2}a$/m,
+  );
+  const credited = `^ {2}1 {2}\\S+ {2}credit +9007199\\.000001 USD +9007199\\.000001 USD {2}Invoice 7 {2}${reference}$`;
+  expect(out).toMatch(new RegExp(credited, "m"));
   expect(out).toContain("2 entries in all; 9.000001 USD, open");
+  const Entry = z.object({ type: z.string(), reference: z.string() });
+  expect(objectsOf(await operator(["wallet", "ledger", customer.email, "--json"]), Entry)).toEqual([
+    { type: "payment_refund", reference: "a" },
+    { type: "credit", reference },
+  ]);
+  expect((await customer.ledger()).map((entry) => [entry.type, entry.reference])).toEqual([
+    ["credit", reference],
+    ["payment_refund", "a"],
+  ]);
+});
+
+it("a payment has a reference of its own, and a chargeback takes what was spent already", async () => {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const payment = ["wallet", "credit", customer.email, "1", "--reason", "Card", "--type", "payment"];
+  const missing = await operator(payment);
+  expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("--reference is missing") });
+  const wrongWay = await operator([...payment.with(-1, "chargeback"), "--reference", "pi_1"]);
+  expect(wrongWay).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--type must be one of credit, payment, correction"),
+  });
+  expect(await operator([...payment, "--reference", "pi_1"])).toMatchObject({ code: 0, err: "" });
+  await customer.send();
+  const chargeback = ["wallet", "debit", customer.email, "1", "--reason", "Card", "--type", "chargeback"];
+  expect(await operator(chargeback)).toMatchObject({ code: 2 });
+  expect(await operator([...chargeback, "--reference", "dp_1"])).toMatchObject({
+    code: 0,
+    out: `${customer.organizationId} changed by -1.000000 USD (chargeback), the balance is -0.007900 USD\n`,
+  });
+  expect(await customer.balance()).toBe(-0.0079);
+  expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
 });
 
 it("a closed wallet refuses sends until it is reopened, and says why it is closed", async () => {
@@ -686,7 +725,7 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
     return what;
   };
   const stranger = await question();
-  expect(stranger).toContain("change this wallet by 500.000000 USD, from 0.000000 USD: Invoice\n");
+  expect(stranger).toContain("change this wallet by 500.000000 USD (credit), from 0.000000 USD: Invoice\n");
   expect(stranger).toMatch(new RegExp(`^Organisation +${organizationId}\nName +${email}$`, "m"));
   expect(stranger).toMatch(new RegExp(`^User +${email}, not verified\nKYC +nothing submitted$`, "m"));
 
@@ -740,7 +779,7 @@ it("a suspended customer logs in no more, and what waits fails, until they are r
 it("the audit log tells which operator did what, and customers see that it was one", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
-  await operator(["wallet", "credit", email, "5", "--reason", "Invoice 7", "--reference", "a"]);
+  await operator(["wallet", "credit", email, "5", "--reason", "Invoice 7", "--reference", "invoice-7"]);
   const close = ["wallet", "close", organizationId, "--reason", "Ticket 7", "--stage", "prod", "--yes"];
   expect(await operatorProcess(close, prodEnvironment)).toMatchObject({ code: 0 });
   const tooMuch = ["wallet", "debit", email, "50", "--reason", "Too much"];
@@ -774,7 +813,7 @@ it("the audit log tells which operator did what, and customers see that it was o
     {
       action: "wallet credit",
       actor: { type: "operator", identity: "local operator" },
-      subject: { amount: "5", reason: "Invoice 7", reference: "a" },
+      subject: { amount: "5", reason: "Invoice 7", reference: "invoice-7" },
       outcome: "done",
       before: { balanceMicros: 0 },
       after: { balanceMicros: 5_000_000 },

@@ -24,6 +24,7 @@
  * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
  * | the balance                                      | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
+ * | the movement of money that a reference was used for | REFERENCE#<sha-256> | REFERENCE  |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
  * | an organisation's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<part> | DAY#<yyyy-mm-dd> |
@@ -107,6 +108,7 @@ export const keyFamilies = [
   "ORG",
   "PACE",
   "PRICES",
+  "REFERENCE",
   "RELEASE",
   "REVIEWS",
   "SANDBOX",
@@ -168,6 +170,7 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
+  reference: (referenceHash: string): Key => ({ pk: `REFERENCE#${referenceHash}`, sk: "REFERENCE" }),
   ledgerEntry: (organizationId: string, seq: number, part = ""): Key => ({
     pk: ledgerPartition(organizationId, part),
     sk: ledgerSortKey(seq),

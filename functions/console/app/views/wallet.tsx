@@ -22,6 +22,11 @@ const words: Readonly<Record<Transaction["type"], string>> = {
   top_up: "Top-up",
   message: "Message",
   refund: "Refund",
+  payment: "Payment",
+  payment_refund: "Payment returned",
+  chargeback: "Payment taken back by the bank",
+  credit: "Credit",
+  correction: "Correction",
   adjustment: "Adjustment by the operator",
   void: "Returned: message not accepted",
 };
@@ -96,14 +101,15 @@ export function Wallet(): JSX.Element {
 }
 
 function What({ entry }: { entry: Transaction }): JSX.Element {
-  const { type, messageId, reason } = entry;
+  const { type, messageId, reason, reference } = entry;
+  const note = [reason, reference].filter((each) => each !== undefined).join(", ");
   return (
     <span>
       {messageId === undefined ? words[type] : <a href={`#/messages/${messageId}`}>{words[type]}</a>}
-      {reason === undefined ? null : (
+      {note === "" ? null : (
         <span class="muted" dir="auto">
           {" "}
-          {reason}
+          {note}
         </span>
       )}
     </span>
@@ -204,16 +210,27 @@ function amountOrNull(field: string, text: string): number | null {
   return text.trim() === "" ? null : amountOf(field, text);
 }
 
+const csvColumns = [
+  "createdAt",
+  "id",
+  "type",
+  "amount",
+  "balanceAfter",
+  "currency",
+  "messageId",
+  "reason",
+  "reference",
+] as const satisfies readonly (keyof Transaction)[];
+
 /** Writes the whole ledger into a file. */
 function Export(): JSX.Element {
   const count = useSignal(0);
   const { run, isBusy, error } = useAction(async () => {
     count.value = 0;
-    const lines = [["createdAt", "id", "type", "amount", "balanceAfter", "currency", "messageId", "reason"]];
+    const lines: string[][] = [[...csvColumns]];
     const entries = everyRow(async (next) => api().listTransactions({ query: { limit: 100, ...next } }));
     for await (const each of entries) {
-      const { createdAt, id, type, amount, balanceAfter, currency, messageId = "", reason = "" } = each;
-      lines.push([createdAt, id, type, String(amount), String(balanceAfter), currency, messageId, reason]);
+      lines.push(csvColumns.map((column) => String(each[column] ?? "")));
       count.value += 1;
     }
     saveFile("ledger.csv", csvOf(lines));

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+
+import * as z from "zod";
+
+import { operatorTransactionTypes } from "../contract/wallet.ts";
+import { keys } from "../platform/table/keys.ts";
+import { findItem, type Put } from "../platform/table/table.ts";
+import { moneyText } from "./money.ts";
+import type { WalletRecord } from "./record.ts";
+
+/*
+ * What the operator's movements of money are known by: a bank transfer or an invoice is booked once, to one customer.
+ * A reference is one item that is written with the ledger entry, and never changed or deleted.
+ */
+
+/** What two movements with one reference have in common if they are the same. */
+export interface Movement {
+  readonly organizationId: string;
+  readonly type: (typeof operatorTransactionTypes)[number];
+  /** In micro-units; negative to take money. */
+  readonly amountMicros: number;
+  /**
+   * What it is known by, for ever and over all organizations: the same movement again changes nothing. The customer reads
+   * it in the ledger.
+   */
+  readonly reference: string;
+}
+
+const ReferenceRecord = z.object({
+  entity: z.literal("reference"),
+  reference: z.string(),
+  organizationId: z.string(),
+  type: z.enum(operatorTransactionTypes),
+  amountMicros: z.int(),
+  /** The balance after the movement. */
+  balanceMicros: z.int(),
+  createdAt: z.string(),
+});
+type ReferenceRecord = z.infer<typeof ReferenceRecord>;
+
+/** A reference belongs to another movement; the message says to which. */
+export class ReferenceTakenError extends Error {
+  constructor({ reference, type, amountMicros, organizationId, createdAt }: ReferenceRecord) {
+    super(
+      `The reference ${reference} belongs to another movement: ${type} of ${moneyText(amountMicros)} for ` +
+        `${organizationId} at ${createdAt}. Nothing was changed.`,
+    );
+  }
+}
+
+/** The write that takes the reference of a movement; it fails where the reference was used before. */
+export function referenceOf(
+  { reference, organizationId, type, amountMicros }: Movement,
+  { balanceMicros, lastAt }: Pick<WalletRecord, "balanceMicros" | "lastAt">,
+): Put {
+  const record: ReferenceRecord = {
+    entity: "reference",
+    reference,
+    organizationId,
+    type,
+    amountMicros,
+    balanceMicros,
+    createdAt: lastAt,
+  };
+  return { put: { ...keyOf(reference), ...record }, condition: "attribute_not_exists(pk)" };
+}
+
+/**
+ * What came of the same movement before; undefined when its reference was never used.
+ * @throws ReferenceTakenError when the reference belongs to a movement of another organization, type or amount
+ */
+export async function findMovement(
+  movement: Movement,
+): Promise<Pick<WalletRecord, "balanceMicros"> | undefined> {
+  const found = await findItem(ReferenceRecord, keyOf(movement.reference), { consistent: true });
+  if (found === undefined) return undefined;
+  const isSame = (["organizationId", "type", "amountMicros"] as const).every(
+    (field) => found[field] === movement[field],
+  );
+  if (!isSame) throw new ReferenceTakenError(found);
+  return { balanceMicros: found.balanceMicros };
+}
+
+/** Hashed, because a reference may be longer than a key. */
+function keyOf(reference: string): ReturnType<typeof keys.reference> {
+  return keys.reference(createHash("sha256").update(reference).digest("hex"));
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { ReferenceTakenError } from "../../shared/wallet/reference.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/*
+ * A reference stands for one movement of money, for ever and over all organizations.
+ */
+
+let payment: Adjustment;
+
+beforeEach(async () => {
+  const organizationId = await openWallet(0);
+  const reference = `invoice ${randomUUID()}`;
+  payment = { organizationId, type: "payment", amountMicros: 5_000_000, reason: "invoice 1", reference };
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+async function expectOneMovement(): Promise<void> {
+  expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
+  expect(await auditWallet(payment.organizationId)).toMatchObject({ entries: 1, findings: [] });
+}
+
+it("the same movement again changes nothing and gets the first result, whatever has happened since", async () => {
+  expect(await adjustWallet(payment)).toEqual({ balanceMicros: 5_000_000, wasDoneBefore: false });
+  await postToWallet({ organizationId: payment.organizationId, type: "top_up", amountMicros: 1 });
+  const again = { balanceMicros: 5_000_000, wasDoneBefore: true };
+  expect(await adjustWallet({ ...payment, reason: "other words" })).toEqual(again);
+  for (const days of [2, 10_000]) {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + days * 86_400_000 });
+    expect(await adjustWallet(payment)).toEqual(again);
+  }
+  expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_001, seq: 2 });
+});
+
+it.each<[string, (other: string) => Partial<Adjustment>]>([
+  ["another organization", (organizationId) => ({ organizationId })],
+  ["another amount", () => ({ amountMicros: 5_000_001 })],
+  ["the opposite amount", () => ({ amountMicros: -5_000_000 })],
+  ["another type", () => ({ type: "credit" })],
+])(
+  "a movement of %s with the same reference is refused, and the refusal names the first",
+  async (_, change) => {
+    const other = await openWallet(7);
+    await adjustWallet(payment);
+    const refused = adjustWallet({ ...payment, ...change(other) });
+    await expect(refused).rejects.toThrow(ReferenceTakenError);
+    await expect(refused).rejects.toThrow(
+      `The reference ${payment.reference} belongs to another movement: payment of 5.000000 USD for ${payment.organizationId} at `,
+    );
+    await expectOneMovement();
+    expect((await readWallet(other)).balanceMicros).toBe(7);
+  },
+);
+
+it("a movement that the wallet does not cover leaves its reference free", async () => {
+  const debit = { ...payment, type: "correction", amountMicros: -1 } as const;
+  await expect(adjustWallet(debit)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+  expect(await adjustWallet(payment)).toMatchObject({ wasDoneBefore: false });
+});
+
+it("of those who book one reference at the same time, one does", async () => {
+  const same = await Promise.all(Array.from({ length: 5 }, async () => adjustWallet(payment)));
+  expect(same.filter(({ wasDoneBefore }) => !wasDoneBefore)).toHaveLength(1);
+  await expectOneMovement();
+});
+
+it("of customers who get one reference at the same time, one gets the money", async () => {
+  const organizationIds = await Promise.all(Array.from({ length: 5 }, async () => openWallet(0)));
+  const results = await Promise.allSettled(
+    organizationIds.map(async (organizationId) => adjustWallet({ ...payment, organizationId })),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  const balances = await Promise.all(
+    organizationIds.map(async (organizationId) => (await readWallet(organizationId)).balanceMicros),
+  );
+  expect(balances.toSorted((one, other) => one - other)).toEqual([0, 0, 0, 0, 5_000_000]);
+});
+
+/** What goes wrong with a request. */
+type Fault = (carryOut: () => Promise<unknown>) => Promise<unknown>;
+
+/** Lets one request of those to come go wrong, by its number from 1. */
+function breaking(
+  number: number,
+  fault: Fault,
+): { readonly happened: () => boolean; readonly mend: () => void } {
+  const { prototype } = DynamoDBDocumentClient;
+  let count = 0;
+  const send = new Proxy(Reflect.get(prototype, "send"), {
+    apply: async (target, client, args) => {
+      const carryOut = async (): Promise<unknown> => Reflect.apply(target, client, args);
+      count += 1;
+      return count === number ? fault(carryOut) : carryOut();
+    },
+  });
+  Reflect.set(prototype, "send", send);
+  // The method itself is inherited.
+  return {
+    happened: () => count >= number,
+    mend: () => Reflect.deleteProperty(prototype, "send"),
+  };
+}
+
+describe("each request of a movement in turn", () => {
+  it.each<[string, Fault]>([
+    [
+      "is lost",
+      async () => {
+        throw new Error("the request was lost");
+      },
+    ],
+    [
+      "is carried out and its answer is lost",
+      async (carryOut) => {
+        await carryOut();
+        throw new Error("the answer was lost");
+      },
+    ],
+  ])("%s, and the movement is made once when it is repeated", async (_, fault) => {
+    vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    let faults = 0;
+    for (let number = 1; ; number += 1) {
+      const organizationId = await openWallet(0);
+      const movement = { ...payment, organizationId, reference: randomUUID() };
+      const { happened, mend } = breaking(number, fault);
+      const first = await adjustWallet(movement).catch(() => undefined);
+      mend();
+      const isOver = !happened();
+      expect(await adjustWallet(movement)).toMatchObject({
+        balanceMicros: 5_000_000,
+        ...(first === undefined ? {} : { wasDoneBefore: true }),
+      });
+      expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
+      expect(await auditWallet(organizationId)).toMatchObject({ entries: 1, findings: [] });
+      if (isOver) break;
+      faults += 1;
+    }
+    // The reference, the wallet, the transaction.
+    expect(faults).toBeGreaterThanOrEqual(3);
+  });
+
+  it("a transaction that arrives when the movement has been repeated is refused", async () => {
+    vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    let arrive: () => Promise<unknown> = async () => undefined;
+    const { mend } = breaking(3, async (carryOut) => {
+      arrive = carryOut;
+      throw new Error("the connection broke");
+    });
+    await expect(adjustWallet(payment)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    mend();
+    expect(await adjustWallet(payment)).toMatchObject({ wasDoneBefore: false });
+    await expect(arrive()).rejects.toThrow("ConditionalCheckFailed");
+    await expectOneMovement();
+  });
+});
