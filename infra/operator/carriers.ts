@@ -18,7 +18,7 @@ import {
 } from "../../shared/carriers/manage.ts";
 import { CarrierName, findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { PhoneNumber } from "../../shared/contract/primitives.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/contract/sms.ts";
 import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/segments.ts";
@@ -268,7 +268,7 @@ const test = command({
   asksFirst: true,
   input: z.object({
     name: Name,
-    to: part("--to <number>", "in international digits, without a plus sign", PhoneNumber, {
+    to: part("--to <number>", "in international form", GivenPhoneNumber, {
       isPersonal: true,
     }),
     from: part("--from <sender>", "its sender ID; TEST without it", SenderId.default("TEST")),

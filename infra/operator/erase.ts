@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { PhoneNumber } from "../../shared/contract/primitives.ts";
+import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { eraseOrganization } from "../../shared/erasure/organization.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
@@ -31,11 +31,6 @@ const ofOrganization = command({
   },
 });
 
-const PhoneNumberAsTyped = z
-  .string("is missing")
-  .transform((text) => text.replace(/^\+/, ""))
-  .pipe(PhoneNumber);
-
 const ofNumber = command({
   name: "numbers erase",
   summary: "Take a phone number out of all that there is of it",
@@ -47,7 +42,7 @@ const ofNumber = command({
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "in international form", PhoneNumberAsTyped, { isPersonal: true }),
+    number: part("<number>", "in international form", KnownPhoneNumber, { isPersonal: true }),
     organizations: part(
       "[organisation...]",
       "ids, or emails of users; without any, all that have a wallet",

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { routeFor } from "../../shared/carriers/carriers.ts";
 import { checkRoute, deleteRoute, routeText, setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierName, readCarriers, type RouteRecord } from "../../shared/carriers/record.ts";
-import { PhoneNumber } from "../../shared/contract/primitives.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
 import { command, part, RequiredText } from "./command.ts";
 import type { Column } from "./output.ts";
@@ -39,7 +39,7 @@ const list = command({
   summary: "List the routes, or those of a type, or show the one that a message would take",
   examples: ["--stage prod", "--to 447700900123 --type otp"],
   input: z.object({
-    to: part("--to <number>", "the number of a message", PhoneNumber.optional(), { isPersonal: true }),
+    to: part("--to <number>", "the number of a message", GivenPhoneNumber.optional(), { isPersonal: true }),
     type: Type,
   }),
   run: async ({ to, type }, { output }) => {

@@ -4,6 +4,7 @@ import path from "node:path";
 import * as z from "zod";
 
 import { Country } from "../../shared/contract/countries.ts";
+import { numberTypes } from "../../shared/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
@@ -44,6 +45,12 @@ const Policies = z.strictObject({
   countries: z.union([z.literal("any"), z.array(Country.or(z.literal("XK"))).min(1)], {
     error: 'must be "any" or a list of ISO 3166-1 codes in capital letters, such as ["GB"]',
   }),
+  /** Of what types the numbers are that messages go to. A range that nobody has been given is of none. */
+  numberTypes: z
+    .union([z.literal("any"), z.array(z.enum(numberTypes)).min(1)], {
+      error: `must be "any" or a list of some of ${numberTypes.join(", ")}`,
+    })
+    .default(["mobile"]),
   /** What new passwords must be, apart from long enough. */
   passwords: z.enum(["any", "uncommon"]).default("uncommon"),
   redactOneTimeCodes: z.boolean().default(false),

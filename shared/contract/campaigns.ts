@@ -122,8 +122,7 @@ const CampaignProgress = z
         }),
         unknown: z.int().meta({ description: "Of `contactIds`: there is no such contact." }),
         destinationNotAllowed: z.int().optional().meta({
-          description:
-            "Their numbers are not of a country that is sent to from here. Absent where there are none.",
+          description: "No messages are sent to numbers like theirs from here. Absent where there are none.",
         }),
         destinationNotPriced: z.int().optional().meta({
           description: "There is no price for numbers like theirs. Absent where there are none.",

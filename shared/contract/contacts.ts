@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-import { idSchema, PhoneNumber, text, Timestamp } from "./primitives.ts";
+import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
+import { idSchema, text, Timestamp } from "./primitives.ts";
 
 const Name = text(100);
 
@@ -44,7 +45,7 @@ const OptedOut = z.boolean().meta({
 
 export const CreateContactRequest = z
   .object({
-    phoneNumber: PhoneNumber,
+    phoneNumber: GivenPhoneNumber,
     firstName: Name.optional(),
     lastName: Name.optional(),
     tags: Tags.default([]),
@@ -66,7 +67,7 @@ export type CreateContactRequest = z.infer<typeof CreateContactRequest>;
 
 export const UpdateContactRequest = z
   .object({
-    phoneNumber: PhoneNumber.optional(),
+    phoneNumber: GivenPhoneNumber.optional(),
     firstName: Name.nullable().optional(),
     lastName: Name.nullable().optional(),
     tags: Tags.nullable().optional(),

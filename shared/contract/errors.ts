@@ -108,7 +108,7 @@ export const errorCatalogue = {
   DESTINATION_NOT_ALLOWED: {
     status: 403,
     message: "No messages are sent to numbers like this one from here.",
-    remedy: "Ask the operator of the gateway which countries it sends to.",
+    remedy: "Ask the operator of the gateway which countries and types of numbers it sends to.",
   },
   DESTINATION_NOT_PRICED: {
     status: 403,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-import { PhoneNumber, Timestamp } from "./primitives.ts";
+import { GivenPhoneNumber, KnownPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
+import { Timestamp } from "./primitives.ts";
 
 export const OptOutSource = z.enum(["api", "contact", "reply"]).meta({
   id: "OptOutSource",
@@ -11,11 +12,13 @@ export const OptOutSource = z.enum(["api", "contact", "reply"]).meta({
 export type OptOutSource = z.infer<typeof OptOutSource>;
 
 export const CreateOptOutRequest = z
-  .object({ phoneNumber: PhoneNumber })
+  .object({ phoneNumber: GivenPhoneNumber })
   .meta({ id: "CreateOptOutRequest", examples: [{ phoneNumber: "15005550013" }] });
 export type CreateOptOutRequest = z.infer<typeof CreateOptOutRequest>;
 
-export const OptOutParams = z.object({ phoneNumber: PhoneNumber.meta({ examples: ["15005550013"] }) });
+export const OptOutParams = z.object({
+  phoneNumber: KnownPhoneNumber.meta({ examples: ["15005550013"] }),
+});
 
 export const OptOut = z
   .object({

@@ -9,7 +9,9 @@ const CountryOfPrice = Country.or(z.literal("XK"));
 export const PricesQuery = PageQuery.safeExtend({
   prefix: z
     .string()
-    .regex(/^\d{1,15}$/, "must be 1 to 15 digits")
+    .regex(/^[+ ]?\d{1,15}$/, "must be 1 to 15 digits")
+    // A plus sign that was not encoded arrives as a space.
+    .overwrite((prefix) => prefix.replace(/^[+ ]/, ""))
     .optional()
     .meta({
       description: "A number, or what numbers begin with: the prices that count for them, and no others.",

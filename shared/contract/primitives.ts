@@ -42,15 +42,6 @@ export const IdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters without spaces");
 
-/** An MSISDN in international digits, country code first, no plus sign (E.164 allows 15 digits). */
-export const PhoneNumber = z
-  .string()
-  .regex(
-    /^[1-9]\d{6,14}$/,
-    "must be 7 to 15 digits in international form, country code first, without a plus sign",
-  )
-  .meta({ description: "MSISDN in international digits: country code first, no plus sign." });
-
 /**
  * A string of at most `maxLength` Unicode code points. JSON Schema counts `maxLength` in code points and zod
  * counts UTF-16 units, so the published limit and the enforced one agree only when we count ourselves.

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-import { Currency, idSchema, PageQuery, PhoneNumber, text, Timestamp } from "./primitives.ts";
+import { GivenPhoneNumber, PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
+import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
 export const MessageType = z.enum(["otp", "transactional", "marketing"]);
 export type MessageType = z.infer<typeof MessageType>;
@@ -34,7 +35,7 @@ export const ExpiresInSeconds = z
 
 export const SendSmsRequest = z
   .object({
-    to: PhoneNumber,
+    to: GivenPhoneNumber,
     message: text(1_600).min(1, "must not be empty").meta({ description: "Up to 1,600 characters." }),
     senderId: SenderId.optional().meta({
       description:
@@ -201,7 +202,7 @@ export const MessagesQuery = PageQuery.safeExtend({
       "Only messages in this state. With a filter, each call looks at the next 1,000 messages: `total` counts those of " +
       "them that fit, and a page may be short, or empty, although `nextCursor` says that more follow.",
   }),
-  to: PhoneNumber.optional().meta({ description: "Only messages to this number." }),
+  to: PhoneNumberInQuery.optional().meta({ description: "Only messages to this number." }),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 

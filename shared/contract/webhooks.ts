@@ -1,7 +1,8 @@
 import * as z from "zod";
 
 import { InboundMessage } from "./inbound.ts";
-import { Currency, idSchema, PageQuery, PhoneNumber, Timestamp } from "./primitives.ts";
+import { PhoneNumber } from "./phone-numbers.ts";
+import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 
 export const EventName = z.enum([

@@ -1,4 +1,4 @@
-import { PhoneNumber } from "../contract/primitives.ts";
+import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
 import { addresseesOf, findNumber } from "../numbers/record.ts";
 import { liftOptOut, optOut } from "../opt-outs/opt-outs.ts";

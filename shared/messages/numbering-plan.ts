@@ -1,292 +1,107 @@
+import { callingCodeOf, type NumberType } from "../contract/phone-numbers.ts";
+import numberingPlan from "./numbering-plan.json" with { type: "json" };
+
 /**
- * What numbers of each country begin with, by its ISO 3166-1 code, and XK for Kosovo: country codes as ITU-T E.164 assigns
- * them, area codes where countries share one, and in the United Kingdom without personal (70), pager (76) and premium (9)
- * numbers. The longest match counts. What is not here is no country's: satellites (870, 881), networks of no country (882,
- * 883, 878), shared and premium services (800, 808, 979, 1 900), and codes that nobody has been given.
- *
- * A few countries have numbers that cannot be told from another's and stand with it: BL and MF with GP, GS with FK, PN with
- * NZ. 1 500 555 is what the sandbox carrier decides by, and nobody's.
+ * By country calling code: its countries, then the ranges of its numbers, as libphonenumber has them. Countries are ISO
+ * 3166-1 codes and XK for Kosovo, the main one first, and `:` before what the numbers of one begin with where that alone tells
+ * it from the others. A range is the letters of its types, the pattern of the numbers after the calling code, and the
+ * countries that have it where there are several. `npm run numbering-plan` compiles the table.
  */
-export const prefixesOfCountries: Readonly<Record<string, string>> = {
-  AD: "376",
-  AE: "971",
-  AF: "93",
-  AG: "1268",
-  AI: "1264",
-  AL: "355",
-  AM: "374",
-  AO: "244",
-  AQ: "6721",
-  AR: "54",
-  AS: "1684",
-  AT: "43",
-  AU: "61",
-  AW: "297",
-  AX: "35818",
-  AZ: "994",
-  BA: "387",
-  BB: "1246",
-  BD: "880",
-  BE: "32",
-  BF: "226",
-  BG: "359",
-  BH: "973",
-  BI: "257",
-  BJ: "229",
-  BM: "1441",
-  BN: "673",
-  BO: "591",
-  BQ: "5993 5994 5997",
-  BR: "55",
-  BS: "1242",
-  BT: "975",
-  BW: "267",
-  BY: "375",
-  BZ: "501",
-  CA:
-    "1204 1226 1236 1249 1250 1257 1263 1273 1289 1306 1343 1354 1365 1367 1368 1382 1403 1416 1418 1428 " +
-    "1431 1437 1438 1450 1468 1474 1506 1514 1519 1548 1579 1581 1584 1587 1604 1613 1639 1647 1672 1683 " +
-    "1705 1709 1742 1753 1778 1780 1782 1807 1819 1825 1867 1873 1879 1902 1905 1942",
-  CC: "6189162",
-  CD: "243",
-  CF: "236",
-  CG: "242",
-  CH: "41",
-  CI: "225",
-  CK: "682",
-  CL: "56",
-  CM: "237",
-  CN: "86",
-  CO: "57",
-  CR: "506",
-  CU: "53",
-  CV: "238",
-  CW: "5996 5999",
-  CX: "6189164",
-  CY: "357",
-  CZ: "420",
-  DE: "49",
-  DJ: "253",
-  DK: "45",
-  DM: "1767",
-  DO: "1809 1829 1849",
-  DZ: "213",
-  EC: "593",
-  EE: "372",
-  EG: "20",
-  EH: "2125288 2125289",
-  ER: "291",
-  ES: "34",
-  ET: "251",
-  FI: "358",
-  FJ: "679",
-  FK: "500",
-  FM: "691",
-  FO: "298",
-  FR: "33",
-  GA: "241",
-  GB: "441 442 443 4471 4472 4473 4474 4475 4477 4478 4479",
-  GD: "1473",
-  GE: "995",
-  GF: "594",
-  GG: "441481 447781 447839 4479111 4479117",
-  GH: "233",
-  GI: "350",
-  GL: "299",
-  GM: "220",
-  GN: "224",
-  GP: "590",
-  GQ: "240",
-  GR: "30",
-  GT: "502",
-  GU: "1671",
-  GW: "245",
-  GY: "592",
-  HK: "852",
-  HN: "504",
-  HR: "385",
-  HT: "509",
-  HU: "36",
-  ID: "62",
-  IE: "353",
-  IL: "972",
-  IM: "441624 4474576 447524 447624 447924",
-  IN: "91",
-  IO: "246",
-  IQ: "964",
-  IR: "98",
-  IS: "354",
-  IT: "39",
-  JE: "441534 447509 4477003 4477007 4477008 447797 447829 447937",
-  JM: "1658 1876",
-  JO: "962",
-  JP: "81",
-  KE: "254",
-  KG: "996",
-  KH: "855",
-  KI: "686",
-  KM: "269",
-  KN: "1869",
-  KP: "850",
-  KR: "82",
-  KW: "965",
-  KY: "1345",
-  KZ: "76 77",
-  LA: "856",
-  LB: "961",
-  LC: "1758",
-  LI: "423",
-  LK: "94",
-  LR: "231",
-  LS: "266",
-  LT: "370",
-  LU: "352",
-  LV: "371",
-  LY: "218",
-  MA: "212",
-  MC: "377",
-  MD: "373",
-  ME: "382",
-  MG: "261",
-  MH: "692",
-  MK: "389",
-  ML: "223",
-  MM: "95",
-  MN: "976",
-  MO: "853",
-  MP: "1670",
-  MQ: "596",
-  MR: "222",
-  MS: "1664",
-  MT: "356",
-  MU: "230",
-  MV: "960",
-  MW: "265",
-  MX: "52",
-  MY: "60",
-  MZ: "258",
-  NA: "264",
-  NC: "687",
-  NE: "227",
-  NF: "6723",
-  NG: "234",
-  NI: "505",
-  NL: "31",
-  NO: "47",
-  NP: "977",
-  NR: "674",
-  NU: "683",
-  NZ: "64",
-  OM: "968",
-  PA: "507",
-  PE: "51",
-  PF: "689",
-  PG: "675",
-  PH: "63",
-  PK: "92",
-  PL: "48",
-  PM: "508",
-  PR: "1787 1939",
-  PS: "970",
-  PT: "351",
-  PW: "680",
-  PY: "595",
-  QA: "974",
-  RE: "262",
-  RO: "40",
-  RS: "381",
-  RU: "73 74 78 79",
-  RW: "250",
-  SA: "966",
-  SB: "677",
-  SC: "248",
-  SD: "249",
-  SE: "46",
-  SG: "65",
-  SH: "247 290",
-  SI: "386",
-  SJ: "4779",
-  SK: "421",
-  SL: "232",
-  SM: "378",
-  SN: "221",
-  SO: "252",
-  SR: "597",
-  SS: "211",
-  ST: "239",
-  SV: "503",
-  SX: "1721",
-  SY: "963",
-  SZ: "268",
-  TC: "1649",
-  TD: "235",
-  TG: "228",
-  TH: "66",
-  TJ: "992",
-  TK: "690",
-  TL: "670",
-  TM: "993",
-  TN: "216",
-  TO: "676",
-  TR: "90",
-  TT: "1868",
-  TV: "688",
-  TW: "886",
-  TZ: "255",
-  UA: "380",
-  UG: "256",
-  US:
-    "1201 1202 1203 1205 1206 1207 1208 1209 1210 1212 1213 1214 1215 1216 1217 1218 1219 1220 1223 1224 " +
-    "1225 1227 1228 1229 1231 1234 1235 1239 1240 1248 1251 1252 1253 1254 1256 1260 1262 1267 1269 1270 " +
-    "1272 1274 1276 1279 1281 1283 1301 1302 1303 1304 1305 1307 1308 1309 1310 1312 1313 1314 1315 1316 " +
-    "1317 1318 1319 1320 1321 1323 1324 1325 1326 1327 1329 1330 1331 1332 1334 1336 1337 1339 1341 1346 " +
-    "1347 1350 1351 1352 1353 1360 1361 1363 1364 1369 1380 1385 1386 1401 1402 1404 1405 1406 1407 1408 " +
-    "1409 1410 1412 1413 1414 1415 1417 1419 1423 1424 1425 1430 1432 1434 1435 1440 1442 1443 1445 1447 " +
-    "1448 1458 1463 1464 1469 1470 1472 1475 1478 1479 1480 1484 1501 1502 1503 1504 1505 1507 1508 1509 " +
-    "1510 1512 1513 1515 1516 1517 1518 1520 1530 1531 1534 1539 1540 1541 1551 1557 1559 1561 1562 1563 " +
-    "1564 1567 1570 1571 1572 1573 1574 1575 1580 1582 1585 1586 1601 1602 1603 1605 1606 1607 1608 1609 " +
-    "1610 1612 1614 1615 1616 1617 1618 1619 1620 1623 1626 1628 1629 1630 1631 1636 1640 1641 1645 1646 " +
-    "1650 1651 1656 1657 1659 1660 1661 1662 1667 1669 1678 1680 1681 1682 1686 1689 1701 1702 1703 1704 " +
-    "1706 1707 1708 1712 1713 1714 1715 1716 1717 1718 1719 1720 1724 1725 1726 1727 1728 1730 1731 1732 " +
-    "1734 1737 1738 1740 1743 1747 1748 1754 1757 1760 1762 1763 1765 1769 1770 1771 1772 1773 1774 1775 " +
-    "1779 1781 1785 1786 1801 1802 1803 1804 1805 1806 1808 1810 1812 1813 1814 1815 1816 1817 1818 1820 " +
-    "1821 1826 1828 1830 1831 1832 1835 1838 1839 1840 1843 1845 1847 1848 1850 1854 1856 1857 1858 1859 " +
-    "1860 1862 1863 1864 1865 1870 1872 1878 1901 1903 1904 1906 1907 1908 1909 1910 1912 1913 1914 1915 " +
-    "1916 1917 1918 1919 1920 1925 1928 1929 1930 1931 1934 1936 1937 1938 1940 1941 1943 1945 1947 1948 " +
-    "1949 1951 1952 1954 1956 1959 1970 1971 1972 1973 1975 1978 1979 1980 1983 1984 1985 1986 1989 " +
-    "1500555",
-  UY: "598",
-  UZ: "998",
-  VA: "3906698",
-  VC: "1784",
-  VE: "58",
-  VG: "1284",
-  VI: "1340",
-  VN: "84",
-  VU: "678",
-  WF: "681",
-  WS: "685",
-  XK: "383",
-  YE: "967",
-  YT: "2622689 262269 262639 26270935 26270936 26270937",
-  ZA: "27",
-  ZM: "260",
-  ZW: "263",
-};
+const ranges: Readonly<Record<string, readonly string[] | undefined>> = numberingPlan;
 
-const countryByPrefix = new Map(
-  Object.entries(prefixesOfCountries).flatMap(([country, prefixes]) =>
-    prefixes.split(" ").map((prefix) => [prefix, country] as const),
-  ),
-);
+/** The types of numbers, by their letters in the table. */
+const typesByLetter = {
+  f: "fixed",
+  m: "mobile",
+  t: "toll-free",
+  p: "premium",
+  n: "personal",
+  a: "voicemail",
+  u: "company",
+  g: "pager",
+  v: "voip",
+  c: "shared-cost",
+  s: "satellite",
+} as const satisfies Record<string, NumberType>;
 
-const longestPrefix = Math.max(...[...countryByPrefix.keys()].map(({ length }) => length));
+interface Country {
+  readonly name: string;
+  readonly begin: RegExp | undefined;
+}
+
+interface Range {
+  readonly types: readonly NumberType[];
+  readonly pattern: RegExp;
+  /** Undefined for all countries of the code. */
+  readonly countries: readonly string[] | undefined;
+}
+
+interface CallingCode {
+  readonly countries: readonly Country[];
+  readonly ranges: readonly Range[];
+}
+
+/** What was parsed so far. A function sends to few countries, so most of the table stays text. */
+const parsed = new Map<string, CallingCode>();
 
 /** The country that a number in international digits belongs to; undefined where it is no country's. */
 export function countryOfNumber(number: string): string | undefined {
-  for (let length = longestPrefix; length > 0; length -= 1) {
-    const country = countryByPrefix.get(number.slice(0, length));
-    if (country !== undefined) return country;
-  }
-  return undefined;
+  const { code, national } = partsOf(number);
+  const [main, ...others] = code.countries;
+  if (others.length === 0) return main?.name;
+  const found = code.countries.find(({ name, begin }) =>
+    begin === undefined
+      ? code.ranges.some((range) => isIn(range, name) && range.pattern.test(national))
+      : begin.test(national),
+  );
+  // Two dozen countries share +1: an area code that none of them has is not the main one's.
+  return (found ?? (number.startsWith("1") ? undefined : main))?.name;
+}
+
+/**
+ * The types that a number in international digits may be of; none where its range is assigned to nobody. `fixed` and `mobile`
+ * come together where numbers do not tell them apart, as in the United States.
+ */
+export function typesOfNumber(number: string): readonly NumberType[] {
+  const { code, national } = partsOf(number);
+  const country = countryOfNumber(number);
+  const types = code.ranges
+    .filter((range) => isIn(range, country) && range.pattern.test(national))
+    .flatMap((range) => range.types);
+  // A special service within a range of phones is no phone.
+  const special = types.filter((type) => type !== "fixed" && type !== "mobile");
+  return special.length > 0 ? special : types;
+}
+
+function isIn({ countries }: Range, country: string | undefined): boolean {
+  return countries === undefined || (country !== undefined && countries.includes(country));
+}
+
+function partsOf(number: string): { code: CallingCode; national: string } {
+  const digits = callingCodeOf(number) ?? "";
+  const code = parsed.get(digits) ?? parse(ranges[digits] ?? []);
+  parsed.set(digits, code);
+  return { code, national: number.slice(digits.length) };
+}
+
+function parse([countries = "", ...lines]: readonly string[]): CallingCode {
+  return {
+    countries: countries
+      .split(" ")
+      .filter((text) => text !== "")
+      .map((text) => {
+        const [name = "", begin] = text.split(":");
+        return { name, begin: begin === undefined ? undefined : new RegExp(`^(${begin})`) };
+      }),
+    ranges: lines.map((line) => {
+      const [letters = "", pattern = "", ...ofCountries] = line.split(" ");
+      return {
+        types: Object.entries(typesByLetter).flatMap(([letter, type]) =>
+          letters.includes(letter) ? [type] : [],
+        ),
+        pattern: new RegExp(`^(${pattern})$`),
+        countries: ofCountries.length === 0 ? undefined : ofCountries,
+      };
+    }),
+  };
 }

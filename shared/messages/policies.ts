@@ -1,11 +1,12 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
+import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { findKyc } from "../kyc/record.ts";
 import { hasOptedOut } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
-import { countryOfNumber } from "./numbering-plan.ts";
+import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 import { trafficClass } from "./traffic-class.ts";
 
@@ -75,13 +76,37 @@ async function isKycApproved(
 
 /** @throws ApiError DESTINATION_NOT_ALLOWED */
 export function checkDestination(to: string): void {
-  if (!isDestinationAllowed(to)) throw new ApiError("DESTINATION_NOT_ALLOWED");
+  const message = refusalOfDestination(to);
+  if (message !== undefined) throw new ApiError("DESTINATION_NOT_ALLOWED", { message });
 }
 
-/** Whether messages may go to a number. One of no country is allowed only where any is. */
+/** Whether messages may go to a number. */
 export function isDestinationAllowed(to: string): boolean {
-  const allowed = config.allowedCountries();
-  return allowed === undefined || allowed.has(countryOfNumber(to) ?? "none");
+  return refusalOfDestination(to) === undefined;
+}
+
+/** The numbers that the sandbox carrier decides by. They are nobody's, so no policy applies to them. */
+const sandboxNumbers = /^1500555000[0-8]$/;
+
+/**
+ * Why messages may not go to a number, in a sentence for the caller. A number of no country is allowed only where any country
+ * is, and one of no known type only where any type is.
+ */
+function refusalOfDestination(to: string): string | undefined {
+  // An older release took numbers of lengths that are impossible, which contacts may still have.
+  if (!isPossibleNumber(to)) return "This cannot be a phone number.";
+  if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
+  const countries = config.allowedCountries();
+  const country = countryOfNumber(to);
+  if (countries !== undefined && !countries.has(country ?? "none")) {
+    return `No messages are sent to numbers of ${country ?? "no country"} from here.`;
+  }
+  const allowed = config.allowedNumberTypes();
+  if (allowed === undefined) return undefined;
+  const types = typesOfNumber(to);
+  if (types.some((type) => allowed.has(type))) return undefined;
+  const found = types.length === 0 ? "is in no assigned range" : `is of the type ${types.join(" or ")}`;
+  return `Messages are sent to numbers of the type ${[...allowed].join(" or ")} only from here; this one ${found}.`;
 }
 
 /** Whether a message is marketing, or of a campaign, to a number that has opted out. Of no other message it is asked. */

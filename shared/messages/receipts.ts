@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { PhoneNumber } from "../contract/primitives.ts";
+import { PhoneNumber } from "../contract/phone-numbers.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
 import { derivedId } from "../platform/ids.ts";

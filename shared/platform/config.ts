@@ -31,6 +31,7 @@ export const environmentNames = {
     kyc: "KYC_POLICY",
     verifiedEmail: "VERIFIED_EMAIL_POLICY",
     countries: "ALLOWED_COUNTRIES",
+    numberTypes: "ALLOWED_NUMBER_TYPES",
     passwords: "PASSWORD_POLICY",
     redactOneTimeCodes: "REDACT_ONE_TIME_CODES",
     apiKeysManageKeys: "API_KEYS_MANAGE_KEYS",
@@ -106,6 +107,11 @@ export const config = {
   allowedCountries: (): ReadonlySet<string> | undefined => {
     const countries = required(environmentNames.policies.countries);
     return countries === "any" ? undefined : new Set(countries.split(" "));
+  },
+  /** The types of numbers that messages may go to; undefined is any, and those of no known type. */
+  allowedNumberTypes: (): ReadonlySet<string> | undefined => {
+    const types = required(environmentNames.policies.numberTypes);
+    return types === "any" ? undefined : new Set(types.split(" "));
   },
   /** What an organisation may spend in a day, as a decimal number; undefined is no cap. */
   dailySpendCap: (): string | undefined => optional(environmentNames.dailySpendCap),

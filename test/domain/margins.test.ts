@@ -72,7 +72,7 @@ function anyMessage(random: Random): Partial<MessageRecord> {
   const segments = oneOf(random, [1, 2, 3]);
   const unitPriceMicros = oneOf(random, [0, 7_900, 46_001, 999_999_999]);
   const fields = {
-    to: oneOf(random, ["447700900123", "15005550000", "38344123456", "8811234567", "[removed]"]),
+    to: oneOf(random, ["447700900123", "15005550000", "38344123456", "881612345678", "[removed]"]),
     segments,
     unitPriceMicros,
     totalMicros: segments * unitPriceMicros,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { readCampaign } from "../../shared/campaigns/record.ts";
@@ -10,7 +11,7 @@ import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem, transact } from "../../shared/platform/table/table.ts";
+import { deleteItem, putItem, transact, updateItem } from "../../shared/platform/table/table.ts";
 import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
@@ -197,6 +198,98 @@ it.each([
   await runCampaign({ organizationId, campaignId });
   const campaign = await readCampaign(organizationId, campaignId);
   expect(campaign).toMatchObject({ status: "failed", errorCode, accepted: 0 });
+});
+
+/** What a stage that sends to mobile numbers of some countries sees no other reason to refuse. */
+const countries = ["AU", "DE", "FR", "GB", "IN", "US"];
+
+it.each([
+  ["a German premium number", "49900123456"],
+  ["a German number for mass calls", "491371234567"],
+  ["a German number of shared cost", "491801234567"],
+  ["a French premium number", "33899123456"],
+  ["a French number of shared cost", "33810123456"],
+  ["an Australian premium number", "611901234567"],
+  ["a premium number without its last digit", "61190123456"],
+  ["an Australian number of shared cost", "611300123456"],
+  ["a free Australian number", "611800123456"],
+  ["an Australian satellite", "61147123456"],
+  ["a free Indian number", "9118001234567"],
+  ["an American exchange that takes money", "12029765000"],
+  ["an American premium number", "19005550100"],
+  ["a fixed line", "442071838750"],
+  ["a number that its regulator gives to nobody", "447700900123"],
+  ["an area code that nobody has been given", "15551234567"],
+])("a stage that sends to mobile numbers sends nothing to %s", async (_name, to) => {
+  for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
+  const refused = acceptMessage(organizationId, { ...message, to });
+  await expect(refused).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
+});
+
+it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
+  "no stage sends to %s, which is no number at all, also where a contact of an older release has it",
+  async (to) => {
+    vi.stubEnv("ALLOWED_COUNTRIES", "any");
+    vi.stubEnv("ALLOWED_NUMBER_TYPES", "any");
+    const refused = acceptMessage(organizationId, { ...message, to });
+    await expect(refused).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
+    const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
+    await updateItem(z.unknown(), {
+      key: keys.contact(organizationId, id),
+      update: "SET phoneNumber = :odd",
+      values: { ":odd": to },
+    });
+    expect((await customer.client.getContact({ params: { id } })).phoneNumber).toBe(to);
+    const campaign = await createCampaign(organizationId, {
+      name: "Spring",
+      message: "hello",
+      audience: { contactIds: [id] },
+      senderId: "ACME",
+      language: "English",
+      messageType: "marketing",
+      scheduledAt: new Date(Date.now() + hourMs).toISOString(),
+    });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
+    await runCampaign({ organizationId, campaignId: campaign.id });
+    expect(await readCampaign(organizationId, campaign.id)).toMatchObject({
+      accepted: 0,
+      skippedDestinationNotAllowed: 1,
+    });
+  },
+);
+
+it.each(["4915112345678", "33612345678", "61412345678", "919812345678", "447400123456", "12125550100"])(
+  "a stage that sends to mobile numbers sends to %s",
+  async (to) => {
+    for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
+    expect(await accepted({ to })).toMatchObject({ organizationId });
+  },
+);
+
+it("the refusal of a number says what is wrong with it", async () => {
+  const refusalOf = async (to: string): Promise<unknown> =>
+    acceptMessage(organizationId, { ...message, to }).catch((error: unknown) => error);
+  expect(await refusalOf("19005550100")).toMatchObject({
+    message:
+      "Messages are sent to numbers of the type mobile only from here; this one is of the type premium.",
+  });
+  expect(await refusalOf("12115550100")).toMatchObject({
+    message: "No messages are sent to numbers of no country from here.",
+  });
+  expect(await refusalOf("447400123456")).toMatchObject({
+    message: "No messages are sent to numbers of GB from here.",
+  });
+});
+
+it("the numbers that the sandbox decides by pass where it is the carrier of the stage, and nowhere else", async () => {
+  for (const [name, value] of Object.entries(strictPolicies("GB"))) vi.stubEnv(name, value);
+  for (const last of "012345678") {
+    expect(await accepted({ to: `1500555000${last}` })).toMatchObject({ organizationId });
+  }
+  const refused = { code: "DESTINATION_NOT_ALLOWED" };
+  await expect(accepted({ to: "15005550009" })).rejects.toMatchObject(refused);
+  vi.stubEnv("CARRIER", "aws");
+  await expect(accepted()).rejects.toMatchObject(refused);
 });
 
 async function forget(field: string): Promise<void> {

@@ -96,11 +96,11 @@ function watchReads(): () => string[] {
 describe("the rate card", () => {
   it("is the sample, with a price for every number, until one is imported", async () => {
     expect(await sell()).toBe(46_000);
-    expect(await sell("9912345678")).toBe(50_000);
+    expect(await sell("992912345678")).toBe(50_000);
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     passMs(minuteMs);
     expect(await sell()).toBe(40_000);
-    expect(await sell("9912345678")).toBe("DESTINATION_NOT_PRICED");
+    expect(await sell("992912345678")).toBe("DESTINATION_NOT_PRICED");
   });
 
   it("sells nothing where prices have to be imported and none are", async () => {

@@ -44,7 +44,7 @@ let customer: Customer;
 let number: string;
 beforeAll(async () => {
   customer = await Customer.register({ balance: 1 });
-  number = `1202${String(Date.now()).slice(-8)}`;
+  number = `1202${String(Date.now()).slice(-7)}`;
   await assignNumber({ number, organizationId: customer.organizationId });
   await putCarrier(kannel, { kind: "kannel", url: "http://127.0.0.1:9/cgi-bin/sendsms" });
   await putCarrier(http, {

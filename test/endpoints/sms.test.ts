@@ -94,8 +94,10 @@ describe("sending", () => {
       { scheduledAt: soon.toISOString().replace("Z", "+00:00") },
       { expiresInSeconds: 60 },
       { expiresInSeconds: 259_200 },
-      { to: "1234567" },
-      { to: "123456789012345" },
+      // The shortest and the longest that a number can be, and one that nobody has been given.
+      { to: "2904567" },
+      { to: "431234567890123" },
+      { to: "15551234567" },
     ]) {
       expect((await customer.trySend(fields)).status, JSON.stringify(fields).slice(0, 80)).toBe(202);
     }
@@ -103,7 +105,7 @@ describe("sending", () => {
 
   it.each([
     ["a missing to", { to: undefined }, "to"],
-    ["to with a plus sign", { to: "+15005550000" }, "to"],
+    ["to with two plus signs", { to: "++15005550000" }, "to"],
     ["to with spaces", { to: "1500 555 0000" }, "to"],
     ["to with a newline at its end", { to: "15005550000\n" }, "to"],
     ["to in Arabic digits", { to: "١٥٠٠٥٥٥٠٠٠٠" }, "to"],
@@ -111,6 +113,9 @@ describe("sending", () => {
     ["to with a leading zero", { to: "015005550000" }, "to"],
     ["to that is too short", { to: "123456" }, "to"],
     ["to that is too long", { to: "1234567890123456" }, "to"],
+    ["to that is too short for its country", { to: "1500555" }, "to"],
+    ["to that is too long for its country", { to: "120255501001234" }, "to"],
+    ["to with a country code that does not exist", { to: "9991234567" }, "to"],
     ["a missing message", { message: undefined }, "message"],
     ["an empty message", { message: "" }, "message"],
     ["a message of 1,601 characters", { message: "x".repeat(1_601) }, "message"],
@@ -244,7 +249,7 @@ describe("messages", () => {
     const { rows, meta } = await customer.client.listSms({ query: { status: "sent", limit: 1 } });
     expect([rows.map(({ id }) => id), meta.total]).toEqual([[sent[0]], 2]);
     expect(await idsOf({ query: { status: "sent", limit: 1, cursor: meta.nextCursor } })).toEqual([sent[1]]);
-    const response = await customer.call("/v1/sms?status=lost&to=%2B15005550000");
+    const response = await customer.call("/v1/sms?status=lost&to=1500555");
     expect(errorOf(response)).toEqual(invalid);
     expect(invalidFields(response).toSorted()).toEqual(["status", "to"]);
   });

@@ -138,7 +138,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
   SENDER_ID_NOT_APPROVED: async () => send({ senderId: "MYBANK" }),
   DESTINATION_NOT_PRICED: async () => send({ to: "4915112345678" }),
-  DESTINATION_NOT_ALLOWED: async () => send({ to: "8811234567" }),
+  DESTINATION_NOT_ALLOWED: async () => send({ to: "881612345678" }),
   RECIPIENT_OPTED_OUT: async () => {
     await customer.client.createContact({ body: { phoneNumber: "15005550000", optedOut: true } });
     return send({ messageType: "marketing" });

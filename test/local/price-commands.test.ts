@@ -211,7 +211,7 @@ it("an organisation's own prices count for its next message, and nobody's else",
 
 it("contacts without a price are passed over by a campaign, and templates and estimates refuse them", async () => {
   const { client } = customer;
-  const to = "8811234567";
+  const to = "881612345678";
   const contacts = ["15005550000", to, "4930123456"].map((phoneNumber) => ({ phoneNumber }));
   await client.importContacts({ body: { contacts } });
   const { id } = await client.createTemplate({ body: { name: "greeting", body: "Hello" } });

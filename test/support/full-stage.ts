@@ -13,6 +13,7 @@ export const fullStage: Stage = {
       kyc: "before-sending",
       verifiedEmail: "before-sending",
       countries: ["GB", "XK"],
+      numberTypes: ["mobile", "voip"],
       passwords: "uncommon",
       redactOneTimeCodes: true,
       apiKeysManageKeys: true,

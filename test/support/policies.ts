@@ -11,6 +11,7 @@ export function strictPolicies(...countries: readonly string[]): Record<string, 
     [policies.kyc]: "before-sending",
     [policies.verifiedEmail]: "before-sending",
     [policies.countries]: countries.join(" "),
+    [policies.numberTypes]: "mobile",
   };
 }
 

@@ -129,7 +129,7 @@ describe("the import of contacts", () => {
       problem: undefined,
     });
     expect(bad).toMatchObject({ line: 3, contact: { phoneNumber: "12" } });
-    expect(bad?.problem).toMatch(/^phoneNumber: must be 7 to 15 digits/);
+    expect(bad?.problem).toMatch(/^phoneNumber: must be the country code and the number in digits/);
   });
 
   it("sends at most 1,000 rows at once, and never more than the API takes", () => {

@@ -1,0 +1,123 @@
+import * as z from "zod";
+
+import numberLengths from "./number-lengths.json" with { type: "json" };
+
+/** The lengths that the rest of a number can have, by country calling code (ITU-T E.164), as libphonenumber has them. */
+const lengthsOfCodes: Readonly<Record<string, readonly number[] | undefined>> = numberLengths;
+
+const maxCodeLength = 3;
+
+/**
+ * The types of numbers, as libphonenumber has them: `company` is its UAN, and `satellite` what it calls mobile without a
+ * country.
+ */
+export const numberTypes = [
+  "fixed",
+  "mobile",
+  "toll-free",
+  "premium",
+  "personal",
+  "voicemail",
+  "company",
+  "pager",
+  "voip",
+  "shared-cost",
+  "satellite",
+] as const;
+export type NumberType = (typeof numberTypes)[number];
+
+/** A phone number as it is stored and returned: international digits without a plus sign. */
+export const PhoneNumber = z
+  .string()
+  .regex(/^[1-9]\d{6,14}$/, "must be 7 to 15 digits in international form")
+  .meta({ description: "MSISDN in international digits: country code first, no plus sign." });
+
+/** What a request may give as a phone number: E.164, with or without its plus sign. */
+const given = /^\+?[1-9]\d{6,14}$/;
+
+/**
+ * A phone number that a request looks something up by. An older release stored numbers of lengths that are impossible, so
+ * only the form counts.
+ */
+export const KnownPhoneNumber = z
+  .string()
+  .regex(given, { error: ({ input }) => problemOfForm(input), abort: true })
+  .overwrite(withoutPlus)
+  .meta({
+    description: "A phone number in international digits: country code first, with or without a plus sign.",
+  });
+
+/**
+ * A phone number that a request gives: of a country calling code that exists, and as long as numbers of it can be. Whether
+ * somebody can have the number is not looked at.
+ */
+export const GivenPhoneNumber = KnownPhoneNumber.refine(isPossibleNumber, {
+  error: ({ input }) => problemOfLength(String(input)),
+}).meta({
+  description:
+    "A phone number in international digits: country code first, with or without a plus sign, and as long as numbers of its " +
+    "country can be. It is stored and returned without the plus sign.",
+});
+
+/** The same in a query string, where a plus sign that was not encoded arrives as a space. */
+export const PhoneNumberInQuery = z
+  .string()
+  .overwrite((text) => text.replace(/^ /, "+"))
+  .regex(given, { error: ({ input }) => problemOfForm(input), abort: true })
+  .overwrite(withoutPlus)
+  .refine(isPossibleNumber, { error: ({ input }) => problemOfLength(String(input)) });
+
+/** The country calling code that international digits begin with; undefined when there is none such. */
+export function callingCodeOf(number: string): string | undefined {
+  for (let length = 1; length <= maxCodeLength; length += 1) {
+    const code = number.slice(0, length);
+    if (lengthsOfCodes[code] !== undefined) return code;
+  }
+  return undefined;
+}
+
+/** Whether international digits begin with a country calling code that exists, and have a length that its numbers can have. */
+export function isPossibleNumber(number: string): boolean {
+  const code = callingCodeOf(number) ?? "";
+  return lengthsOfCodes[code]?.includes(number.length - code.length) === true;
+}
+
+function withoutPlus(text: string): string {
+  return text.replace(/^\+/, "");
+}
+
+function problemOfForm(input: unknown): string {
+  const rule =
+    "must be the country code and the number in digits, with or without a plus sign, such as 447700900123";
+  const meant = typeof input === "string" ? correctedNumber(input) : undefined;
+  return meant === undefined ? rule : `${rule}; did you mean ${meant}?`;
+}
+
+function problemOfLength(number: string): string {
+  const code = callingCodeOf(number);
+  if (code === undefined) return "begins with no country code that exists";
+  const lengths = lengthsOfCodes[code]?.join(", ").replace(/, (\d+)$/, " or $1");
+  const meant = correctedNumber(number);
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `cannot be a phone number: those of country code ${code} have ${lengths} digits after it${hint}`;
+}
+
+/** Longer than a number that somebody typed, with all that stands between its digits. */
+const maxTypedLength = 40;
+
+/**
+ * The number that somebody meant who wrote it with spaces, hyphens, dots, parentheses, 00 in front, or the 0 that callers
+ * inside the country dial first; undefined when that is none either.
+ */
+function correctedNumber(text: string): string | undefined {
+  if (text.length > maxTypedLength) return undefined;
+  const digits = text
+    .normalize("NFKC")
+    .replaceAll(/\(0\)|[\s().\-\u2010-\u2015/]/g, "")
+    .replace(/^(\+|00)/, "");
+  if (!/^[1-9]\d{6,15}$/.test(digits)) return undefined;
+  const code = callingCodeOf(digits) ?? "";
+  return [digits, digits.replace(`${code}0`, code)].find(
+    (number) => number !== text && number.length <= 15 && isPossibleNumber(number),
+  );
+}
