@@ -323,6 +323,7 @@ function environment(backend: Backend, access: Access): Record<string, string> {
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.prices]: stage.prices,
+    [environmentNames.failoverAtLoss]: String(stage.failoverAtLoss),
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),

@@ -84,6 +84,7 @@ export const StageSettings = z.strictObject({
     .optional(),
   carrier: z.enum(["aws", "sandbox"]),
   prices: z.enum(["imported", "sample"]).default("imported"),
+  failoverAtLoss: z.boolean().default(false),
   keepData: z.boolean(),
   policies: Policies,
   topUpEnabled: z.boolean().default(false),

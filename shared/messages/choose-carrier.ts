@@ -5,7 +5,10 @@ import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
 import type { Paces } from "../carriers/pace.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
+import { log } from "../platform/log.ts";
+import { costMicrosOf } from "../prices/cost.ts";
 import type { RateCard } from "../prices/rate-card.ts";
 import type { Slot } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
@@ -58,9 +61,14 @@ export async function chooseCarrier(message: MessageRecord, sender: Sender, slot
   }
   const route = carriers.routeOf(message);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
-  const left = leftOf(route, message);
-  if (left.length === 0) return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
-  return firstWilling(left, message, sender, slot);
+  const { left, tooDear } = leftOf(route, message, sender);
+  if (left.length === 0) {
+    logTooDear(tooDear, message);
+    return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
+  }
+  const choice = await firstWilling(left, message, sender, slot);
+  if (choice.kind === "wait" && choice.slot === undefined) logTooDear(tooDear, message);
+  return choice;
 }
 
 /**
@@ -73,17 +81,43 @@ export async function chooseNext(
   sender: Sender,
   tried: ReadonlySet<string>,
 ): Promise<Choice | undefined> {
-  const left = leftOf(sender.carriers.routeOf(held), held);
-  if (left.length === 0) return undefined;
-  return firstWilling(
-    left.filter(({ name }) => !tried.has(name)),
-    held,
-    sender,
-  );
+  const { left, tooDear } = leftOf(sender.carriers.routeOf(held), held, sender);
+  const untried = left.filter(({ name }) => !tried.has(name));
+  if (untried.length === 0) logTooDear(tooDear, held);
+  return left.length === 0 ? undefined : firstWilling(untried, held, sender);
 }
 
-function leftOf(route: readonly NamedCarrier[], { refusedBy = [] }: MessageRecord): readonly NamedCarrier[] {
-  return route.filter(({ name }) => !refusedBy.includes(name));
+/** The carriers of a route that have not refused a message. */
+interface Left {
+  /** Those that it may go to. */
+  readonly left: readonly NamedCarrier[];
+  /** Those that take more for it than the customer paid. They are passed over as if the route did not name them. */
+  readonly tooDear: readonly NamedCarrier[];
+}
+
+/**
+ * The first carrier of a route is the operator's choice, whatever it costs. A message goes on to another one at no loss,
+ * unless the stage allows it or the cost is not known.
+ */
+function leftOf(route: readonly NamedCarrier[], message: MessageRecord, { rateCard }: Sender): Left {
+  const { refusedBy = [], totalMicros } = message;
+  const at = now();
+  const isTooDear = ({ name }: NamedCarrier): boolean =>
+    name !== route[0]?.name &&
+    (costMicrosOf(rateCard, message, { carrier: name, at }) ?? 0) > totalMicros &&
+    !config.mayFailOverAtLoss();
+  const { left = [], tooDear = [] } = Object.groupBy(
+    route.filter(({ name }) => !refusedBy.includes(name)),
+    (named) => (isTooDear(named) ? "tooDear" : "left"),
+  );
+  return { left, tooDear };
+}
+
+/** Tells why a message that waits or fails did not go to the other carriers of its route. */
+function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: MessageRecord): void {
+  for (const { name } of tooDear) {
+    log.warn("carrier.too_dear", { organizationId, messageId: id, carrier: name });
+  }
 }
 
 async function firstWilling(

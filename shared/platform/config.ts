@@ -12,6 +12,7 @@ export const environmentNames = {
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
   prices: "PRICES",
+  failoverAtLoss: "FAILOVER_AT_LOSS",
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   apiUrl: "API_URL",
@@ -78,6 +79,8 @@ export const config = {
   carrier: (): string => required(environmentNames.carrier),
   /** Whether messages are sold by the sample prices until others are imported. */
   hasSamplePrices: (): boolean => required(environmentNames.prices) === "sample",
+  /** Whether a message may go on to a carrier that takes more for it than the customer paid. */
+  mayFailOverAtLoss: (): boolean => required(environmentNames.failoverAtLoss) === "true",
   /** Whether requests come through CloudFront, and no other way. */
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
@@ -7,6 +7,7 @@ import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -87,6 +88,84 @@ it.each([
     expect(await balanceAfterRefunds(job)).toBe(1_000_000 - 7_900);
   },
 );
+
+describe("a carrier that takes more than the customer paid", () => {
+  beforeEach(() => void vi.spyOn(process.stdout, "write").mockReturnValue(true));
+  afterEach(() => vi.unstubAllEnvs());
+
+  /** What the three carriers take for a message that costs the customer 7,900. */
+  function costs(alpha: number, beta: number, gamma?: number) {
+    const costMicros = { alpha, beta, ...(gamma === undefined ? {} : { gamma }) };
+    return { rateCard: new RateCard(documentOf([{ prefix: "1", priceMicros: 1, costMicros }])) };
+  }
+
+  const logged = (): string => vi.mocked(process.stdout.write).mock.calls.join("");
+
+  it.each([
+    ["refused", unroutable],
+    ["put off", putOff],
+    ["was not reached with", turnAway],
+  ])("is passed over for what the first %s", async (_, first) => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(first);
+    await handToCarrier(job, inOrder(route, costs(1, 7_901, 7_900)));
+    expect(asked()).toEqual([1, 0, 1]);
+    expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "gamma", costMicros: 7_900 });
+    expect(logged()).not.toContain("carrier.too_dear");
+  });
+
+  it("is asked where its cost is not known, and where it is the first of its route", async () => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(unroutable, unroutable);
+    await handToCarrier(job, inOrder(route, costs(9_000, 7_900)));
+    expect(asked()).toEqual([1, 1, 1]);
+  });
+
+  it("is no carrier of a route whose others have refused: the message fails as they say, and is refunded", async () => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(unroutable);
+    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    expect(asked()).toEqual([1, 0, 0]);
+    expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
+    expect(await balanceAfterRefunds(job)).toBe(1_000_000);
+    expect(logged()).toMatch(/"event":"carrier.too_dear".*"carrier":"beta"[^]*"carrier":"gamma"/);
+  });
+
+  it("lets what the others put off wait, which goes on when the cost has come down", async () => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(putOff);
+    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    expect([asked(), await statusOf(job)]).toEqual([[1, 0, 0], "queued"]);
+    await handToCarrier(job, inOrder(route, costs(1, 7_900, 9_000)));
+    expect([asked(), await statusOf(job)]).toEqual([[2, 1, 0], "sent"]);
+  });
+
+  it("lets messages wait where the first one is disabled", async () => {
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(accept);
+    const disabled = route.map((each) => ({ ...each, isDisabled: each.name === "alpha" }));
+    await handToCarrier(job, inOrder(disabled, costs(1, 7_901, 9_000)));
+    expect([asked(), await statusOf(job)]).toEqual([[0, 0, 0], "queued"]);
+    expect(logged()).toContain('"event":"carrier.too_dear"');
+  });
+
+  it("is asked on a stage that allows it", async () => {
+    vi.stubEnv(environmentNames.failoverAtLoss, "true");
+    const job = await acceptedMessage();
+    const { route, asked } = threeCarriers(unroutable);
+    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta", costMicros: 7_901 });
+  });
+
+  it("is measured by what all segments of a message cost", async () => {
+    const job = await acceptedMessage({ message: "x".repeat(200) });
+    const { route, asked } = threeCarriers(unroutable);
+    await handToCarrier(job, inOrder(route, costs(1, 7_900, 1)));
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 15_800 });
+  });
+});
 
 it("what nobody knows of the first carrier goes to no other, ends as unknown, and is refunded once", async () => {
   const job = await acceptedMessage();

@@ -7,6 +7,7 @@ export const fullStage: Stage = {
     account: "123456789012",
     region: "eu-west-1",
     carrier: "aws",
+    failoverAtLoss: true,
     keepData: true,
     policies: {
       senderIds: "approved",

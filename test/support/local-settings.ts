@@ -14,6 +14,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.webhookTargets]: "any",
   [environmentNames.carrier]: "sandbox",
   [environmentNames.prices]: "sample",
+  [environmentNames.failoverAtLoss]: "false",
   [environmentNames.behindFirewall]: "false",
   [environmentNames.oneTimeCodeValiditySeconds]: "600",
   [environmentNames.policies.senderIds]: "any",
