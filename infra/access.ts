@@ -165,7 +165,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   logout: { table: { USER: ["UpdateItem"] } },
   logoutEverywhere: { table: { USER: ["UpdateItem"] } },
-  requestEmailVerification: { table: { USER: ["GetItem"], LIMIT: ["UpdateItem"] }, queues: ["emails"] },
+  requestEmailVerification: {
+    table: { USER: ["GetItem"], EMAIL_SUPPRESSION: ["GetItem"], LIMIT: ["UpdateItem"] },
+    queues: ["emails"],
+  },
   verifyEmail: {
     table: { USER: ["GetItem"], EMAIL_TOKEN: ["GetItem"] },
     transactions: [

@@ -142,6 +142,7 @@ export const workers = {
         INVITATION: ["GetItem"],
         ORG: ["GetItem"],
         EMAIL_TOKEN: ["PutItem"],
+        EMAIL_SUPPRESSION: ["GetItem", "UpdateItem"],
         SENT_EMAIL: ["UpdateItem"],
       },
       email: true,
@@ -150,7 +151,9 @@ export const workers = {
       emails: {
         maxConcurrency: 2,
         maxAgeMinutes: 20,
-        alarm: "Emails were not sent: customers wait for links to verify theirs, or to get in again.",
+        alarm:
+          "Emails were not sent: customers wait for links to verify theirs, or to get in again. Or it is not noted which " +
+          "addresses take none.",
       },
     },
   },

@@ -1,5 +1,10 @@
+import * as z from "zod";
+
 import { sendEmail } from "../../shared/accounts/send-email.ts";
 import { EmailJob } from "../../shared/emails/email-job.ts";
+import { EmailFeedback, recordFeedback } from "../../shared/emails/feedback.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
-export const handler = worker(EmailJob, sendEmail);
+export const handler = worker(z.union([EmailJob, EmailFeedback]), async (queued) =>
+  queued.kind === "feedback" ? recordFeedback(queued) : sendEmail(queued),
+);

@@ -170,11 +170,19 @@ export class GatewayFunction extends Construct {
   }
 
   /** Lets the function send emails, from this one address of an identity that may have others. */
-  #allowEmails({ from, identity = domainOf(from) }: NonNullable<Stage["email"]>): void {
-    const resource = { service: "ses", resource: "identity", resourceName: identity };
-    this.allow(["ses:SendEmail"], Stack.of(this).formatArn(resource), {
-      StringEquals: { "ses:FromAddress": from },
-    });
+  #allowEmails({ from, identity = domainOf(from), configurationSet }: NonNullable<Stage["email"]>): void {
+    const resources = [
+      { service: "ses", resource: "identity", resourceName: identity },
+      // SES asks for both, also where the identity has the configuration set as its default.
+      ...(configurationSet === undefined
+        ? []
+        : [{ service: "ses", resource: "configuration-set", resourceName: configurationSet }]),
+    ];
+    for (const resource of resources) {
+      this.allow(["ses:SendEmail"], Stack.of(this).formatArn(resource), {
+        StringEquals: { "ses:FromAddress": from },
+      });
+    }
   }
 
   /** Lets the function read the secrets of carriers that are kept under one prefix; an operator makes them. */
@@ -303,12 +311,13 @@ function limitVariables({
 /** What a function needs to owe emails, and one to send them. */
 function emailVariables({ stage, apiUrl }: Backend, access: Access): Record<string, string> {
   if (stage.email === undefined) return {};
-  const { from, name } = stage.email;
+  const { from, name, configurationSet } = stage.email;
   if (access.email !== true) return { [environmentNames.emailFrom]: from };
   if (apiUrl === undefined) throw new Error("nobody has said where the links in emails lead");
   return {
     [environmentNames.emailFrom]: from,
     [environmentNames.emailName]: name,
+    ...(configurationSet === undefined ? {} : { [environmentNames.emailConfigurationSet]: configurationSet }),
     [environmentNames.apiUrl]: apiUrl,
   };
 }

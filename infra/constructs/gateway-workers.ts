@@ -13,6 +13,7 @@ import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
 import { alarmPeriod, type Alarms } from "./alarms.ts";
 import { CarrierEvents } from "./carrier-events.ts";
 import { tailOf } from "./commands.ts";
+import { EmailEvents } from "./email-events.ts";
 import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
 import { JobQueue } from "./job-queue.ts";
 import { kebabCase, pascalCase } from "./names.ts";
@@ -47,6 +48,10 @@ export function addQueues(
   const queues = Object.fromEntries(named) as Record<QueueName, JobQueue>;
   if (stage.carrier === "aws") {
     new CarrierEvents(scope, "CarrierEvents", { reports: queues.carrierReports, policy });
+  }
+  const configurationSet = stage.email?.configurationSet;
+  if (configurationSet !== undefined) {
+    new EmailEvents(scope, "EmailEvents", { configurationSet, emails: queues.emails, policy });
   }
   return queues;
 }

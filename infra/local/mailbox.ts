@@ -21,6 +21,7 @@ const Content = z.object({ Data: z.string() });
 /** What the gateway asks of SES. What else that can do would need code of its own. */
 const SentEmail = z.strictObject({
   FromEmailAddress: z.string(),
+  ConfigurationSetName: z.string().optional(),
   Destination: z.strictObject({ ToAddresses: z.array(z.string()) }),
   Content: z.strictObject({
     Simple: z.object({ Subject: Content, Body: z.object({ Text: Content, Html: Content }) }),

@@ -67,7 +67,9 @@ function allows({ Action, Resource, Condition }: Statement, ask: Ask): boolean {
 function isOn(arn: string, { resourceName, fromAddress }: Ask): boolean {
   const beginning = /:secret:(.+)\*$/.exec(arn)?.[1];
   if (beginning !== undefined) return resourceName.startsWith(beginning);
+  if (resourceName.startsWith("configuration-set/")) return arn.endsWith(`:${resourceName}`);
   const name = arn.split(/[:/]/).at(-1) ?? "";
+  if (arn.includes(":configuration-set/")) return false;
   return name === resourceName || fromAddress === name || (fromAddress?.endsWith(`.${name}`) ?? false);
 }
 
@@ -112,7 +114,11 @@ function asksOf(operation: string, body: unknown): Ask[] {
     case "ses:SendEmail": {
       // The address stands behind the name.
       const fromAddress = textAt(body, "FromEmailAddress").replace(/^.*<|>$/g, "");
-      return [{ ...askWithoutItem(operation, fromAddress.split("@").at(-1)), fromAddress }];
+      const configurationSet = valueAt(body, "ConfigurationSetName");
+      return [
+        fromAddress.split("@").at(-1),
+        ...(typeof configurationSet === "string" ? [`configuration-set/${configurationSet}`] : []),
+      ].map((name) => ({ ...askWithoutItem(operation, name), fromAddress }));
     }
     default:
       return [];

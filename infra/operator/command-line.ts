@@ -7,6 +7,7 @@ import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
+import { emailCommands } from "./emails.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { marginCommands } from "./margins.ts";
@@ -28,6 +29,7 @@ export const commands: readonly OperatorCommand[] = [
   exportOrganization,
   ...eraseCommands,
   ...userCommands,
+  ...emailCommands,
   ...walletCommands,
   ...reviewCommands,
   ...numberCommands,

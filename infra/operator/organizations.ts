@@ -8,6 +8,7 @@ import {
 import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
 import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
+import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type WalletRecord,
 } from "../../shared/wallet/record.ts";
 import { command, count, Organization, part, RequiredText, WhyAgain } from "./command.ts";
+import { suppressionText } from "./emails.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { listOf, tableOf } from "./output.ts";
 
@@ -47,6 +49,7 @@ const show = command({
       findKyc(id),
       readSenderIds(id),
     ]);
+    const suppression = user === undefined ? undefined : await findSuppression(user.email);
     const ledger = wallet === undefined ? [] : await readNewestEntries(wallet, input.limit);
     const facts = listOf({
       Organisation: id,
@@ -55,6 +58,7 @@ const show = command({
       State: stateText(organization),
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
       Email: emailText(organization),
+      Emails: suppression === undefined ? undefined : suppressionText(suppression),
       Wallet: wallet === undefined ? "none" : walletText(wallet),
       KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
       "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
@@ -65,6 +69,7 @@ const show = command({
       {
         organization,
         user: user === undefined ? null : presentUser(user),
+        emailSuppression: suppression ?? null,
         wallet: wallet ?? null,
         kyc: kyc ?? null,
         senderIds,

@@ -70,6 +70,11 @@ const SentEmails = z.strictObject({
     .string()
     .regex(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")
     .optional(),
+  /** A configuration set of SES that is there: emails are sent with it, and it says which came back. */
+  configurationSet: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, "must be the name of a configuration set, up to 64 letters, digits, _ and -")
+    .optional(),
 });
 
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
@@ -236,7 +241,9 @@ export function forThisMachine(stage: Stage): Stage {
     encryptionKeyArn: undefined,
     backups: undefined,
   };
-  return { ...stage, ...onlyInAws, carrier: "sandbox", keepData: false, gradualDeployment: false };
+  // What an email is sent with, and what then says that it came back.
+  const email = stage.email && { ...stage.email, configurationSet: undefined };
+  return { ...stage, ...onlyInAws, email, carrier: "sandbox", keepData: false, gradualDeployment: false };
 }
 
 function readJson(file: string, wrong: (problems: readonly string[]) => Error): unknown {

@@ -1,6 +1,7 @@
 import type { EmailRequested } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { emailJob } from "../emails/email-job.ts";
+import { findSuppression } from "../emails/suppression-record.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { hourMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
@@ -8,12 +9,16 @@ import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { findUser } from "./user-record.ts";
 
+const heldBack =
+  "No emails are sent to this address: an earlier one came back, or was reported as unwanted. Ask the operator of the " +
+  "gateway to let emails be sent to it again.";
+
 /** Links that one user may ask for. */
 const requestsPerUser: Limit = { what: "verify-email", max: 5, windowMs: hourMs };
 
 /**
  * Sends a new link to the user of a session.
- * @throws ApiError EMAIL_DISABLED; CONFLICT when their email is verified; RATE_LIMITED; UNAUTHORIZED when the user no longer
+ * @throws ApiError EMAIL_DISABLED; CONFLICT when their email is verified, and when it takes no emails; RATE_LIMITED; UNAUTHORIZED when the user no longer
  *   exists
  */
 export async function requestVerification({ userId, organizationId }: Actor): Promise<EmailRequested> {
@@ -23,6 +28,8 @@ export async function requestVerification({ userId, organizationId }: Actor): Pr
   if (user.emailVerifiedAt !== undefined) {
     throw new ApiError("CONFLICT", { message: "The email is verified already." });
   }
+  if ((await findSuppression(user.email)) !== undefined)
+    throw new ApiError("CONFLICT", { message: heldBack });
   await countTry(requestsPerUser, userId);
   await enqueue(emailJob(organizationId, { kind: "verification", userId }));
   return { requested: true };

@@ -2,6 +2,7 @@ import type { EmailJob } from "../emails/email-job.ts";
 import { handOver } from "../emails/hand-over.ts";
 import { layOut, type OutgoingEmail } from "../emails/layout.ts";
 import { claimEmail, noteSentEmail } from "../emails/sent-record.ts";
+import { findSuppression } from "../emails/suppression-record.ts";
 import {
   invitationText,
   lowBalanceText,
@@ -13,13 +14,15 @@ import {
 } from "../emails/texts.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { newEmailToken, type TokenPurpose } from "./email-tokens.ts";
 import { findInvitation } from "./member-record.ts";
 import { findOrganization } from "./organization-record.ts";
 import { findUser, findUserByEmail } from "./user-record.ts";
 
 /**
- * Sends an email, unless it was sent before, there is no longer a reason for it, or the stage sends none. It is noted as
+ * Sends an email, unless it was sent before, there is no longer a reason for it, its address does not take emails, or the
+ * stage sends none. It is noted as
  * sent when SES has taken it: should this end in between, it is sent twice.
  * @throws Error when it has to come again: SES does not take it now, or another worker sends it
  */
@@ -27,9 +30,11 @@ export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
   if (from === undefined || !(await claimEmail(job.id))) return;
   const email = await emailOf(job);
-  if (email !== undefined) await handOver(from, email);
+  const isHeldBack = email !== undefined && (await findSuppression(email.to)) !== undefined;
+  if (email !== undefined && !isHeldBack) await handOver(from, email);
   await noteSentEmail(job.id);
-  log.info("email.sent", { emailId: job.id, emailKind: job.kind });
+  if (isHeldBack) countMetrics({ SuppressedEmails: 1 });
+  log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });
 }
 
 /** The email of a job; undefined where there is no reason for it any more. */

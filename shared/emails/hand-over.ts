@@ -18,6 +18,7 @@ export async function handOver(from: string, { to, subject, text, html }: Outgoi
   await client.send(
     new SendEmailCommand({
       FromEmailAddress: `"${config.emailName()}" <${from}>`,
+      ConfigurationSetName: config.emailConfigurationSet(),
       Destination: { ToAddresses: [to] },
       Content: {
         Simple: { Subject: content(subject), Body: { Text: content(text), Html: content(html) } },

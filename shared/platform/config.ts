@@ -18,6 +18,7 @@ export const environmentNames = {
   apiUrl: "API_URL",
   emailFrom: "EMAIL_FROM",
   emailName: "EMAIL_NAME",
+  emailConfigurationSet: "EMAIL_CONFIGURATION_SET",
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
   dailySpendCap: "DAILY_SPEND_CAP",
   sendsPerSecond: "SENDS_PER_SECOND",
@@ -90,6 +91,8 @@ export const config = {
   emailFrom: (): string | undefined => optional(environmentNames.emailFrom),
   /** Whom emails are from, for a person. */
   emailName: (): string => required(environmentNames.emailName),
+  /** The configuration set of SES that emails are sent with; undefined where the identity says which. */
+  emailConfigurationSet: (): string | undefined => optional(environmentNames.emailConfigurationSet),
   /** How long a message stays after it came to its end; undefined is for ever. */
   messageRetentionDays: (): number | undefined => optionalNumber(environmentNames.messageRetentionDays),
   /** How many registrations one address may try in an hour; undefined is no limit. */

@@ -24,6 +24,8 @@ export interface LogFields {
   readonly emailId?: string | undefined;
   /** What an email is about. */
   readonly emailKind?: string | undefined;
+  /** Why no emails are sent to an address any more. */
+  readonly reason?: "bounce" | "complaint" | undefined;
   readonly queueMessageId?: string | undefined;
   /** Keys of items in the table, as far as they are no email and no number. */
   readonly recordKeys?: readonly string[] | undefined;

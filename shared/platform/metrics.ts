@@ -30,6 +30,8 @@ export const metricNames = [
   "RefundedMicros",
   "RequeuedMessages",
   "SealedDebits",
+  // Emails that were not sent, because earlier ones to the address came back or were called unwanted.
+  "SuppressedEmails",
   // Records that have another shape than any that this release knows.
   "UnreadableRecords",
 ] as const;

@@ -1,4 +1,4 @@
-import type { Template } from "aws-cdk-lib/assertions";
+import { Match, Template } from "aws-cdk-lib/assertions";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod";
 
@@ -237,6 +237,63 @@ it("refuses whatever comes to a queue without TLS", () => {
       Condition: { ArnEquals: { "aws:SourceArn": { Ref: expect.stringMatching(/^CarrierEventsTopic/) } } },
     },
   ]);
+});
+
+it("hears of emails that came back where the stage names a configuration set, and lets SES use no other way", () => {
+  const { email = { from: "sms@example.com", name: "SMS gateway" }, ...others } = stageNamed("prod");
+  const stage = { ...others, email: { ...email, configurationSet: "transactional" } };
+  const template = Template.fromStack(
+    new GatewayStack(testApp(".build/test-email-events.out"), "sms-gateway-prod", stage),
+  );
+  template.hasResourceProperties("AWS::SES::ConfigurationSetEventDestination", {
+    ConfigurationSetName: "transactional",
+    EventDestination: Match.objectLike({ Enabled: true, MatchingEventTypes: ["BOUNCE", "COMPLAINT"] }),
+  });
+  const pattern = {
+    source: ["aws.ses"],
+    "detail-type": ["Email Bounced", "Email Complaint Received"],
+    detail: { mail: { tags: { "ses:configuration-set": ["transactional"] } } },
+  };
+  const [rule] = Object.keys(
+    template.findResources("AWS::Events::Rule", { Properties: { EventPattern: pattern } }),
+  );
+  template.hasResourceProperties("AWS::Events::Rule", {
+    EventPattern: pattern,
+    Targets: [
+      {
+        Arn: { "Fn::GetAtt": [Match.stringLikeRegexp("^EmailsQueue"), "Arn"] },
+        InputPath: "$.detail",
+        Id: Match.anyValue(),
+      },
+    ],
+  });
+  template.hasResourceProperties("AWS::SQS::QueuePolicy", {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        {
+          Effect: "Allow",
+          Principal: { Service: "events.amazonaws.com" },
+          Action: "sqs:SendMessage",
+          Resource: "*",
+          Condition: { ArnEquals: { "aws:SourceArn": { "Fn::GetAtt": [rule, "Arn"] } } },
+        },
+      ]),
+    },
+  });
+  // SES asks for the permission on both, whichever of them it finds first.
+  const roles = JSON.stringify(template.findResources("AWS::IAM::Role"));
+  const allowed = [
+    ...roles.matchAll(/"ses:SendEmail","Condition":(.*?),"Effect":"Allow","Resource":(.*?\])\}/g),
+  ];
+  expect(allowed.map(([, condition]) => condition)).toEqual([
+    '{"StringEquals":{"ses:FromAddress":"sms@example.com"}}',
+    '{"StringEquals":{"ses:FromAddress":"sms@example.com"}}',
+  ]);
+  expect(roles).toContain(":identity/example.com");
+  expect(roles).toContain(":configuration-set/transactional");
+  template.hasResourceProperties("AWS::Lambda::Function", {
+    Environment: { Variables: Match.objectLike({ EMAIL_CONFIGURATION_SET: "transactional" }) },
+  });
 });
 
 it("lets the account's alarms publish to their topic, and nobody without TLS", () => {

@@ -5,6 +5,7 @@ import * as z from "zod";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
+import { suppressEmail } from "../../shared/emails/suppression-record.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { config } from "../../shared/platform/config.ts";
@@ -115,8 +116,15 @@ async function breakAndMend(carrier: string): Promise<void> {
   writeMetrics();
 }
 
-/** What rings nothing: numbers that do not exist are a customer's matter, and a carrier that is back is good news. */
-const notWatched: ReadonlySet<MetricName> = new Set(["CarrierBreakersClosed", "CarrierInvalidDestinations"]);
+/**
+ * What rings nothing: numbers that do not exist are a customer's matter, a carrier that is back is good news, and an email
+ * that is held back is what keeps the account's reputation.
+ */
+const notWatched: ReadonlySet<MetricName> = new Set([
+  "CarrierBreakersClosed",
+  "CarrierInvalidDestinations",
+  "SuppressedEmails",
+]);
 
 const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierAccepted: async () => send("15005550000"),
@@ -174,6 +182,11 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     await reconcile();
   },
   SealedDebits: loseDebit,
+  SuppressedEmails: async () => {
+    const { email } = await customerWithMoney();
+    await suppressEmail(email, "bounce", new Date().toISOString());
+    await call("/v1/auth/password-reset/request", { baseUrl: gateway.url, json: { email } });
+  },
   UnreadableRecords: async () => {
     const customer = await customerWithMoney();
     await putItem({

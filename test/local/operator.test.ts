@@ -673,6 +673,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "organizations erase",
     "numbers erase",
     "users reset-second-factor",
+    "emails allow",
     "wallet credit",
     "wallet debit",
     "wallet close",

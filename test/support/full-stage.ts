@@ -44,7 +44,12 @@ export const fullStage: Stage = {
       hostedZoneId: "Z0123456789",
     },
     firewall: { requestsPerAddressInFiveMinutes: 3_000 },
-    email: { from: "sms@mail.example.com", name: "Acme, SMS", identity: "example.com" },
+    email: {
+      from: "sms@mail.example.com",
+      name: "Acme, SMS",
+      identity: "example.com",
+      configurationSet: "transactional",
+    },
     alarmEmails: ["operations@example.com"],
     monthlyBudgetUsd: 100,
     monthlyCarrierSpendUsd: 1_000,

@@ -125,6 +125,23 @@ describe("an email may be sent", () => {
     },
   );
 
+  it("with a configuration set only where that is allowed too", () => {
+    const statement = (resource: string): Statement => ({
+      Effect: "Allow",
+      Action: ["ses:SendEmail"],
+      Resource: [`arn:aws:ses:us-east-1:000000000000:${resource}`],
+      Condition: { StringEquals: { "ses:FromAddress": "sms@example.com" } },
+    });
+    const identity = statement("identity/example.com");
+    const set = statement("configuration-set/transactional");
+    const email = { FromEmailAddress: "sms@example.com", ConfigurationSetName: "transactional" };
+    expect(deniedAsk([identity, set], "ses:SendEmail", email)).toBeUndefined();
+    expect(deniedAsk([identity], "ses:SendEmail", email)).toBe(
+      "ses:SendEmail on configuration-set/transactional",
+    );
+    expect(deniedAsk([set], "ses:SendEmail", email)).toBe("ses:SendEmail on example.com");
+  });
+
   it("from no other address, and no other identity", () => {
     expect(denied("example.com", '"sms@mail.example.com" <eve@mail.example.com>')).toBe(
       "ses:SendEmail on mail.example.com",

@@ -19,6 +19,7 @@
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | the newest link for one purpose that was sent to a user | EMAIL_TOKEN#<user> | <purpose> |
  * | that an email is being sent, or was              | SENT_EMAIL#<email>  | SENT_EMAIL    |
+ * | that no emails are sent to an address           | EMAIL_SUPPRESSION#<sha-256> | EMAIL_SUPPRESSION |
  * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
@@ -90,6 +91,7 @@ export const keyFamilies = [
   "DUE",
   "DUE_CAMPAIGNS",
   "EMAIL",
+  "EMAIL_SUPPRESSION",
   "EMAIL_TOKEN",
   "IDEMPOTENCY",
   "INBOUND",
@@ -157,6 +159,10 @@ export const keys = {
   password: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "PASSWORD" }),
   secondFactor: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "SECOND_FACTOR" }),
   email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
+  emailSuppression: (hash: string): Key => ({
+    pk: `EMAIL_SUPPRESSION#${hash}`,
+    sk: "EMAIL_SUPPRESSION",
+  }),
   emailToken: (userId: string, purpose: string): Key => ({ pk: `EMAIL_TOKEN#${userId}`, sk: purpose }),
   sentEmail: (emailId: string): Key => ({ pk: `SENT_EMAIL#${emailId}`, sk: "SENT_EMAIL" }),
   knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),

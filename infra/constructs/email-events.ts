@@ -1,0 +1,73 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import { Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { CfnConfigurationSetEventDestination } from "aws-cdk-lib/aws-ses";
+import type { QueuePolicy } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+
+import type { JobQueue } from "./job-queue.ts";
+
+export interface EmailEventsProps {
+  /** The configuration set that emails are sent with. The operator has made it, and may use it for other emails too. */
+  readonly configurationSet: string;
+  readonly emails: JobQueue;
+  /** Of all queues. */
+  readonly policy: QueuePolicy;
+}
+
+/**
+ * What Amazon SES tells of emails that came back or were called unwanted: from the configuration set over EventBridge onto
+ * the queue of emails, whose worker sends nothing to such an address any more.
+ */
+export class EmailEvents extends Construct {
+  constructor(scope: Construct, id: string, { configurationSet, emails, policy }: EmailEventsProps) {
+    super(scope, id);
+    const stack = Stack.of(this);
+    const eventBusArn = stack.formatArn({
+      service: "events",
+      resource: "event-bus",
+      resourceName: "default",
+    });
+    new CfnConfigurationSetEventDestination(this, "Destination", {
+      configurationSetName: configurationSet,
+      eventDestination: {
+        name: `${stack.stackName}-feedback`,
+        enabled: true,
+        matchingEventTypes: ["BOUNCE", "COMPLAINT"],
+        eventBridgeDestination: { eventBusArn },
+      },
+    });
+    const rule = new Rule(this, "Rule", {
+      description: "Emails of the gateway that came back, or were called unwanted",
+      eventPattern: {
+        source: ["aws.ses"],
+        detailType: ["Email Bounced", "Email Complaint Received"],
+        // Other programs in the account send emails of their own.
+        detail: { mail: { tags: { "ses:configuration-set": [configurationSet] } } },
+      },
+      targets: [
+        {
+          bind: () => ({
+            arn: emails.queue.queueArn,
+            input: RuleTargetInput.fromEventPath("$.detail"),
+          }),
+        },
+      ],
+    });
+    policy.document.addStatements(
+      new PolicyStatement({
+        principals: [new ServicePrincipal("events.amazonaws.com")],
+        actions: ["sqs:SendMessage"],
+        // The policy stands on all queues, and on each for that queue alone; the rule has only one of them as its target.
+        resources: ["*"],
+        conditions: { ArnEquals: { "aws:SourceArn": rule.ruleArn } },
+      }),
+    );
+    Validations.of(rule).acknowledge({
+      id: "Serverless-EventBusDLQ",
+      reason:
+        "Its queue is one of the same stack, whose policy lets it in; EventBridge tries it for a day, and the queue has dead " +
+        "letters of its own.",
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+
+import * as z from "zod";
+
+import { now } from "../platform/clock.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { findItem, updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+
+export type SuppressionReason = "bounce" | "complaint";
+
+/**
+ * That an address got an email which came back, or was called unwanted, and whether an operator has lifted that since. It is
+ * kept by a hash: the address may be that of somebody who has no account any more.
+ */
+const SuppressionRecord = z.object({
+  entity: z.literal("emailSuppression"),
+  reason: z.enum(["bounce", "complaint"]).optional(),
+  /** When the newest such email was sent. */
+  emailSentAt: z.string().optional(),
+  /** Only an email that was sent later counts again. */
+  liftedAt: z.string().optional(),
+});
+
+/** Why and since when no emails are sent to an address. */
+export interface Suppression {
+  readonly reason: SuppressionReason;
+  readonly since: string;
+}
+
+/** Notes that no more emails are sent to an address, unless a newer one than this was noted, or all were lifted since. */
+export async function suppressEmail(
+  email: string,
+  reason: SuppressionReason,
+  emailSentAt: string,
+): Promise<void> {
+  const noted = updateOf(
+    keyOf(email),
+    { set: { entity: "emailSuppression", reason, emailSentAt } },
+    {
+      where: "attribute_not_exists(#emailSentAt) OR #emailSentAt < :newer",
+      values: { ":newer": emailSentAt },
+    },
+  );
+  await updateItem(SuppressionRecord, noted);
+}
+
+/** Whether emails to an address are held back; undefined where they are sent. */
+export async function findSuppression(email: string): Promise<Suppression | undefined> {
+  const found = await findItem(SuppressionRecord, keyOf(email), { consistent: true });
+  const { reason, emailSentAt, liftedAt } = found ?? {};
+  if (reason === undefined || emailSentAt === undefined) return undefined;
+  return liftedAt !== undefined && emailSentAt <= liftedAt ? undefined : { reason, since: emailSentAt };
+}
+
+/** Lets emails be sent to an address again. What is still heard of emails from before changes nothing. */
+export async function liftSuppression(email: string): Promise<void> {
+  const lifted = updateOf(keyOf(email), {
+    set: { entity: "emailSuppression", liftedAt: now().toISOString() },
+  });
+  await updateItem(SuppressionRecord, lifted);
+}
+
+function keyOf(email: string): Key {
+  return keys.emailSuppression(createHash("sha256").update(email).digest("hex"));
+}

@@ -1,0 +1,152 @@
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { findSuppression } from "../../shared/emails/suppression-record.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
+import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";
+import { Faults } from "../support/faults.ts";
+import { operator } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * What SES says of emails, as EventBridge puts it onto the queue of emails.
+ */
+
+const faults = new Faults();
+let gateway: LocalGateway;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ gateway, stop } = await startOperatedGateway({ interceptor: faults.interceptor }));
+});
+afterAll(async () => stop());
+
+async function register(): Promise<Customer> {
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  await waitForEmail(gateway, customer.email);
+  return customer;
+}
+
+const mailOf = (sentAt: Date, address: string) => ({
+  timestamp: sentAt.toISOString(),
+  source: '"SMS gateway" <sms@example.com>',
+  messageId: "010001",
+  destination: [address],
+  tags: { "ses:configuration-set": ["transactional"] },
+});
+
+function bounce(address: string, { type = "Permanent", sentAt = new Date() } = {}): object {
+  return {
+    eventType: "Bounce",
+    mail: mailOf(sentAt, address),
+    bounce: {
+      bounceType: type,
+      bounceSubType: "General",
+      bouncedRecipients: [{ emailAddress: address, action: "failed", status: "5.1.1" }],
+      timestamp: new Date().toISOString(),
+      feedbackId: "010001-1",
+    },
+  };
+}
+
+function complaint(address: string, type: string | undefined): object {
+  return {
+    eventType: "Complaint",
+    mail: mailOf(new Date(), address),
+    complaint: {
+      complainedRecipients: [{ emailAddress: address }],
+      timestamp: new Date().toISOString(),
+      feedbackId: "010001-2",
+      complaintFeedbackType: type,
+    },
+  };
+}
+
+async function requestLink(customer: Customer): Promise<ApiResponse> {
+  return customer.call("/v1/auth/verify-email/request", { method: "POST" });
+}
+
+/** Asks for a link by which whoever has the email gets in again, and waits until the worker has seen it. */
+async function requestReset({ email }: Customer): Promise<void> {
+  const json = { email };
+  expect((await call("/v1/auth/password-reset/request", { json, baseUrl: gateway.url })).status).toBe(202);
+  const isJob = ({ operation, body }: { operation: string; body: string }): boolean =>
+    operation === "sqs:SendMessage" && body.includes("passwordReset") && body.includes(email);
+  const queued = faults.seen.findLast(isJob);
+  const { id } = JSON.parse(JSON.parse(queued?.body ?? "").MessageBody);
+  await vi.waitFor(() => {
+    const isNote = ({ body }: { body: string }): boolean =>
+      body.includes(`SENT_EMAIL#${id}`) && body.includes("sentAt = ");
+    expect(faults.seen.filter(isNote)).toHaveLength(1);
+  }, patience);
+}
+
+it("an address that an email came back from gets none any more, until an operator lifts that", async () => {
+  const customer = await register();
+  const { email, organizationId } = customer;
+  await new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false }).send(
+    new SendMessageCommand({
+      QueueUrl: gateway.stack.outputs.find(({ name }) => name === outputNames.queueUrl("emails"))?.value,
+      MessageBody: JSON.stringify(bounce(`<${email.toUpperCase()}>`)),
+    }),
+  );
+  await vi.waitFor(
+    async () => expect(await findSuppression(email)).toMatchObject({ reason: "bounce" }),
+    patience,
+  );
+
+  await requestReset(customer);
+  expect(emailsTo(gateway, email)).toHaveLength(1);
+  const refused = await requestLink(customer);
+  expect(errorOf(refused)).toEqual({ status: 409, code: "CONFLICT" });
+  expect(refused.text).toContain("No emails are sent to this address");
+
+  const shown = await operator(["organizations", "show", organizationId]);
+  expect(shown.out).toMatch(/^Emails +no emails are sent: one of \S+ came back \(emails allow\)$/m);
+  expect((await operator(["emails", "show", email])).out).toMatch(/no emails are sent: one of \S+ came back/);
+  const allowed = await operator(["emails", "allow", email.toUpperCase()]);
+  expect(allowed).toEqual({ code: 0, out: `emails are sent to ${email}\n`, err: "" });
+  expect((await operator(["emails", "show", email])).out).toBe(`emails are sent to ${email}\n`);
+  expect((await operator(["organizations", "show", organizationId])).out).not.toContain("no emails are sent");
+  const log = await operator(["audit-log", organizationId, "--json"]);
+  expect(log.out).toMatch(/"action":"emails allow".*"outcome":"done"/);
+  expect(log.out).not.toContain(email);
+
+  // What is heard late of an email from before says nothing about the address as it is now.
+  await bringAgain(gateway, bounce(email, { sentAt: new Date(Date.now() - minuteMs) }));
+  expect((await requestLink(customer)).status).toBe(202);
+  await waitForEmail(gateway, email, 2);
+  await bringAgain(gateway, bounce(email));
+  expect(errorOf(await requestLink(customer))).toEqual({ status: 409, code: "CONFLICT" });
+});
+
+it("a repeated or older event changes nothing", async () => {
+  const { email } = await register();
+  const sentAt = new Date();
+  await bringAgain(gateway, bounce(email, { sentAt }));
+  const noted = await findSuppression(email);
+  expect(noted).toEqual({ reason: "bounce", since: sentAt.toISOString() });
+  const older = bounce(email, { sentAt: new Date(sentAt.getTime() - minuteMs) });
+  await bringAgain(gateway, bounce(email, { sentAt }), older);
+  expect(await findSuppression(email)).toEqual(noted);
+});
+
+it.each([
+  ["a complaint", (email: string) => complaint(email, "abuse"), "complaint"],
+  ["a complaint without a type", (email: string) => complaint(email, undefined), "complaint"],
+  ["a report that it is wanted", (email: string) => complaint(email, "not-spam"), undefined],
+  ["a full mailbox", (email: string) => bounce(email, { type: "Transient" }), undefined],
+])("of %s the address is held back as it should be", async (_, event, reason) => {
+  const { email } = await register();
+  expect(await bringAgain(gateway, event(email))).toEqual({ batchItemFailures: [] });
+  expect((await findSuppression(email))?.reason).toBe(reason);
+});
+
+it("an event that cannot be read comes again, and is parked in the end", async () => {
+  const answer = await bringAgain(gateway, { eventType: "Bounce", bounce: {} });
+  expect(answer).toMatchObject({ batchItemFailures: [expect.anything()] });
+});
