@@ -373,7 +373,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     ],
   },
   deleteContact: {
-    table: { CONTACTS: ["GetItem"] },
+    table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] },
     transactions: [{ CONTACTS: ["DeleteItem"], OPT_OUTS: ["UpdateItem"], ORG: ["UpdateItem"] }],
   },
   listOptOuts: { table: { OPT_OUTS: ["Query"] } },

@@ -3,6 +3,8 @@ import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
 import { countReceipts } from "../../shared/messages/counts.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
-export const handler = worker(QueuedReport, recordReport, async (heard) =>
-  countReceipts(heard.filter((receipt) => receipt !== undefined)),
+export const handler = worker(
+  QueuedReport,
+  async (report, _remainingTimeMs, queuedAt) => recordReport(report, queuedAt),
+  async (heard) => countReceipts(heard.filter((receipt) => receipt !== undefined)),
 );

@@ -106,7 +106,7 @@ export class EventSources {
           MaxNumberOfMessages: batchSize,
           WaitTimeSeconds: 20,
           MessageSystemAttributeNames: ["All"],
-          MessageAttributeNames: [traceAttribute],
+          MessageAttributeNames: ["All"],
         }),
         { abortSignal: this.#stopping.signal },
       );
@@ -190,6 +190,16 @@ function lineageOf({ MessageAttributes }: Message): Lineage {
   return parseLineage(MessageAttributes?.[traceAttribute]?.StringValue);
 }
 
+/** The attributes of a message as Lambda hands them to a function. */
+function attributesOf({ MessageAttributes = {} }: Message): SQSRecord["messageAttributes"] {
+  return Object.fromEntries(
+    Object.entries(MessageAttributes).map(([name, { DataType = "String", StringValue = "" }]) => [
+      name,
+      { dataType: DataType, stringValue: StringValue },
+    ]),
+  );
+}
+
 function record(source: EventSource, message: Message): SQSRecord {
   const attributes = message.Attributes ?? {};
   return {
@@ -203,7 +213,7 @@ function record(source: EventSource, message: Message): SQSRecord {
       ApproximateFirstReceiveTimestamp: attributes.ApproximateFirstReceiveTimestamp ?? "",
       ...(attributes.MessageGroupId === undefined ? {} : { MessageGroupId: attributes.MessageGroupId }),
     },
-    messageAttributes: {},
+    messageAttributes: attributesOf(message),
     md5OfBody: message.MD5OfBody ?? "",
     eventSource: "aws:sqs",
     eventSourceARN: source.queueArn,

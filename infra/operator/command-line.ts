@@ -13,6 +13,7 @@ import { exportOrganization } from "./export.ts";
 import { marginCommands } from "./margins.ts";
 import { nearestOf } from "./nearest.ts";
 import { numberCommands } from "./numbers.ts";
+import { optOutCommands } from "./opt-outs.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { priceCommands } from "./prices.ts";
@@ -33,6 +34,7 @@ export const commands: readonly OperatorCommand[] = [
   ...walletCommands,
   ...reviewCommands,
   ...numberCommands,
+  ...optOutCommands,
   ...priceCommands,
   ...marginCommands,
   ...sendingCommands,

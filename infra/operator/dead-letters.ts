@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
+import { queuedAtAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, count, part } from "./command.ts";
@@ -149,10 +150,17 @@ async function move(messages: readonly Message[], from: string, to: string): Pro
   const sent = await client.send(
     new SendMessageBatchCommand({
       QueueUrl: to,
-      Entries: messages.map(({ Body, Attributes }, index) => ({
+      Entries: messages.map(({ Body, Attributes, MessageAttributes }, index) => ({
         Id: String(index),
         MessageBody: Body,
         MessageGroupId: Attributes?.MessageGroupId,
+        // Some jobs do not say by themselves when they happened, and the order of opt-outs depends on it.
+        MessageAttributes: {
+          [queuedAtAttribute]: MessageAttributes?.[queuedAtAttribute] ?? {
+            DataType: "Number",
+            StringValue: Attributes?.SentTimestamp,
+          },
+        },
       })),
     }),
   );
@@ -180,6 +188,7 @@ async function receive(QueueUrl: string, MaxNumberOfMessages: number): Promise<M
       VisibilityTimeout: hiddenSeconds,
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId", "SentTimestamp"],
+      MessageAttributeNames: [queuedAtAttribute],
     }),
   );
   return Messages ?? [];

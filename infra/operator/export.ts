@@ -3,6 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { batchesOf } from "../../shared/platform/table/batches.ts";
 import {
@@ -101,7 +102,6 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
     ...parts.map((each) => ledgerPartition(id, each)),
     ...parts.map((each) => messagesPartition(id, each)),
     ...parts.map((each) => keys.dayCounts(id, "", each).pk),
-    keys.optOut(id, "").pk,
     keys.inbound(id, "").pk,
     keys.template(id, "").pk,
     keys.campaign(id, "").pk,
@@ -110,6 +110,12 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
     ...webhookIds.map((webhookId) => keys.webhookDelivery(webhookId, "").pk),
   ];
   for (const pk of partitions) yield* itemsOf(pk);
+  // Of one that was lifted the table has what the person said last.
+  for await (const item of itemsOf(keys.optOut(id, "").pk)) {
+    const record = OptOutRecord.safeParse(item);
+    const isLifted = record.success && inForce(record.data) === undefined;
+    yield isLifted ? { ...item, entity: "liftedOptOut" } : item;
+  }
   // A contact's number is in the contact.
   for await (const item of itemsOf(keys.contact(id, "").pk)) if (item.entity !== "contactNumber") yield item;
 }

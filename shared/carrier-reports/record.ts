@@ -1,7 +1,6 @@
 import { receiveReply } from "../inbound/receive.ts";
 import type { HeardReceipt } from "../messages/counts.ts";
 import { hearReceipt } from "../messages/receipts.ts";
-import { now } from "../platform/clock.ts";
 import { awsReports } from "./aws.ts";
 import { messageOf } from "./reference.ts";
 import type { QueuedReport } from "./report-job.ts";
@@ -12,10 +11,11 @@ const awsAccount = "aws";
 
 /**
  * Records what a carrier has reported: a receipt, or a message from a phone.
+ * @param queuedAt when the report was put on its queue, which is the only time that is known of what AWS puts there
  * @returns what a receipt has changed, for whoever counts
  * @throws Error when it has to come again
  */
-export async function recordReport(report: QueuedReport): Promise<HeardReceipt | undefined> {
+export async function recordReport(report: QueuedReport, queuedAt: Date): Promise<HeardReceipt | undefined> {
   switch (report.kind) {
     case "receipt":
       return hearReceipt(report);
@@ -23,7 +23,7 @@ export async function recordReport(report: QueuedReport): Promise<HeardReceipt |
       await receiveReply(report);
       return undefined;
     case "aws":
-      return recordNotification(report.fields);
+      return recordNotification(report.fields, queuedAt.toISOString());
   }
 }
 
@@ -31,8 +31,7 @@ export async function recordReport(report: QueuedReport): Promise<HeardReceipt |
  * Records what AWS has put onto the queue by itself.
  * @throws Error for what cannot be read, so that it is tried again and parked
  */
-async function recordNotification(fields: Fields): Promise<HeardReceipt | undefined> {
-  const at = now().toISOString();
+async function recordNotification(fields: Fields, at: string): Promise<HeardReceipt | undefined> {
   const receipt = awsReports.receipt(fields);
   if (receipt !== undefined) {
     const { reference, status, errorCode } = receipt;

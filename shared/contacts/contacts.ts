@@ -2,7 +2,9 @@ import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
-import { findRecordedOptOut, forgetOptOut, recordOptOut } from "../opt-outs/record.ts";
+import { withoutNote } from "../opt-outs/opt-outs.ts";
+import { findOptOutRecord, firstNote, replaceWishes, wishesOf } from "../opt-outs/record.ts";
+import { optOutOf } from "../opt-outs/standing.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
@@ -28,7 +30,7 @@ export async function createContact(organizationId: string, request: CreateConta
   const record = await newContact(organizationId, request);
   const created = await transact([
     takeQuota(organizationId, "contactCount", maxContacts),
-    ...contactPuts(record),
+    ...contactPuts(record, request),
   ]);
   if (created.outcome === "committed") return presentContact(record);
   const [, , number] = created.refusals;
@@ -67,7 +69,8 @@ async function readContact(organizationId: string, contactId: string): Promise<C
 /**
  * Changes the given fields and no others. Without any, nothing changes.
  * @throws ApiError NOT_FOUND, also for a contact of another organisation; CONFLICT when another contact has
- *   the number; UNAVAILABLE when too many other changes came in between
+ *   the number; OPT_OUT_BY_REPLY when it lifts an opt-out that the person has asked for by STOP; UNAVAILABLE when too many
+ *   other changes came in between
  */
 export async function updateContact(
   organizationId: string,
@@ -80,8 +83,9 @@ export async function updateContact(
     const updated = await transact(await updateWrites(seen, request));
     if (updated.outcome === "committed") return getContact(organizationId, contactId);
     const [contact, number] = updated.refusals;
+    const hasNewNumber = request.phoneNumber !== undefined && request.phoneNumber !== seen.phoneNumber;
     // When the contact was refused too it has changed its number in the meantime, perhaps to this very one.
-    if (contact === undefined && number !== undefined) throw numberTaken();
+    if (hasNewNumber && contact === undefined && number !== undefined) throw numberTaken();
     return undefined;
   });
 }
@@ -120,13 +124,18 @@ async function optOutWrites(
   { organizationId, ...seen }: ContactRecord,
   { optedOut, phoneNumber = seen.phoneNumber }: UpdateContactRequest,
 ): Promise<{ readonly optedOut: boolean | undefined; readonly writes: Write[] }> {
-  if (optedOut === false) return { optedOut, writes: [forgetOptOut(organizationId, phoneNumber)] };
-  const isOptedOut =
-    optedOut === true ||
-    (phoneNumber !== seen.phoneNumber &&
-      (seen.optedOut || (await findRecordedOptOut(organizationId, phoneNumber)) !== undefined));
-  if (!isOptedOut) return { optedOut: undefined, writes: [] };
-  return { optedOut: true, writes: [recordOptOut(organizationId, { phoneNumber, source: "contact" })] };
+  const isOtherNumber = phoneNumber !== seen.phoneNumber;
+  if (optedOut === undefined && !isOtherNumber) return { optedOut: undefined, writes: [] };
+  const record = await findOptOutRecord(organizationId, phoneNumber);
+  const known = wishesOf(record);
+  const isNoted = optedOut ?? (isOtherNumber && seen.optedOut);
+  const note = known.noted ?? { source: "contact", createdAt: now().toISOString() };
+  const next = optedOut === false ? withoutNote(known) : isNoted ? { ...known, noted: note } : known;
+  const isOptedOut = optOutOf(phoneNumber, next) !== undefined;
+  return {
+    optedOut: isOptedOut || optedOut === false ? isOptedOut : undefined,
+    writes: replaceWishes(organizationId, phoneNumber, { seen: record, next }),
+  };
 }
 
 /**
@@ -140,13 +149,14 @@ export async function deleteContact(
 ): Promise<{ id: string; deleted: true }> {
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    const deleted = await transact(removalOf(seen));
+    const deleted = await transact(await removalOf(seen));
     return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
   });
 }
 
 /** The writes that remove a contact; they are refused when it has got another number, or has opted out or in again. */
-function removalOf({ organizationId, id, phoneNumber, optedOut }: ContactRecord): Write[] {
+async function removalOf(seen: ContactRecord): Promise<Write[]> {
+  const { organizationId, id, phoneNumber, optedOut } = seen;
   return [
     {
       delete: keys.contact(organizationId, id),
@@ -155,9 +165,15 @@ function removalOf({ organizationId, id, phoneNumber, optedOut }: ContactRecord)
     },
     { delete: keys.contactOfNumber(organizationId, phoneNumber) },
     releaseQuota(organizationId, "contactCount"),
-    // One of release 0.2 has said of itself alone that it has opted out.
-    ...(optedOut ? [recordOptOut(organizationId, { phoneNumber, source: "contact" })] : []),
+    ...(optedOut ? await ownWordOf(seen) : []),
   ];
+}
+
+/** The write that keeps what a contact of release 0.2 has said of itself alone: that it has opted out. */
+async function ownWordOf({ organizationId, phoneNumber, updatedAt }: ContactRecord): Promise<Write[]> {
+  const record = await findOptOutRecord(organizationId, phoneNumber);
+  if (record !== undefined) return [];
+  return [firstNote(organizationId, phoneNumber, { source: "contact", createdAt: updatedAt })];
 }
 
 /**
@@ -170,7 +186,7 @@ export async function eraseContact(organizationId: string, phoneNumber: string):
   return untilUndisturbed(async () => {
     const seen = await findContactOfNumber(organizationId, phoneNumber);
     if (seen === undefined) return "none";
-    const removed = await transact(removalOf(seen));
+    const removed = await transact(await removalOf(seen));
     return removed.outcome === "committed" ? "gone" : undefined;
   });
 }

@@ -74,7 +74,7 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
   );
   for (let attempt = 1; attempt <= chunkAttempts; attempt += 1) {
     if (rows.length === 0) return results;
-    const writes = rows.map(({ record }) => contactPuts(record));
+    const writes = rows.map(({ record, contact }) => contactPuts(record, contact));
     const written = await transact([
       takeQuota(organizationId, "contactCount", maxContacts, rows.length),
       ...writes.flat(),

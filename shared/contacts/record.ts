@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
-import { findRecordedOptOut, recordOptOut } from "../opt-outs/record.ts";
+import { findOptOutRecord, inForce, noteOptOut } from "../opt-outs/record.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -38,12 +38,13 @@ export async function newContact(
 ): Promise<ContactRecord> {
   const createdAt = now().toISOString();
   const { phoneNumber } = request;
+  const known = await findOptOutRecord(organizationId, phoneNumber);
   return {
     entity: "contact",
     id: newId("con"),
     organizationId,
     ...request,
-    optedOut: request.optedOut || (await findRecordedOptOut(organizationId, phoneNumber)) !== undefined,
+    optedOut: request.optedOut || (known !== undefined && inForce(known) !== undefined),
     createdAt,
     updatedAt: createdAt,
   };
@@ -51,19 +52,20 @@ export async function newContact(
 
 /**
  * The writes of a new contact: itself, then its number, which is refused where another contact has it, and its opt-out if
- * it has one.
+ * the request says so. That the number had opted out already is no note of the organization's.
  */
 export function contactPuts(
   record: ContactRecord,
+  { optedOut }: Pick<CreateContactRequest, "optedOut">,
 ): readonly [contact: Put, number: Put, ...optOut: readonly Write[]] {
-  const { organizationId, phoneNumber, optedOut } = record;
+  const { organizationId, phoneNumber, createdAt } = record;
   return [
     {
       put: { ...keys.contact(record.organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",
     },
     numberPut(record, phoneNumber),
-    ...(optedOut ? [recordOptOut(organizationId, { phoneNumber, source: "contact" })] : []),
+    ...(optedOut ? [noteOptOut(organizationId, phoneNumber, { source: "contact", createdAt })] : []),
   ];
 }
 

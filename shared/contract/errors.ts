@@ -117,8 +117,15 @@ export const errorCatalogue = {
   },
   RECIPIENT_OPTED_OUT: {
     status: 403,
-    message: "This number has opted out of marketing.",
-    remedy: "Send them no marketing; one-time codes and transactional messages still reach them.",
+    message: "This number has opted out.",
+    remedy:
+      "Send it no marketing. Where the person has answered STOP, only messages of the type `otp` reach it until they " +
+      "answer START.",
+  },
+  OPT_OUT_BY_REPLY: {
+    status: 403,
+    message: "The person has opted out by answering STOP, so you cannot lift the opt-out.",
+    remedy: "Wait until they answer START, or ask the operator of the gateway to lift it.",
   },
   NOT_FOUND: {
     status: 404,

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import { eraseContact } from "../contacts/contacts.ts";
 import { redactedText } from "../messages/record.ts";
-import { hasOptedOut } from "../opt-outs/record.ts";
+import { forgetLifted, hasOptedOut } from "../opt-outs/record.ts";
 import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { deleteItem, updateItem } from "../platform/table/table.ts";
@@ -72,6 +72,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
       else left += 1;
     });
   }
+  await forgetLifted(organizationId, phoneNumber);
   return {
     contacts: contact === "gone" ? 1 : 0,
     optOutsKept: (await hasOptedOut(organizationId, phoneNumber)) ? 1 : 0,

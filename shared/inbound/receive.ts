@@ -1,7 +1,7 @@
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
 import { addresseesOf, findNumber } from "../numbers/record.ts";
-import { liftOptOut, optOut } from "../opt-outs/opt-outs.ts";
+import { hearWord } from "../opt-outs/opt-outs.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
@@ -62,8 +62,9 @@ async function conclude(record: InboundRecord): Promise<void> {
   const { organizationId, from, keyword, receivedAt: timestamp } = record;
   // Whoever writes from a name or a short code gets no messages there.
   if (PhoneNumber.safeParse(from).success) {
-    if (keyword === "stop") await optOut(organizationId, from, "reply");
-    if (keyword === "start") await liftOptOut(organizationId, from, { byReply: true });
+    if (keyword === "stop" || keyword === "start") {
+      await hearWord(organizationId, from, { word: keyword, saidAt: record.receivedAt });
+    }
   }
   log.info("message.received", { organizationId });
   const data = presentInbound(record);

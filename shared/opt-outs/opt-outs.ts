@@ -1,70 +1,86 @@
 import { ApiError } from "../contract/errors.ts";
-import type { LiftedOptOut, OptOut, OptOutSource } from "../contract/opt-outs.ts";
+import type { LiftedOptOut, OptOut } from "../contract/opt-outs.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import {
-  forgetOptOut,
-  OptOutRecord,
-  presentOptOut,
-  readStanding,
-  recordOptOut,
-  type Standing,
-} from "./record.ts";
+import { inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
+import { hasSaidStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 
 /**
- * Notes that a number has opted out, and that the contact has which has the number. One that has opted out already stays
- * as it is.
+ * Notes for an organization that a number has opted out, also on the contact that has the number. A note that is there
+ * stays as it is.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
 export async function optOut(
   organizationId: string,
   phoneNumber: string,
-  source: OptOutSource,
+  source: OwnNote["source"],
 ): Promise<OptOut> {
-  return untilUndisturbed(async () => {
-    const standing = await readStanding(organizationId, phoneNumber);
-    const isNoted = standing.isRecorded && standing.contact?.optedOut !== false;
-    if (standing.optOut !== undefined && isNoted) return presentOptOut(standing.optOut);
-    const optedOut = standing.optOut ?? { phoneNumber, source };
-    const written = await transact([
-      recordOptOut(organizationId, optedOut),
-      ...noteOnContact(organizationId, standing, true),
-    ]);
-    if (written.outcome === "refused") return undefined;
-    const { optOut: noted } = await readStanding(organizationId, phoneNumber);
-    return noted && presentOptOut(noted);
-  });
-}
-
-/** How the opt-out of a number is lifted. */
-interface Lifting {
-  /** Whether it is the person who says so, who lifts only what a reply of theirs has set. */
-  readonly byReply?: boolean;
+  const note = { source, createdAt: now().toISOString() };
+  const wishes = await changeWishes(organizationId, phoneNumber, ({ said, noted = note }) => ({
+    said,
+    noted,
+  }));
+  return optOutOf(phoneNumber, wishes) ?? { phoneNumber, ...note };
 }
 
 /**
- * Lifts the opt-out of a number, and that of the contact which has it.
- * @returns whether there was one that could be lifted so
+ * Takes a person's STOP or START. It counts if the person said nothing later, whenever and however often it arrives.
+ * START lifts what STOP has set, and nothing that the organization has noted itself.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
-export async function liftOptOut(
+export async function hearWord(
   organizationId: string,
   phoneNumber: string,
-  { byReply = false }: Lifting = {},
-): Promise<boolean> {
+  heard: PersonsWord,
+): Promise<void> {
+  await changeWishes(organizationId, phoneNumber, (known) => ({
+    ...known,
+    said: lastWord(known.said, heard),
+  }));
+}
+
+/**
+ * Lifts every opt-out of a number for the operator, a person's STOP too. What is lifted is the STOP that was read: one that
+ * the person says, or said, later counts when it arrives, whatever the operator's clock says.
+ * @returns what was lifted; undefined when no opt-out is in force
+ * @throws ApiError UNAVAILABLE when too many other changes came in between
+ */
+export async function liftForOperator(
+  organizationId: string,
+  phoneNumber: string,
+): Promise<OptOut | undefined> {
+  let lifted: OptOut | undefined;
+  await changeWishes(organizationId, phoneNumber, (known) => {
+    lifted = optOutOf(phoneNumber, known);
+    const { said } = known;
+    return { said: said?.word === "stop" ? { word: "start", saidAt: justAfter(said.saidAt) } : said };
+  });
+  return lifted;
+}
+
+function justAfter(moment: string): string {
+  return new Date(Date.parse(moment) + 1).toISOString();
+}
+
+/** Decides on a number's wishes and writes them, with the contact that has the number. @returns them */
+async function changeWishes(
+  organizationId: string,
+  phoneNumber: string,
+  decide: (known: Wishes) => Wishes,
+): Promise<Wishes> {
   return untilUndisturbed(async () => {
     const standing = await readStanding(organizationId, phoneNumber);
-    if (standing.optOut === undefined) return false;
-    if (byReply && standing.optOut.source !== "reply") return false;
-    const written = await transact([
-      forgetOptOut(organizationId, phoneNumber),
-      ...noteOnContact(organizationId, standing, false),
-    ]);
-    return written.outcome === "committed" ? true : undefined;
+    const next = decide(standing.wishes);
+    const writes = replaceWishes(organizationId, phoneNumber, { seen: standing.record, next });
+    // Without a condition on the record a contact must not be written: it may have been read after the next change.
+    if (writes.length === 0) return next;
+    const isOptedOut = optOutOf(phoneNumber, next) !== undefined;
+    const written = await transact([...writes, ...noteOnContact(organizationId, standing, isOptedOut)]);
+    return written.outcome === "committed" ? next : undefined;
   });
 }
 
@@ -83,21 +99,32 @@ function noteOnContact(organizationId: string, { contact }: Standing, optedOut: 
 export async function getOptOut(organizationId: string, phoneNumber: string): Promise<OptOut> {
   const { optOut: found } = await readStanding(organizationId, phoneNumber);
   if (found === undefined) throw new ApiError("NOT_FOUND");
-  return presentOptOut(found);
+  return found;
 }
 
 /**
- * Lifts the opt-out of a number, whoever has set it.
- * @throws ApiError NOT_FOUND when it has not opted out; UNAVAILABLE when too many other changes came in between
+ * Lifts the opt-out of a number that its organization has noted itself.
+ * @throws ApiError NOT_FOUND when it has not opted out; OPT_OUT_BY_REPLY when the person has, by STOP; UNAVAILABLE when too
+ *   many other changes came in between
  */
 export async function deleteOptOut(organizationId: string, phoneNumber: string): Promise<LiftedOptOut> {
-  if (!(await liftOptOut(organizationId, phoneNumber))) throw new ApiError("NOT_FOUND");
+  await changeWishes(organizationId, phoneNumber, (known) => {
+    if (optOutOf(phoneNumber, known) === undefined) throw new ApiError("NOT_FOUND");
+    return withoutNote(known);
+  });
   return { phoneNumber, deleted: true };
+}
+
+/** Wishes without the organization's own note. @throws ApiError OPT_OUT_BY_REPLY when the person's last word was STOP */
+export function withoutNote(known: Wishes): Wishes {
+  if (hasSaidStop(known)) throw new ApiError("OPT_OUT_BY_REPLY");
+  return { said: known.said };
 }
 
 /** A page of the numbers that have opted out, in their order. */
 export async function listOptOuts(organizationId: string, query: PageQuery): Promise<Page<OptOut>> {
   const { pk } = keys.optOut(organizationId, "");
-  const page = await readWantedPage(OptOutRecord, { pk, consistent: true }, query, () => true);
-  return { rows: page.rows.map(presentOptOut), meta: page.meta };
+  const isInForce = (record: OptOutRecord): boolean => inForce(record) !== undefined;
+  const page = await readWantedPage(OptOutRecord, { pk, consistent: true }, query, isInForce);
+  return { rows: page.rows.flatMap((record) => inForce(record) ?? []), meta: page.meta };
 }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
@@ -68,6 +70,14 @@ export type AuditOutcomeRecord = z.infer<typeof AuditOutcomeRecord>;
 /** The log of an organisation, or that of the stage. */
 export function auditLogOf(organizationId: string | undefined): string {
   return organizationId ?? "stage";
+}
+
+/**
+ * What the log has in the place of a phone number. Nothing is ever taken from the log, so that no number may stand there;
+ * the digest still tells whether an entry is about a number that is known. It is another one for each organization.
+ */
+export function digestOfNumber(organizationId: string, phoneNumber: string): string {
+  return createHash("sha256").update(`${organizationId} ${phoneNumber}`).digest("hex");
 }
 
 export type Deed = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;

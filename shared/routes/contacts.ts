@@ -75,7 +75,7 @@ export const updateContact = {
   body: UpdateContactRequest,
   status: 200,
   data: Contact,
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "OPT_OUT_BY_REPLY"],
 } as const satisfies Route;
 
 export const deleteContact = {

@@ -46,13 +46,13 @@ export const deleteOptOut = {
   method: "DELETE",
   path: "/v1/opt-outs/{phoneNumber}",
   tag: "opt-outs",
-  summary: "Lift the opt-out of a number, whoever has set it",
+  summary: "Lift an opt-out that you have noted; a person's STOP is lifted by their START",
   auth: "bearer",
   scope: "contacts",
   params: OptOutParams,
   status: 200,
   data: LiftedOptOut,
-  errors: [],
+  errors: ["OPT_OUT_BY_REPLY"],
 } as const satisfies Route;
 
 export const routes = { listOptOuts, createOptOut, getOptOut, deleteOptOut };

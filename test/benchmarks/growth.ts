@@ -220,7 +220,7 @@ function contactRows(organizationId: string, index: number): Rows {
     createdAt,
     updatedAt: createdAt,
   };
-  const [contact, number] = contactPuts(record);
+  const [contact, number] = contactPuts(record, record);
   return { id: record.id, puts: [contact, number] };
 }
 

@@ -14,6 +14,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
+import { replyOf } from "../support/replies.ts";
 import { allRows } from "../support/rows.ts";
 
 await useOwnTable();
@@ -36,19 +37,8 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-let replies = 0;
 function reply(message: string, fields: Partial<Reply> = {}): Reply {
-  replies += 1;
-  return {
-    reportId: newId("inb"),
-    carrier: "kannel",
-    carrierId: `carrier-${replies}`,
-    from: phone,
-    to: number,
-    message,
-    receivedAt: new Date().toISOString(),
-    ...fields,
-  };
+  return replyOf({ from: phone, to: number, message, ...fields });
 }
 
 async function sourceOf(organization = organizationId): Promise<string | undefined> {
@@ -94,7 +84,7 @@ it("a message that its carrier brings again is kept, told and obeyed once", asyn
   expect(await texts()).toEqual(["START", "STOP"]);
   expect(await events()).toEqual([]);
   // Another carrier may have given the same id to another message.
-  await receiveReply({ ...stop, reportId: newId("inb"), carrier: "twilio" });
+  await receiveReply({ ...reply("STOP"), carrierId: stop.carrierId, carrier: "twilio" });
   expect(await sourceOf()).toBe("reply");
 });
 
@@ -117,6 +107,7 @@ it("START lifts what a reply has set, and nothing that the organisation has note
   await receiveReply(reply("start"));
   expect(await sourceOf()).toBe("api");
   await deleteOptOut(organizationId, phone);
+  expect(await sourceOf()).toBeUndefined();
   await receiveReply(reply("stop"));
   await receiveReply(reply("help"));
   expect(await sourceOf()).toBe("reply");

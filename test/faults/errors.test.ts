@@ -12,6 +12,7 @@ import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { suspendOrganization } from "../../shared/accounts/suspension.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
+import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
@@ -142,6 +143,11 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   RECIPIENT_OPTED_OUT: async () => {
     await customer.client.createContact({ body: { phoneNumber: "15005550000", optedOut: true } });
     return send({ messageType: "marketing" });
+  },
+  OPT_OUT_BY_REPLY: async () => {
+    const { organizationId } = customer;
+    await hearWord(organizationId, "15005550001", { word: "stop", saidAt: new Date().toISOString() });
+    return customer.call("/v1/opt-outs/15005550001", { method: "DELETE" });
   },
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
   METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),

@@ -140,14 +140,14 @@ describe("an event of AWS's", () => {
   it("about a message that the account sent without the gateway is ignored", async () => {
     const sent = { eventType: "TEXT_DELIVERED", isFinal: true };
     for (const fields of [sent, { ...sent, context: {} }, { ...sent, context: { reference: "other" } }]) {
-      expect(await recordReport(QueuedReport.parse(fields))).toBeUndefined();
+      expect(await recordReport(QueuedReport.parse(fields), new Date())).toBeUndefined();
     }
   });
 
   it.each([{}, { eventTypes: [] }, { originationNumber: "+14255550182" }])(
     "that cannot be read comes again: %j",
     async (fields) => {
-      await expect(recordReport(QueuedReport.parse(fields))).rejects.toThrow("cannot be read");
+      await expect(recordReport(QueuedReport.parse(fields), new Date())).rejects.toThrow("cannot be read");
     },
   );
 });

@@ -10,6 +10,9 @@ export interface QueuedJob {
   readonly delaySeconds?: number;
 }
 
+/** The attribute of a job that was parked and redriven: when it was queued first, in milliseconds since the epoch. */
+export const queuedAtAttribute = "queuedAtMs";
+
 /** The longest that SQS delays a message; what is due later waits in the table. */
 export const maxDelaySeconds = 900;
 

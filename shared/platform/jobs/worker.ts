@@ -5,16 +5,17 @@ import type * as z from "zod";
 
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
+import { queuedAtAttribute } from "./job.ts";
 
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
  * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
- * @param work is given one job, and how long the function can still run
+ * @param work is given one job, how long the function can still run, and when the job was put on its queue first
  * @param conclude is given what came of the jobs that did not throw, all at once; it must not throw itself
  */
 export function worker<Job, Result>(
   schema: z.ZodType<Job>,
-  work: (job: Job, remainingTimeMs: () => number) => Promise<Result>,
+  work: (job: Job, remainingTimeMs: () => number, queuedAt: Date) => Promise<Result>,
   conclude?: (results: readonly Result[]) => Promise<void>,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
@@ -24,7 +25,9 @@ export function worker<Job, Result>(
     .handler(async ({ Records }, context) => {
       const remainingTimeMs = (): number => context.getRemainingTimeInMillis();
       const results = await Promise.allSettled(
-        Records.map(async ({ body }) => work(schema.parse(JSON.parse(body)), remainingTimeMs)),
+        Records.map(async (record) =>
+          work(schema.parse(JSON.parse(record.body)), remainingTimeMs, firstQueuedAt(record)),
+        ),
       );
       await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
       return results;
@@ -32,6 +35,11 @@ export function worker<Job, Result>(
   // The middleware has made its report of the results.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return handler as unknown as ReturnType<typeof worker>;
+}
+
+function firstQueuedAt({ attributes, messageAttributes = {} }: Partial<SQSRecord>): Date {
+  const { stringValue = attributes?.SentTimestamp } = messageAttributes[queuedAtAttribute] ?? {};
+  return new Date(Number(stringValue));
 }
 
 function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void {

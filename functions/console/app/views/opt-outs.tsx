@@ -24,7 +24,7 @@ export function OptOuts(): JSX.Element {
   return (
     <Page
       title="Opt-outs"
-      lead="These numbers get no marketing and no campaigns. One-time codes and transactional messages reach them."
+      lead="These numbers get no marketing and no campaigns. Who has answered STOP gets one-time codes only, until they answer START."
       back={["#/contacts", "Contacts"]}
       actions={
         <DialogButton label="Add an opt-out" look="primary">
@@ -51,18 +51,20 @@ export function OptOuts(): JSX.Element {
             { title: "Since", show: ({ createdAt }) => <Time at={createdAt} /> },
             {
               title: "Actions",
-              show: ({ phoneNumber }) => (
-                <ConfirmButton
-                  label="Remove"
-                  question={`Remove the opt-out of ${phoneNumber}?`}
-                  consequence="They get marketing again. Do this only if they asked for it."
-                  act={async () => {
-                    await api().deleteOptOut({ params: { phoneNumber } });
-                    announce("The opt-out is removed.");
-                    await optOuts.reload();
-                  }}
-                />
-              ),
+              show: ({ phoneNumber, source }) =>
+                // A person's own STOP is not the organization's to lift.
+                source === "reply" ? null : (
+                  <ConfirmButton
+                    label="Remove"
+                    question={`Remove the opt-out of ${phoneNumber}?`}
+                    consequence="They get marketing again. Do this only if they asked for it."
+                    act={async () => {
+                      await api().deleteOptOut({ params: { phoneNumber } });
+                      announce("The opt-out is removed.");
+                      await optOuts.reload();
+                    }}
+                  />
+                ),
             },
           ]}
           empty={

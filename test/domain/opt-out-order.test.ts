@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { createContact, deleteContact, getContact, updateContact } from "../../shared/contacts/contacts.ts";
+import { CreateContactRequest } from "../../shared/contract/contacts.ts";
+import { eraseNumber } from "../../shared/erasure/number.ts";
+import { receiveReply, type Reply } from "../../shared/inbound/receive.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
+import {
+  deleteOptOut,
+  getOptOut,
+  liftForOperator,
+  listOptOuts,
+  optOut,
+} from "../../shared/opt-outs/opt-outs.ts";
+import { hasOptedOut, readStanding } from "../../shared/opt-outs/record.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { replyOf } from "../support/replies.ts";
+import { allRows } from "../support/rows.ts";
+
+await useOwnTable();
+
+const phone = "447700900123";
+const page = { page: 1, limit: 20 };
+
+let organizationId: string;
+let number: string;
+let lastNumber = 12_025_550_100;
+beforeEach(async () => {
+  organizationId = newId("org");
+  const organization = { entity: "organization", id: organizationId, name: "Acme", createdAt: "2026-01-01" };
+  await putItem({ put: { ...keys.organization(organizationId), ...organization } });
+  lastNumber += 1;
+  number = String(lastNumber);
+  await assignNumber({ number, organizationId });
+});
+afterEach(async () => {
+  await takeJobs("webhookDeliveries");
+});
+
+function reply(message: string, fields: Partial<Reply> = {}): Reply {
+  return replyOf({ from: phone, to: number, message, ...fields });
+}
+
+async function sourceOf(): Promise<string | undefined> {
+  return (await readStanding(organizationId, phone)).optOut?.source;
+}
+
+it("a job of START that comes again, or late, lifts no STOP that was said after it", async () => {
+  await receiveReply(reply("STOP"));
+  const start = reply("START");
+  await receiveReply(start);
+  const stop = reply("STOP");
+  await receiveReply(stop);
+  // The very same job: the queue delivers at least once.
+  await receiveReply(start);
+  expect(await sourceOf()).toBe("reply");
+  const [late, later] = [reply("START"), reply("STOP")];
+  await receiveReply(later);
+  await receiveReply(late);
+  expect(await sourceOf()).toBe("reply");
+  expect((await listOptOuts(organizationId, page)).rows).toEqual([
+    { phoneNumber: phone, source: "reply", createdAt: later.receivedAt },
+  ]);
+});
+
+it("a job of STOP that comes again, or late, undoes no START that was said after it", async () => {
+  const [stop, start] = [reply("STOP"), reply("START")];
+  // Nothing is recorded yet of the number when START comes.
+  await receiveReply(start);
+  await receiveReply(stop);
+  await receiveReply(stop);
+  expect(await sourceOf()).toBeUndefined();
+  expect((await listOptOuts(organizationId, page)).rows).toEqual([]);
+  expect(await hasOptedOut(organizationId, phone)).toBe(false);
+  await expect(getOptOut(organizationId, phone)).rejects.toThrow("no such resource");
+});
+
+it("STOP and START that are worked on side by side end with what was said last, on the contact too", async () => {
+  const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
+  for (const words of [
+    ["STOP", "START", "STOP"],
+    ["START", "STOP", "START"],
+  ]) {
+    await Promise.all(words.map((word) => reply(word)).map(async (each) => untilTaken(each)));
+    const isOptedOut = words.at(-1) === "STOP";
+    expect(await sourceOf()).toBe(isOptedOut ? "reply" : undefined);
+    expect(await getContact(organizationId, id)).toMatchObject({ optedOut: isOptedOut });
+  }
+});
+
+/** Takes a reply in as many attempts as the queue would make. */
+async function untilTaken(said: Reply): Promise<void> {
+  await vi.waitFor(async () => receiveReply(said), { timeout: 10_000, interval: 1 });
+}
+
+it("rows that say only who opted out, and since when, are read as before", async () => {
+  const at = "2026-03-01T09:00:00.000Z";
+  const row = { ...keys.optOut(organizationId, phone), entity: "optOut", phoneNumber: phone, createdAt: at };
+  await putItem({ put: { ...row, source: "reply" } });
+  expect(await getOptOut(organizationId, phone)).toEqual({
+    phoneNumber: phone,
+    source: "reply",
+    createdAt: at,
+  });
+  await receiveReply(reply("START", { receivedAt: "2026-03-01T08:59:59.999Z" }));
+  expect(await sourceOf()).toBe("reply");
+  await receiveReply(reply("START"));
+  expect(await sourceOf()).toBeUndefined();
+  await putItem({ put: { ...row, source: "api" } });
+  await receiveReply(reply("START"));
+  expect(await sourceOf()).toBe("api");
+});
+
+it("a person's STOP is not the organization's to lift, neither by itself nor by a contact", async () => {
+  const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
+  await optOut(organizationId, phone, "api");
+  await receiveReply(reply("STOP"));
+  await expect(deleteOptOut(organizationId, phone)).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
+  const optedIn = updateContact(organizationId, id, { optedOut: false });
+  await expect(optedIn).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
+  await deleteContact(organizationId, id);
+  const made = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
+  expect(made.optedOut).toBe(true);
+  expect(await sourceOf()).toBe("reply");
+  // What the organization has noted is there again when the person's STOP is not, and is its own to lift.
+  await receiveReply(reply("START"));
+  expect(await sourceOf()).toBe("api");
+  await updateContact(organizationId, made.id, { optedOut: false });
+  expect(await sourceOf()).toBeUndefined();
+  expect(await getContact(organizationId, made.id)).toMatchObject({ optedOut: false });
+});
+
+it("the operator lifts the STOP that is known, and none that was said after it", async () => {
+  const [first, second] = [reply("STOP"), reply("STOP")];
+  await receiveReply(first);
+  expect(await liftForOperator(organizationId, phone)).toMatchObject({ source: "reply" });
+  await receiveReply(first);
+  expect(await sourceOf()).toBeUndefined();
+  expect(await liftForOperator(organizationId, phone)).toBeUndefined();
+  await receiveReply(second);
+  expect(await sourceOf()).toBe("reply");
+});
+
+it("a number that has opted out no longer is erased with the rest", async () => {
+  await receiveReply(reply("STOP"));
+  await receiveReply(reply("START"));
+  expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 2, optOutsKept: 0, left: 0 });
+  const rows = await allRows();
+  expect(JSON.stringify(rows.filter((row) => JSON.stringify(row).includes(organizationId)))).not.toContain(
+    phone,
+  );
+});

@@ -1,0 +1,18 @@
+import type { Reply } from "../../shared/inbound/receive.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { newId } from "../../shared/platform/ids.ts";
+
+let replies = 0;
+const firstAtMs = Date.parse("2026-03-01T10:00:00.000Z");
+
+/** A message that a carrier brings, said a minute after the one that was made before it. */
+export function replyOf(fields: Partial<Reply> & Pick<Reply, "from" | "message" | "to">): Reply {
+  replies += 1;
+  return {
+    reportId: newId("inb"),
+    carrier: "kannel",
+    carrierId: `carrier-${replies}`,
+    receivedAt: new Date(firstAtMs + replies * minuteMs).toISOString(),
+    ...fields,
+  };
+}
