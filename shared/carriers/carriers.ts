@@ -1,5 +1,4 @@
 import type { MessageType } from "../contract/sms.ts";
-import { trafficClass } from "../messages/traffic-class.ts";
 import { config } from "../platform/config.ts";
 import { sendWithAws } from "./aws.ts";
 import { NotReachedError, type CallOptions } from "./call.ts";
@@ -11,6 +10,7 @@ import { sendWithKannel } from "./kannel.ts";
 import type { CarrierBook, CarrierRecord, RouteRecord } from "./record.ts";
 import { sandboxCarrier } from "./sandbox.ts";
 import { CarrierSettings } from "./settings.ts";
+import { trafficClass } from "./traffic-class.ts";
 import { sendWithTwilio } from "./twilio.ts";
 
 /** A carrier under the name that messages and routes know it by. */

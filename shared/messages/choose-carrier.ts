@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Breakers } from "../carriers/breaker.ts";
 import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
 import type { Paces } from "../carriers/pace.ts";
+import { trafficClass } from "../carriers/traffic-class.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
@@ -13,7 +14,6 @@ import type { RateCard } from "../prices/rate-card.ts";
 import type { Slot } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 import { heldBackSeconds, type Sending } from "./sending-pause.ts";
-import { trafficClass } from "./traffic-class.ts";
 
 /** What a sender goes by; an instance of a function has one of each for all its calls. */
 export interface Sender {

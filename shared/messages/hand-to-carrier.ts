@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { stateOfOrganization, type OrganizationState } from "../accounts/organization-record.ts";
 import type { HandOff } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
+import { trafficClass } from "../carriers/traffic-class.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
@@ -31,7 +32,6 @@ import {
   sentByReceipt,
 } from "./record.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
-import { trafficClass } from "./traffic-class.ts";
 import { isExpired, secondsUntilExpired, validitySeconds } from "./validity.ts";
 
 /**

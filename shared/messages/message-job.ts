@@ -1,12 +1,12 @@
 import * as z from "zod";
 
+import { trafficClass } from "../carriers/traffic-class.ts";
 import { minuteMs, secondMs } from "../platform/clock.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
-import { trafficClass } from "./traffic-class.ts";
 
 /** When a carrier's pace lets a message start, of which the carrier's time has been taken. */
 const Slot = z.object({ carrier: z.string(), startsAt: z.string() });

@@ -1,4 +1,5 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
@@ -8,7 +9,6 @@ import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
-import { trafficClass } from "./traffic-class.ts";
 
 /*
  * What a stage asks of those who send and of what they send, beside the contract's own rules (`policies` in

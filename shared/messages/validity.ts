@@ -1,8 +1,8 @@
+import { trafficClass } from "../carriers/traffic-class.ts";
 import type { SendSmsRequest } from "../contract/sms.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import type { MessageRecord } from "./record.ts";
-import { trafficClass } from "./traffic-class.ts";
 
 /**
  * The least time that a message must have left to be handed to a carrier: AWS End User Messaging takes no shorter
