@@ -3,7 +3,14 @@ import { keyFamilies, type KeyFamily } from "../shared/platform/table/keys.ts";
 import type { Operation } from "../shared/routes.ts";
 import type { Route } from "../shared/routes/route.ts";
 
-export const tableActions = ["DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"] as const;
+export const tableActions = [
+  "ConditionCheckItem",
+  "DeleteItem",
+  "GetItem",
+  "PutItem",
+  "Query",
+  "UpdateItem",
+] as const;
 type TableAction = (typeof tableActions)[number];
 
 type SessionKeyAction = "GetPublicKey" | "Sign";
@@ -88,6 +95,7 @@ const authenticates: Access = {
     KEY: ["GetItem"],
     KEY_USES: ["UpdateItem"],
     LIMIT: ["UpdateItem"],
+    MEMBERS: ["GetItem"],
     ORG: ["GetItem"],
     USER: ["GetItem"],
   },
@@ -105,6 +113,34 @@ const checksCredentials = {
   LIMIT: ["UpdateItem"],
   KNOWN_NETWORK: ["GetItem"],
 } as const satisfies TableAccess;
+
+/** To remove a member or an invitation, and to end API keys. */
+const removesMembers = {
+  table: {
+    USER: ["GetItem"],
+    MEMBERS: ["GetItem"],
+    INVITATION: ["GetItem"],
+    ORG: ["GetItem", "Query"],
+  },
+  transactions: [
+    {
+      USER: ["UpdateItem", "DeleteItem"],
+      EMAIL: ["DeleteItem"],
+      CREDENTIALS: ["DeleteItem"],
+      EMAIL_TOKEN: ["DeleteItem"],
+      MEMBERS: ["ConditionCheckItem", "DeleteItem"],
+      INVITATION: ["DeleteItem"],
+      ORG: ["UpdateItem"],
+    },
+    { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
+  ],
+} as const satisfies Access;
+
+/** To end all that was made before an email was shown to be its user's. */
+const endsUnproven = grant(removesMembers, {
+  table: { MEMBERS: ["Query"] },
+  transactions: [{ ORG: ["UpdateItem", "DeleteItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
+});
 
 /** To write into the audit log. Nobody may change or take away what is in it. */
 const isAudited = { table: { AUDIT: ["PutItem"] } } as const satisfies Access;
@@ -169,12 +205,12 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     table: { USER: ["GetItem"], EMAIL_SUPPRESSION: ["GetItem"], LIMIT: ["UpdateItem"] },
     queues: ["emails"],
   },
-  verifyEmail: {
-    table: { USER: ["GetItem"], EMAIL_TOKEN: ["GetItem"] },
+  verifyEmail: grant(endsUnproven, {
+    table: { ...checksCredentials, EMAIL_TOKEN: ["GetItem"] },
     transactions: [
       { EMAIL_TOKEN: ["DeleteItem"], USER: ["UpdateItem"], ORG: ["UpdateItem"], AUDIT: ["PutItem"] },
     ],
-  },
+  }),
   acceptInvitation: {
     table: { EMAIL_TOKEN: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"] },
     transactions: [
@@ -182,8 +218,8 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         EMAIL: ["PutItem"],
         EMAIL_TOKEN: ["DeleteItem"],
         INVITATION: ["DeleteItem"],
-        MEMBERS: ["PutItem", "DeleteItem"],
-        USER: ["PutItem"],
+        MEMBERS: ["ConditionCheckItem", "PutItem", "DeleteItem"],
+        USER: ["ConditionCheckItem", "PutItem"],
         CREDENTIALS: ["PutItem"],
         ORG: ["UpdateItem"],
         AUDIT: ["PutItem"],
@@ -207,21 +243,20 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     secondFactorKey: true,
   },
   requestPasswordReset: { table: { LIMIT: ["UpdateItem"] }, queues: ["emails"] },
-  resetPassword: {
-    table: { USER: ["GetItem"], EMAIL_TOKEN: ["GetItem"], ORG: ["GetItem", "Query"] },
+  resetPassword: grant(endsUnproven, {
+    table: { EMAIL_TOKEN: ["GetItem"] },
     transactions: [
       {
         EMAIL_TOKEN: ["DeleteItem"],
-        CREDENTIALS: ["PutItem"],
+        CREDENTIALS: ["PutItem", "DeleteItem"],
         USER: ["UpdateItem"],
         ORG: ["UpdateItem"],
         AUDIT: ["PutItem"],
         DUE: ["PutItem"],
       },
-      { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
     ],
     queues: ["emails"],
-  },
+  }),
   changePassword: {
     table: {
       USER: ["GetItem"],
@@ -237,11 +272,25 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   listApiKeys: { table: { ORG: ["Query"], KEY_USES: ["Query"] } },
   createApiKey: {
     table: { ORG: ["GetItem"] },
-    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem"], USER: ["UpdateItem"] }],
+    transactions: [
+      {
+        ORG: ["PutItem", "UpdateItem"],
+        KEY: ["PutItem"],
+        USER: ["ConditionCheckItem"],
+        MEMBERS: ["ConditionCheckItem"],
+      },
+    ],
   },
   rotateApiKey: {
     table: { ORG: ["GetItem"] },
-    transactions: [{ ORG: ["PutItem", "UpdateItem"], KEY: ["PutItem", "UpdateItem"], USER: ["UpdateItem"] }],
+    transactions: [
+      {
+        ORG: ["PutItem", "UpdateItem"],
+        KEY: ["PutItem", "UpdateItem"],
+        USER: ["ConditionCheckItem"],
+        MEMBERS: ["ConditionCheckItem"],
+      },
+    ],
   },
   disableApiKey: {
     table: { ORG: ["GetItem", "Query"], KEY_USES: ["GetItem"] },
@@ -269,25 +318,16 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   updateMember: {
     table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem", "Query"] },
     transactions: [
-      { USER: ["UpdateItem"], MEMBERS: ["PutItem"], ORG: ["UpdateItem"], INVITATION: ["UpdateItem"] },
-      { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
-    ],
-  },
-  deleteMember: {
-    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem", "Query"] },
-    transactions: [
       {
-        USER: ["UpdateItem", "DeleteItem"],
-        EMAIL: ["DeleteItem"],
-        CREDENTIALS: ["DeleteItem"],
-        EMAIL_TOKEN: ["DeleteItem"],
-        MEMBERS: ["DeleteItem"],
-        INVITATION: ["DeleteItem"],
+        USER: ["ConditionCheckItem"],
+        MEMBERS: ["UpdateItem"],
         ORG: ["UpdateItem"],
+        INVITATION: ["UpdateItem"],
       },
       { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
     ],
   },
+  deleteMember: removesMembers,
   sendSms: acceptsMessages,
   estimateSms: { table: { ...readsPrices, WALLET: ["GetItem"] } },
   listSms: { table: { MESSAGES: ["Query"], WALLET: ["GetItem"] } },

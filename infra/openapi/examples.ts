@@ -28,6 +28,14 @@ const purposes: Readonly<Record<string, string>> = {
   acceptInvitation: "invitation",
 };
 
+/** How somebody comes to a session with an email that is theirs. */
+const verification: readonly Route[] = [
+  routes.register,
+  routes.requestEmailVerification,
+  routes.verifyEmail,
+  routes.login,
+];
+
 /** Stands in the example of a request for the token of such a link. */
 const exampleTokenPattern = /\busr_[0-9A-HJKMNP-TV-Z]{26}\.[\w-]{43}/g;
 
@@ -62,7 +70,17 @@ export async function recordExamples(): Promise<Examples> {
   try {
     const approve = async (): Promise<void> => approvePending(dataFolder);
     const recorder = new Recorder(gateway, receiver.url, approve);
-    await recorder.play((route) => !isEnding(route) && !endsSessions(route) && !changesMembers(route));
+    // To verify the email ends what was made before.
+    for (const first of verification) {
+      if (first === routes.verifyEmail) {
+        await waitFor("both links", async () => gateway.emails.length >= 2);
+      }
+      await recorder.play((route) => route === first);
+    }
+    const isDone = (route: Route): boolean => verification.includes(route);
+    await recorder.play(
+      (route) => !isDone(route) && !isEnding(route) && !endsSessions(route) && !changesMembers(route),
+    );
     // The id of a user is the owner's before, who cannot step back.
     await recorder.renew("inviteMember", { email: "katherine@example.com" });
     await recorder.play(changesMembers);

@@ -82,7 +82,11 @@ async function newFile(name: string): Promise<FileHandle> {
 /** All items that are an organisation's. */
 async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncGenerator<Stored> {
   const userIds = new Set(ownerId === undefined ? [] : [ownerId]);
-  for await (const { userId } of itemsOf(keys.member(id, "").pk)) userIds.add(String(userId));
+  for await (const membership of itemsOf(keys.member(id, "").pk)) {
+    userIds.add(String(membership["userId"]));
+    // It has the role of the user.
+    if (membership.entity === "member") yield membership;
+  }
   for (const userId of userIds) {
     yield* itemsOf(keys.user(userId).pk);
     yield* itemsOf(keys.password(userId).pk);

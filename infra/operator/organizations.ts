@@ -1,12 +1,14 @@
 import * as z from "zod";
 
-import {
-  findOrganization,
-  noteVerifiedEmail,
-  type OrganizationRecord,
-} from "../../shared/accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
-import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
+import {
+  findUser,
+  findUserByEmail,
+  presentUser,
+  type UserRecord,
+} from "../../shared/accounts/user-record.ts";
+import { isEmailVerified, noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -57,7 +59,7 @@ const show = command({
       Registered: organization.createdAt,
       State: stateText(organization),
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
-      Email: emailText(organization),
+      Email: emailText(organization, user),
       Emails: suppression === undefined ? undefined : suppressionText(suppression),
       Wallet: wallet === undefined ? "none" : walletText(wallet),
       KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
@@ -103,18 +105,21 @@ const spread = command({
 
 const verifyEmail = command({
   name: "organizations verify-email",
-  summary: "Note that the email of an organisation's user is theirs",
+  summary: "Note that the email of an organisation's owner is theirs",
   details: "You have made sure of it. A stage may want that before it sends anything for them.",
   examples: ["ada@example.com", "ada@example.com --stage prod"],
   asksFirst: true,
   input: z.object({ organization: Organization }),
   run: async (input, { output, confirm, changed }) => {
     const found = await readOrganization(input.organization);
-    const { id, name } = found;
-    const what = `note that the email of ${name} (${id}) is verified`;
-    await confirm(what, { organizationId: id, before: { emailVerifiedAt: found.emailVerifiedAt } });
-    const { emailVerifiedAt } = await noteVerifiedEmail(id);
-    changed({ emailVerifiedAt });
+    const { id, name, ownerId } = found;
+    const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
+    if (owner === undefined) throw new Error(`${id} has no owner whose email could be verified.`);
+    const what = `note that ${owner.email} is the email of the owner of ${name} (${id})`;
+    const before = { userId: owner.id, emailVerifiedAt: owner.emailVerifiedAt };
+    await confirm(what, { organizationId: id, before });
+    const { id: userId, emailVerifiedAt } = await noteVerifiedEmail(id);
+    changed({ userId, emailVerifiedAt });
     output.result({ organizationId: id, emailVerifiedAt }, `the email of ${id} is verified`);
   },
 });
@@ -166,9 +171,9 @@ function stateText({ suspendedAt, suspendedReason = "no reason" }: OrganizationR
   return suspendedAt === undefined ? "active" : `suspended since ${suspendedAt} (${suspendedReason})`;
 }
 
-/** Whether it is known that the owner of an organisation reads their email: anybody can register with any. */
-export function emailText({ emailVerifiedAt }: OrganizationRecord): string {
-  return emailVerifiedAt === undefined ? "not verified" : "verified";
+/** Whether it is known that the email of an organisation's owner is theirs: anybody can register with any. */
+export function emailText(organization: OrganizationRecord, owner: UserRecord | undefined): string {
+  return owner !== undefined && isEmailVerified(owner, organization) ? "verified" : "not verified";
 }
 
 /** The wallet of an organisation, or undefined where it has none. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";

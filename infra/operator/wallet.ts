@@ -117,7 +117,7 @@ async function ownerText(organization: OrganizationRecord): Promise<string> {
   return listOf({
     Organisation: id,
     Name: name,
-    User: user === undefined ? "not known" : `${user.email}, ${emailText(organization)}`,
+    User: user === undefined ? "not known" : `${user.email}, ${emailText(organization, user)}`,
     KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
   });
 }

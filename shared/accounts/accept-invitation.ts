@@ -6,15 +6,25 @@ import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { requireUncommonPassword } from "./common-passwords.ts";
 import { findEmailToken } from "./email-tokens.ts";
-import { findInvitation, keyOfInvitedEmail, membershipOf, ownersOf, replaceOwners } from "./member-record.ts";
+import { managersOf } from "./member-manager.ts";
+import {
+  checkMember,
+  findInvitation,
+  keyOfInvitedEmail,
+  membershipOf,
+  ownersOf,
+  replaceOwners,
+} from "./member-record.ts";
 import { findOrganization, presentOrganization } from "./organization-record.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
+import { listVerified, verifiedIn } from "./verification.ts";
 
 /**
  * Makes whoever has opened the link of an invitation a member. The link shows that the email is theirs.
- * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was taken back; EMAIL_TAKEN when there is an account with the
+ * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was taken back, or whoever has made it was removed or may
+ *   no longer give its role; EMAIL_TAKEN when there is an account with the
  *   email: a user belongs to one organisation; ORGANIZATION_SUSPENDED; VALIDATION_ERROR for a password that the stage, or
  *   bcrypt, does not take; UNAVAILABLE
  */
@@ -44,7 +54,6 @@ export async function acceptInvitation(
       firstName,
       lastName,
       createdAt: at,
-      role,
       emailVerifiedAt: at,
     };
     const owner: EmailRecord = { entity: "email", userId: id };
@@ -58,11 +67,15 @@ export async function acceptInvitation(
         names: { "#role": "role" },
         values: { ":createdAt": invitation.createdAt, ":role": role },
       },
+      // An invitation is worth as much as whoever has made it at this moment.
+      ...checkMember(organizationId, invitation.invitedBy, managersOf(role)),
       { delete: keyOfInvitedEmail(organizationId, email) },
-      { put: membershipOf(organizationId, id), condition },
+      { put: membershipOf(organizationId, id, role), condition },
       { put: { ...keys.user(id), ...user }, condition },
       putFirstPassword(id, passwordHash),
-      ...(role === "owner" ? [replaceOwners(organization, [...ownersOf(organization), id])] : []),
+      role === "owner"
+        ? replaceOwners(organization, [...ownersOf(organization), id], verifiedIn(id))
+        : listVerified({ id, organizationId }),
       auditEntry({
         organizationId,
         actor: { type: "user", userId: id },
@@ -74,8 +87,13 @@ export async function acceptInvitation(
     if (accepted.outcome === "committed") {
       return { user: presentUser(user), organization: presentOrganization(organization) };
     }
-    const [emailTaken, used] = accepted.refusals;
+    const [emailTaken, used, , inviterGone, inviterDemoted] = accepted.refusals;
     if (used !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (inviterGone !== undefined || inviterDemoted !== undefined) {
+      throw new ApiError("INVALID_EMAIL_TOKEN", {
+        message: "Whoever has invited you may not give you this role any more. Ask for another invitation.",
+      });
+    }
     if (emailTaken !== undefined) throw new ApiError("EMAIL_TAKEN");
     // The role or the owners have changed.
     return undefined;

@@ -12,10 +12,17 @@ import { hasExpired } from "../platform/auth/expiry.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { itemsOf, queryRows, transact } from "../platform/table/table.ts";
-import { keyManagerOf, limitsOfNewKey, requireEndable, requireGiveable } from "./api-key-limits.ts";
+import { itemsOf, queryRows, transact, type Write } from "../platform/table/table.ts";
+import {
+  keyManagerOf,
+  limitsOfNewKey,
+  requireEndable,
+  requireGiveable,
+  type KeyManager,
+} from "./api-key-limits.ts";
 import {
   allApiKeys,
+  type ApiKeyLimits,
   type ApiKeyRecord,
   countMadeKey,
   endApiKey,
@@ -24,8 +31,8 @@ import {
   presentApiKey,
   readApiKey,
 } from "./api-key-record.ts";
+import { checkKeyMaker } from "./member-record.ts";
 import { releaseQuota, takeQuota } from "./quota.ts";
-import { countKeyOfUser } from "./user-record.ts";
 
 /** So many keys can have come one from another before a person makes the next: each has all of them in its record. */
 const maxAncestors = 100;
@@ -43,7 +50,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   const created = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...writes,
-    manager.key === undefined ? countKeyOfUser(actor.userId, limits.scopes) : countMadeKey(manager.key),
+    ...checkOfMaker(manager, limits),
   ]);
   if (created.outcome === "refused") throw refusal(created.refusals[0] !== undefined);
   return { ...presentApiKey(record), secret };
@@ -65,14 +72,12 @@ export async function rotateApiKey(
   refuseLongLine(manager.key);
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
-  // A key that rotates itself stands in one write of the transaction: in the one that ends it.
-  const counted =
-    manager.key === undefined ? [countKeyOfUser(actor.userId, old.scopes)] : [countMadeKey(manager.key)];
   const rotated = await transact([
     takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     ...endApiKey(old, endAfter(old, overlapHours), record.id),
     ...writes,
-    ...(manager.key?.id === old.id ? [] : counted),
+    // A key that rotates itself stands in one write of the transaction: in the one that ends it.
+    ...(manager.key?.id === old.id ? [] : checkOfMaker(manager, old)),
   ]);
   if (rotated.outcome === "refused") {
     if (rotated.refusals[1] !== undefined) throw notReplaceable();
@@ -112,6 +117,12 @@ export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: s
   ]);
   if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
   return { id: keyId, deleted: true };
+}
+
+/** What a transaction that makes a key requires of whoever makes it: that they still may. */
+function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Write[] {
+  if (key !== undefined) return [countMadeKey(key)];
+  return checkKeyMaker(actor.organizationId, actor.userId, scopes);
 }
 
 /** @throws ApiError CONFLICT for a key that comes from too many others to make one more */

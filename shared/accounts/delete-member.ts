@@ -1,23 +1,27 @@
 import { ApiError } from "../contract/errors.ts";
 import type { RemovedMember } from "../contract/members.ts";
+import type { Role } from "../contract/scopes.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { checkOf, updateOf } from "../platform/table/update.ts";
 import { keysOfEmailTokens } from "./email-tokens.ts";
 import { endApiKeysMadeBy } from "./end-api-keys.ts";
 import { readManager, requireMayManage } from "./member-manager.ts";
 import {
   findMember,
+  inRole,
   keyOfInvitedEmail,
   ownersOf,
   readOwned,
   replaceOwners,
+  type ActiveMember,
   type InvitationRecord,
 } from "./member-record.ts";
+import type { OrganizationRecord } from "./organization-record.ts";
 import { releaseQuota } from "./quota.ts";
-import { asSeen, type UserRecord } from "./user-record.ts";
+import type { UserRecord } from "./user-record.ts";
 
 /**
  * Removes a member, whose sessions end with the next request, and the API keys that they have made; or takes an invitation
@@ -26,12 +30,27 @@ import { asSeen, type UserRecord } from "./user-record.ts";
  *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
+  return removeMember(actor.organizationId, userId, async (organization, { role }) =>
+    requireMayManage(await readManager(actor, organization), role),
+  );
+}
+
+/**
+ * The same, whoever wants it.
+ * @param check refuses what must not be by throwing
+ */
+export async function removeMember(
+  organizationId: string,
+  userId: string,
+  check: (organization: OrganizationRecord, member: { readonly role: Role }) => Promise<void> = async () =>
+    undefined,
+): Promise<RemovedMember> {
   const removed = await untilUndisturbed(async () => {
-    const manager = await readManager(actor);
-    const member = await findMember(actor.organizationId, userId);
+    const organization = await readOwned(organizationId);
+    const member = await findMember(organization, userId);
+    await check(organization, member ?? { role: "viewer" });
     if (member === undefined) throw new ApiError("NOT_FOUND");
-    requireMayManage(manager, member.role);
-    const isDone = member.entity === "user" ? await shutOut(member) : await takeBack(member);
+    const isDone = member.entity === "user" ? await shutOut(organization, member) : await takeBack(member);
     return isDone ? member : undefined;
   });
   if (removed.entity === "user") await forget(removed);
@@ -42,20 +61,27 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
  * Ends all that lets somebody in. Their record stays for as long as there is more to be done.
  * @returns whether it is so now; false when they were changed meanwhile
  */
-async function shutOut(user: UserRecord): Promise<boolean> {
-  if (user.removedAt !== undefined) return true;
-  const { id, organizationId, email } = user;
-  const organization = await readOwned(organizationId);
+async function shutOut(organization: OrganizationRecord, member: ActiveMember): Promise<boolean> {
+  if (member.removedAt !== undefined) return true;
+  const { id, organizationId, email } = member;
   const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
-  const fewer = { add: { furtherMemberCount: -1 } };
+  const fewer = { add: { furtherMemberCount: -1 }, take: { verifiedUserIds: new Set([id]) } };
   const { outcome } = await transact([
-    updateOf(keys.user(id), { set: { removedAt: now().toISOString() } }, asSeen(user)),
+    updateOf(
+      keys.user(id),
+      { set: { removedAt: now().toISOString() } },
+      { present: ["pk"], absent: ["removedAt"] },
+    ),
+    checkOf(keys.member(organizationId, id), inRole(member.role)),
     { delete: keys.email(email) },
     { delete: keys.password(id) },
     { delete: keys.secondFactor(id) },
-    user.role === "owner"
+    member.role === "owner"
       ? replaceOwners(organization, others, fewer)
-      : releaseQuota(organizationId, "furtherMemberCount"),
+      : updateOf(keys.organization(organizationId), fewer, {
+          where: "#furtherMemberCount > :zero",
+          values: { ":zero": 0 },
+        }),
   ]);
   return outcome === "committed";
 }

@@ -1,22 +1,11 @@
 import { now } from "../platform/clock.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { allApiKeys, ApiKeyRecord, endApiKey } from "./api-key-record.ts";
-import { mayHave, type UserRecord } from "./user-record.ts";
+import { mayHave, type ActiveMember } from "./member-record.ts";
+import type { UserRecord } from "./user-record.ts";
 
 /** Keys that are disabled side by side. */
 const disabledAtOnce = 10;
-
-/**
- * Revokes the keys that a user has made, those that were made with them, and those of which nobody knows any more who has.
- * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
- */
-export async function endApiKeysOf({ id, organizationId }: UserRecord): Promise<number> {
-  return endAll(organizationId, ({ id: keyId, ancestorIds }, all) => {
-    const firstId = ancestorIds[0] ?? keyId;
-    const maker = all.find((record) => record.id === firstId)?.createdBy;
-    return maker === undefined || maker.id === id;
-  });
-}
 
 /**
  * Revokes the keys of a user who is removed: those that they have made, and those that were made with them. Keys that are
@@ -31,7 +20,7 @@ export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Prom
  * Revokes those of a user's keys that may more than a role does, with whatever was made with them.
  * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
  */
-export async function endApiKeysBeyond({ id, organizationId, role }: UserRecord): Promise<number> {
+export async function endApiKeysBeyond({ id, organizationId, role }: ActiveMember): Promise<number> {
   return endAll(organizationId, (record, all) => !mayHave(role, record.scopes) && isOf(id, record, all));
 }
 

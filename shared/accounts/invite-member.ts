@@ -21,6 +21,7 @@ import {
 } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
 import { takeQuota } from "./quota.ts";
+import { isEmailVerified } from "./verification.ts";
 
 /** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
 const invitationsPerOrganization: Limit = { what: "invitations", max: 50, windowMs: dayMs };
@@ -28,7 +29,7 @@ const invitationsPerOrganization: Limit = { what: "invitations", max: 50, window
 /**
  * Invites an email into the organisation of a session. One that is invited already gets another link, and the role of the
  * newer invitation. Whether it has an account elsewhere nobody is told here.
- * @throws ApiError EMAIL_DISABLED; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
+ * @throws ApiError EMAIL_DISABLED; EMAIL_NOT_VERIFIED when theirs is not; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
  *   be; RATE_LIMITED; UNAVAILABLE
  */
 export async function inviteMember(
@@ -37,8 +38,9 @@ export async function inviteMember(
   { email, role }: InviteMemberRequest,
 ): Promise<Member> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
-  const manager = await readManager(actor);
+  const manager = await readManager(actor, organization);
   requireMayManage(manager, role);
+  if (!isEmailVerified(manager, organization)) throw unverified();
   const members = await allMembers(organization);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
@@ -69,6 +71,13 @@ export async function inviteMember(
     }
     await queueOwedEmail(job);
     return presentMember(invitation);
+  });
+}
+
+/** Anybody can register with any address, and an invitation is an email to whomever they like. */
+function unverified(): ApiError {
+  return new ApiError("EMAIL_NOT_VERIFIED", {
+    message: "Nobody is invited by somebody whose own email is not verified.",
   });
 }
 

@@ -1,16 +1,28 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Role } from "../contract/scopes.ts";
 import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts";
-import { findUser, type UserRecord } from "./user-record.ts";
+import { findActiveMember, type ActiveMember } from "./member-record.ts";
+import type { OrganizationRecord } from "./organization-record.ts";
+
+/** The roles that manage members. */
+const managers = ["owner", "admin"] as const satisfies readonly Role[];
+
+/** The roles that may give a role, or take it away: admins manage all but owners. */
+export function managersOf(role: Role): readonly Role[] {
+  return role === "owner" ? ["owner"] : managers;
+}
 
 /**
  * The user of a session, who may manage members.
  * @throws ApiError INSUFFICIENT_SCOPE when they are neither owner nor admin; UNAUTHORIZED when they are gone
  */
-export async function readManager({ userId }: Actor): Promise<UserRecord> {
-  const manager = await findUser(userId, { consistent: true });
+export async function readManager(
+  { userId }: Actor,
+  organization: Pick<OrganizationRecord, "id" | "ownerId">,
+): Promise<ActiveMember> {
+  const manager = await findActiveMember(organization, userId);
   if (manager === undefined || manager.removedAt !== undefined) throw new ApiError("UNAUTHORIZED");
-  if (manager.role === "owner" || manager.role === "admin") return manager;
+  if (managers.some((role) => role === manager.role)) return manager;
   throw insufficientScope({ message: "Only owners and admins manage members." });
 }
 
@@ -18,7 +30,7 @@ export async function readManager({ userId }: Actor): Promise<UserRecord> {
  * Refuses an admin who would make, change or remove an owner.
  * @throws ApiError INSUFFICIENT_SCOPE
  */
-export function requireMayManage({ role }: UserRecord, ...roles: readonly Role[]): void {
-  if (role === "owner" || !roles.includes("owner")) return;
+export function requireMayManage({ role }: ActiveMember, ...roles: readonly Role[]): void {
+  if (roles.every((each) => managersOf(each).includes(role))) return;
   throw insufficientScope({ message: "Only owners make, change and remove owners." });
 }

@@ -4,21 +4,26 @@ import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Member } from "../contract/members.ts";
-import { Role } from "../contract/scopes.ts";
+import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts";
+import { RoleOfMember, roleOf } from "../platform/auth/role.ts";
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows, type Update } from "../platform/table/table.ts";
-import { updateOf, type Changes } from "../platform/table/update.ts";
+import { findItem, itemsOf, queryRows, type Check, type Update } from "../platform/table/table.ts";
+import { checkOf, updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** Beside the one that an organisation cannot be without; open invitations count, and those that have run out. */
 export const maxFurtherMembers = 49;
 
-/** That a user belongs to an organisation, or is invited into it: what else there is to know is in items of theirs. */
+/**
+ * That a user belongs to an organisation, and in which role, or is invited into it: what else there is to know is in items
+ * of theirs.
+ */
 const MembershipRecord = z.object({
   entity: z.enum(["member", "invitedEmail"]),
   userId: z.string(),
+  role: Role.optional(),
 });
 type Membership = Key & z.infer<typeof MembershipRecord> & Record<string, unknown>;
 
@@ -36,12 +41,53 @@ export const InvitationRecord = z.object({
 });
 export type InvitationRecord = z.infer<typeof InvitationRecord>;
 
-/** Somebody who is in an organisation, or is invited into it. */
-type MemberRecord = InvitationRecord | UserRecord;
+/** A user with their role in their organisation. */
+export type ActiveMember = UserRecord & { readonly role: Role };
 
-/** The item that says that a user is a member. One who registered with an older release has none before their role changes. */
-export function membershipOf(organizationId: string, userId: string): Membership {
-  return { ...keys.member(organizationId, userId), entity: "member", userId };
+/** Somebody who is in an organisation, or is invited into it. */
+export type MemberRecord = ActiveMember | InvitationRecord;
+
+/**
+ * The item that says that a user is a member, in a role. Who registered with an older release has none before their role
+ * changes.
+ */
+export function membershipOf(organizationId: string, userId: string, role: Role): Membership {
+  return { ...keys.member(organizationId, userId), entity: "member", userId, role };
+}
+
+/** That a member has the role that was seen. */
+export function inRole(...roles: readonly Role[]): Requirements {
+  const placeholders = roles.map((role, index) => [`:role${index}`, role] as const);
+  return {
+    // What was written before roles stood here has none; see `roleOf`.
+    where: `attribute_not_exists(#role) OR #role IN (${placeholders.map(([name]) => name).join(", ")})`,
+    values: Object.fromEntries(placeholders),
+  };
+}
+
+/**
+ * The checks that a user is a member, in one of some roles. A transaction with them is refused once the user is removed or
+ * has another role: whoever changes that, and then looks for what the user has made, finds all of it.
+ */
+export function checkMember(organizationId: string, userId: string, roles: readonly Role[]): Check[] {
+  return [
+    checkOf(keys.user(userId), { is: { organizationId }, absent: ["removedAt"] }),
+    checkOf(keys.member(organizationId, userId), inRole(...roles)),
+  ];
+}
+
+/** The checks that a user is a member who may have an API key of these scopes. */
+export function checkKeyMaker(organizationId: string, userId: string, scopes?: readonly Scope[]): Check[] {
+  return checkMember(
+    organizationId,
+    userId,
+    Role.options.filter((role) => mayHave(role, scopes)),
+  );
+}
+
+/** Whether somebody in a role may make an API key of these scopes. */
+export function mayHave(role: Role, scopes: readonly Scope[] = allScopes): boolean {
+  return scopes.every((scope) => scopesOfRole[role].includes(scope));
 }
 
 /** The item that keeps an email from being invited twice. */
@@ -70,22 +116,43 @@ export async function findInvitationOf(
 }
 
 /** Everybody who is in an organisation or invited into it, in the order in which they came. */
-export async function allMembers({ id, ownerId }: OrganizationRecord): Promise<MemberRecord[]> {
+export async function allMembers(organization: OrganizationRecord): Promise<MemberRecord[]> {
+  const { id, ownerId } = organization;
   const { pk } = keys.member(id, "");
   const range = { pk, limit: 2 * maxFurtherMembers, consistent: true };
   const memberships = itemsOf(await queryRows(MembershipRecord, range));
   const userIds = new Set(memberships.map(({ userId }) => userId));
   // Who registered with an older release is in no list.
   if (ownerId !== undefined) userIds.add(ownerId);
-  const found = await Promise.all([...userIds].toSorted().map(async (userId) => findMember(id, userId)));
+  const found = await Promise.all(
+    [...userIds].toSorted().map(async (userId) => findMember(organization, userId)),
+  );
   return found.flatMap((member) => member ?? []);
 }
 
 /** A member or an invitation of an organisation, as it is now. */
-export async function findMember(organizationId: string, userId: string): Promise<MemberRecord | undefined> {
-  const user = await findUser(userId, { consistent: true });
-  const member = user ?? (await findInvitation(userId));
-  return member?.organizationId === organizationId ? member : undefined;
+export async function findMember(
+  organization: Pick<OrganizationRecord, "id" | "ownerId">,
+  userId: string,
+): Promise<MemberRecord | undefined> {
+  const active = await findActiveMember(organization, userId);
+  if (active !== undefined) return active;
+  const invitation = await findInvitation(userId);
+  return invitation?.organizationId === organization.id ? invitation : undefined;
+}
+
+/** A user of an organisation with their role, as they are now; also one who is being removed. */
+export async function findActiveMember(
+  organization: Pick<OrganizationRecord, "id" | "ownerId">,
+  userId: string,
+): Promise<ActiveMember | undefined> {
+  const [user, membership] = await Promise.all([
+    findUser(userId, { consistent: true }),
+    findItem(RoleOfMember, keys.member(organization.id, userId), { consistent: true }),
+  ]);
+  if (user?.organizationId !== organization.id) return undefined;
+  const role = roleOf(userId, membership, organization);
+  return role === undefined ? undefined : { ...user, role };
 }
 
 /**

@@ -2,14 +2,36 @@ import { ApiError } from "../contract/errors.ts";
 import type { Member } from "../contract/members.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { allMembers, findMember, presentMember } from "./member-record.ts";
+import { managersOf } from "./member-manager.ts";
+import {
+  allMembers,
+  findMember,
+  presentMember,
+  readOwned,
+  type InvitationRecord,
+  type MemberRecord,
+} from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
 
 /** Who is in an organisation or invited into it, in the order in which they came. */
 export async function listMembers(organization: OrganizationRecord, query: PageQuery): Promise<Page<Member>> {
   const members = await allMembers(organization);
   const shown = members.filter((member) => member.entity === "invitation" || member.removedAt === undefined);
-  return pageOf(shown.map(presentMember), query);
+  return pageOf(
+    shown.map((member) =>
+      member.entity === "invitation" && !isAnsweredFor(member, shown)
+        ? { ...presentMember(member), status: "expired" }
+        : presentMember(member),
+    ),
+    query,
+  );
+}
+
+/** Whether somebody still answers for an invitation: who has made it may still give its role. */
+function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly MemberRecord[]): boolean {
+  return members.some(
+    (member) => member.entity === "user" && member.id === invitedBy && managersOf(role).includes(member.role),
+  );
 }
 
 /**
@@ -17,7 +39,7 @@ export async function listMembers(organization: OrganizationRecord, query: PageQ
  * @throws ApiError NOT_FOUND, also for one of another organisation
  */
 export async function getMember(organizationId: string, userId: string): Promise<Member> {
-  const member = await findMember(organizationId, userId);
+  const member = await findMember(await readOwned(organizationId), userId);
   if (member === undefined) throw new ApiError("NOT_FOUND");
   return presentMember(member);
 }

@@ -1,12 +1,10 @@
 import * as z from "zod";
 
 import type { Organization } from "../contract/accounts.ts";
-import { ApiError } from "../contract/errors.ts";
 import { SenderId } from "../contract/sms.ts";
 import type { StoredOrganization } from "../platform/auth/authenticate.ts";
-import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, updateItem, type Update } from "../platform/table/table.ts";
+import { findItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /** How many there are of each kind that an organisation may have a limited number of. */
@@ -33,7 +31,9 @@ export const OrganizationRecord = z.object({
   ownerIds: z.array(z.string()).optional(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
-  /** Since when its owner's email is known to be theirs. */
+  /** Its users whose email is known to be theirs, as their own records say; see `verification.ts`. */
+  verifiedUserIds: z.set(z.string()).optional(),
+  /** What stood here before: that any of its owners had shown their email to be theirs. */
   emailVerifiedAt: z.string().optional(),
   /** Since when its KYC submission is approved; absent also of what an older release approved. */
   kycApprovedAt: z.string().optional(),
@@ -104,18 +104,6 @@ export function noteKycApproval(organizationId: string, approvedAt: string | und
     approvedAt === undefined ? { remove: ["kycApprovedAt"] } : { set: { kycApprovedAt: approvedAt } },
     { present: ["pk"] },
   );
-}
-
-/**
- * Notes that the email of the organisation's owner is theirs. Once noted it stays as it is.
- * @throws ApiError NOT_FOUND
- */
-export async function noteVerifiedEmail(organizationId: string): Promise<OrganizationRecord> {
-  const changes = { setIfAbsent: { emailVerifiedAt: now().toISOString() } };
-  const update = updateOf(keys.organization(organizationId), changes, { present: ["pk"] });
-  const noted = await updateItem(OrganizationRecord, update);
-  if (!noted.applied) throw new ApiError("NOT_FOUND");
-  return noted.item;
 }
 
 export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {

@@ -14,7 +14,9 @@ const purposes = {
     path: "v1/auth/verify-email",
     title: "Verify your email",
     button: "Verify the email",
-    done: "Your email is verified.",
+    about: "The password of the account shows that it was you who registered. What was made before ends: sessions, API keys, webhooks and invitations.",
+    done: "Your email is verified. Log in again, and make the API keys and webhooks that you need: those from before have ended.",
+    fields: ["currentPassword"],
   },
   reset: {
     path: "v1/auth/password-reset",
@@ -31,6 +33,9 @@ const purposes = {
     fields: ["firstName", "lastName", "password"],
   },
 };
+
+// What the API calls a field that has another name here.
+const apiNames = { currentPassword: "password" };
 
 const form = document.querySelector("form");
 const button = document.querySelector("button");
@@ -64,12 +69,13 @@ if (purpose === undefined) {
     document.querySelector("#of-" + field).hidden = false;
     document.querySelector("#" + field).disabled = false;
   }
+  document.querySelector("#about").textContent = purpose.about ?? "";
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     say("");
-    const given = fields.map((field) => [field, document.querySelector("#" + field).value]);
+    const given = fields.map((field) => [apiNames[field] ?? field, document.querySelector("#" + field).value]);
     const body = JSON.stringify({ token, ...Object.fromEntries(given.filter(([, value]) => value !== "")) });
     const headers = { "Content-Type": "application/json" };
     try {
@@ -93,10 +99,13 @@ button { font: inherit; padding: 0.4em 1em; }
 
 const body = `<h1>Account</h1>
 <form hidden>
+<p id="about"></p>
 <p id="of-firstName" hidden><label for="firstName">First name</label>
 <input id="firstName" autocomplete="given-name" maxlength="100" disabled></p>
 <p id="of-lastName" hidden><label for="lastName">Last name</label>
 <input id="lastName" autocomplete="family-name" maxlength="100" disabled></p>
+<p id="of-currentPassword" hidden><label for="currentPassword">Password</label>
+<input id="currentPassword" type="password" autocomplete="current-password" required disabled></p>
 <p id="of-password" hidden><label for="password">New password</label>
 <input id="password" type="password" autocomplete="new-password" minlength="${minPasswordCharacters}" required disabled></p>
 <p><button></button></p>

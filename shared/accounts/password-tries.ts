@@ -47,7 +47,7 @@ export async function requirePassword(actor: Actor, password: string, sourceIp: 
 
 /** The same, with the hash that the password was checked with, for whoever replaces that one and no other. */
 export async function checkPassword(
-  { userId }: Actor,
+  { userId }: Pick<Actor, "userId">,
   password: string,
   sourceIp: string,
 ): Promise<{ readonly user: UserRecord; readonly passwordHash: string }> {

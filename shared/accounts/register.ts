@@ -38,7 +38,6 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     firstName: request.firstName,
     lastName: request.lastName,
     createdAt: createdAt.toISOString(),
-    role: "owner",
   };
   const organization: OrganizationRecord = {
     entity: "organization",
@@ -62,7 +61,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     { put: { ...keys.email(user.email), ...email }, condition },
     { put: { ...keys.user(user.id), ...user }, condition },
     putFirstPassword(user.id, passwordHash),
-    { put: membershipOf(organization.id, user.id), condition },
+    { put: membershipOf(organization.id, user.id, "owner"), condition },
     { put: { ...keys.organization(organization.id), ...organization }, condition },
     ...newWallet(organization.id, createdAt),
     ...(sendsEmails ? [owedEmail(verification)] : []),

@@ -6,45 +6,41 @@ import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
 import { requireUncommonPassword } from "./common-passwords.ts";
-import { findEmailToken } from "./email-tokens.ts";
-import { endApiKeysOf } from "./end-api-keys.ts";
-import { findOrganization } from "./organization-record.ts";
+import { endUnproven, readProof } from "./first-proof.ts";
 import { replacePassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
-import { findUser, type UserRecord } from "./user-record.ts";
+import { endAllSessions } from "./user-record.ts";
+import { listVerified, verifiedSince } from "./verification.ts";
 
 /**
  * Sets a new password for whoever has opened the link that was sent to their email, and ends all of their sessions. That
- * shows that the email is theirs. Where nobody had shown it before, a stranger may have registered with it, and the API
- * keys that were made until then are revoked.
+ * shows that the email is theirs. Where nobody had shown it before, a stranger may have registered with it, and all that
+ * was made until then ends, the second factor too.
  * @throws ApiError INVALID_EMAIL_TOKEN; VALIDATION_ERROR for a password that the stage, or bcrypt, does not take; UNAVAILABLE
  */
 export async function resetPassword(
   { token, password }: ResetPasswordRequest,
   sourceIp: string,
 ): Promise<ChangedPassword> {
-  const shown = await findEmailToken("reset", token);
-  const user = shown && (await findUser(shown.userId, { consistent: true }));
-  if (shown === undefined || user === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  const { use, user, isFirst } = await readProof("reset", token);
   requireUncommonPassword(password, user.email);
   const passwordHash = await hashPassword(password);
-  const wasUnverified = !(await isVerified(user));
   // Before the link is used up, so that it can be opened once more if this does not come to its end.
-  if (wasUnverified) await endApiKeysOf(user);
-  const { id: userId, organizationId, role, sessionsValidFrom = "" } = user;
+  if (isFirst) await endUnproven(user);
+  const { id: userId, organizationId } = user;
   const at = now().toISOString();
-  const verified = { setIfAbsent: { emailVerifiedAt: at } };
-  const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified });
+  const { set, remove } = endAllSessions(user, at);
+  const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: isFirst });
   const { outcome } = await transact([
-    shown.use,
+    use,
     ...replacePassword(userId, passwordHash, {
-      ...verified,
-      set: { sessionsValidFrom: at > sessionsValidFrom ? at : sessionsValidFrom },
-      remove: ["endedSessionIds", "keptSession"],
+      ...verifiedSince(at),
+      set,
+      remove: isFirst ? [...remove, "secondFactorAt"] : remove,
     }),
-    ...(role === "owner" ? [updateOf(keys.organization(organizationId), verified, { present: ["pk"] })] : []),
+    ...(isFirst ? [{ delete: keys.secondFactor(userId) }] : []),
+    listVerified(user),
     auditEntry({
       organizationId,
       actor: { type: "user", userId },
@@ -58,14 +54,7 @@ export async function resetPassword(
   await Promise.all([
     queueOwedEmail(email),
     // Until its sessions ended, the stranger may have made others.
-    ...(wasUnverified ? [endApiKeysOf(user)] : []),
+    ...(isFirst ? [endUnproven(user)] : []),
   ]);
   return { changed: true };
-}
-
-/** Whether anybody has shown before that the email is theirs, to us or to the operator. */
-async function isVerified({ emailVerifiedAt, role, organizationId }: UserRecord): Promise<boolean> {
-  if (emailVerifiedAt !== undefined) return true;
-  if (role !== "owner") return false;
-  return (await findOrganization(organizationId, { consistent: true }))?.emailVerifiedAt !== undefined;
 }

@@ -19,6 +19,7 @@ import { newEmailToken, type TokenPurpose } from "./email-tokens.ts";
 import { findInvitation } from "./member-record.ts";
 import { findOrganization } from "./organization-record.ts";
 import { findUser, findUserByEmail } from "./user-record.ts";
+import { isEmailVerified } from "./verification.ts";
 
 /**
  * Sends an email, unless it was sent before, there is no longer a reason for it, its address does not take emails, or the
@@ -55,7 +56,10 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
     }
     case "passwordReset": {
       const user = await findUserByEmail(job.email);
-      return user && layOut(user.email, passwordResetText(await linkOf("reset", user.id)));
+      const organization = user && (await findOrganization(user.organizationId, { consistent: true }));
+      if (user === undefined || organization === undefined) return undefined;
+      const isUnverified = !isEmailVerified(user, organization);
+      return layOut(user.email, passwordResetText(await linkOf("reset", user.id), isUnverified));
     }
     case "passwordChanged": {
       const user = await findUser(job.userId, { consistent: true });
@@ -81,10 +85,10 @@ async function findVerifiedOwner(
   organizationId: string,
 ): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
   const organization = await findOrganization(organizationId, { consistent: true });
-  const { name = "", ownerId, emailVerifiedAt } = organization ?? {};
-  const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
-  if (owner === undefined || (owner.emailVerifiedAt ?? emailVerifiedAt) === undefined) return undefined;
-  return { email: owner.email, organizationName: name };
+  if (organization?.ownerId === undefined) return undefined;
+  const owner = await findUser(organization.ownerId, { consistent: true });
+  if (owner === undefined || !isEmailVerified(owner, organization)) return undefined;
+  return { email: owner.email, organizationName: organization.name };
 }
 
 /** The address of the page that a link leads to. What is behind the # no server sees, and no Referer names. */

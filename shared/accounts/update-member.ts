@@ -4,19 +4,20 @@ import type { Role } from "../contract/scopes.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { checkOf, updateOf } from "../platform/table/update.ts";
 import { endApiKeysBeyond } from "./end-api-keys.ts";
 import { readManager, requireMayManage } from "./member-manager.ts";
 import {
   findMember,
-  membershipOf,
+  inRole,
   ownersOf,
   presentMember,
   readOwned,
   replaceOwners,
+  type ActiveMember,
   type InvitationRecord,
 } from "./member-record.ts";
-import { asSeen, type UserRecord } from "./user-record.ts";
+import type { OrganizationRecord } from "./organization-record.ts";
 
 /**
  * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
@@ -29,34 +30,46 @@ export async function updateMember(
   { role }: UpdateMemberRequest,
 ): Promise<Member> {
   const changed = await untilUndisturbed(async () => {
-    const manager = await readManager(actor);
-    const member = await findMember(actor.organizationId, userId);
+    const organization = await readOwned(actor.organizationId);
+    const manager = await readManager(actor, organization);
+    const member = await findMember(organization, userId);
     if (member === undefined || ("removedAt" in member && member.removedAt !== undefined)) {
       throw new ApiError("NOT_FOUND");
     }
     requireMayManage(manager, member.role, role);
     // The same call once more finishes what was left undone.
     if (member.role === role) return member;
-    const writes = member.entity === "user" ? await ofUser(member, role) : [ofInvitation(member, role)];
-    const { outcome } = await transact(writes);
-    return outcome === "committed" ? { ...member, role } : undefined;
+    if (member.entity === "user") {
+      const { outcome } = await transact(ofUser(organization, member, role));
+      return outcome === "committed" ? { ...member, role } : undefined;
+    }
+    const changes = { role, invitedBy: manager.id };
+    const { outcome } = await transact([ofInvitation(member, changes)]);
+    return outcome === "committed" ? { ...member, ...changes } : undefined;
   });
   if (changed.entity === "user") await endApiKeysBeyond(changed);
   return presentMember(changed);
 }
 
-async function ofUser(user: UserRecord, role: Role): Promise<Write[]> {
-  const { id, organizationId } = user;
+function ofUser(organization: OrganizationRecord, member: ActiveMember, role: Role): Write[] {
+  const { id, organizationId } = member;
   const writes = [
-    updateOf(keys.user(id), { set: { role } }, asSeen(user)),
-    { put: membershipOf(organizationId, id) },
+    checkOf(keys.user(id), { is: { organizationId }, absent: ["removedAt"] }),
+    updateOf(
+      keys.member(organizationId, id),
+      { set: { entity: "member", userId: id, role } },
+      inRole(member.role),
+    ),
   ];
-  if (role !== "owner" && user.role !== "owner") return writes;
-  const organization = await readOwned(organizationId);
+  if (role !== "owner" && member.role !== "owner") return writes;
   const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
   return [...writes, replaceOwners(organization, role === "owner" ? [...others, id] : others)];
 }
 
-function ofInvitation({ userId, createdAt, role: seen }: InvitationRecord, role: Role): Write {
-  return updateOf(keys.invitation(userId), { set: { role } }, { is: { createdAt, role: seen } });
+/** Who gives the role answers for it from then on. */
+function ofInvitation(
+  { userId, createdAt, role: seen }: InvitationRecord,
+  changed: Pick<InvitationRecord, "invitedBy" | "role">,
+): Write {
+  return updateOf(keys.invitation(userId), { set: changed }, { is: { createdAt, role: seen } });
 }

@@ -1,10 +1,9 @@
 import * as z from "zod";
 
 import type { User } from "../contract/accounts.ts";
-import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Update } from "../platform/table/table.ts";
-import { updateOf, type Requirements } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/table.ts";
+import type { Changes } from "../platform/table/update.ts";
 
 export const UserRecord = z.object({
   entity: z.literal("user"),
@@ -16,15 +15,12 @@ export const UserRecord = z.object({
   firstName: z.string().optional(),
   lastName: z.string().optional(),
   createdAt: z.string(),
-  role: Role.default("owner"),
   /** Since when the email is known to be theirs. */
   emailVerifiedAt: z.string().optional(),
   /** Since when log-ins need a second factor, which is apart. */
   secondFactorAt: z.string().optional(),
   /** Since when they are no member any more: what else there is of them is about to go too. */
   removedAt: z.string().optional(),
-  /** How many API keys they have made. */
-  apiKeysMade: z.int().optional(),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
   /** Changes with the password: sessions that began with another version have ended. */
@@ -55,37 +51,15 @@ export async function findUserByEmail(email: string): Promise<UserRecord | undef
   return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
 }
 
-/** That a user is a member as before, in the role that was seen. */
-export function asSeen({ role }: UserRecord): Requirements {
-  // What an older release wrote has no role, which is an owner's.
-  const isSame = role === "owner" ? "attribute_not_exists(#role) OR #role = :seen" : "#role = :seen";
-  return { present: ["pk"], absent: ["removedAt"], where: isSame, values: { ":seen": role } };
-}
-
-/**
- * The write that notes that a user makes an API key of these scopes. It is refused once they are removed, or in a role that
- * may not have it: whoever changes that and then looks for the keys that they have made finds all of them.
- */
-export function countKeyOfUser(userId: string, scopes: readonly Scope[] = allScopes): Update {
-  const roles = Role.options
-    .filter((role) => mayHave(role, scopes))
-    .map((role, index) => [`:role${index}`, role] as const);
-  return updateOf(
-    keys.user(userId),
-    { add: { apiKeysMade: 1 } },
-    {
-      present: ["pk"],
-      absent: ["removedAt"],
-      // What an older release wrote has no role, which is an owner's.
-      where: `attribute_not_exists(#role) OR #role IN (${roles.map(([name]) => name).join(", ")})`,
-      values: Object.fromEntries(roles),
-    },
-  );
-}
-
-/** Whether an API key of these scopes may be made by somebody in a role. */
-export function mayHave(role: Role, scopes: readonly Scope[] = allScopes): boolean {
-  return scopes.every((scope) => scopesOfRole[role].includes(scope));
+/** What ends all sessions of a user that were issued before a moment. */
+export function endAllSessions(
+  { sessionsValidFrom = "" }: UserRecord,
+  at: string,
+): Required<Pick<Changes, "remove" | "set">> {
+  return {
+    set: { sessionsValidFrom: at > sessionsValidFrom ? at : sessionsValidFrom },
+    remove: ["endedSessionIds", "keptSession"],
+  };
 }
 
 export function presentUser(user: UserRecord): User {

@@ -5,23 +5,35 @@ import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { findEmailToken } from "./email-tokens.ts";
-import { findUser } from "./user-record.ts";
+import { endUnproven, readProof } from "./first-proof.ts";
+import { checkPassword } from "./password-tries.ts";
+import { endAllSessions } from "./user-record.ts";
+import { listVerified, verifiedSince } from "./verification.ts";
 
 /**
- * Notes that an email is its user's, who has opened the link that was sent there. An owner's is that of the organisation.
- * @throws ApiError INVALID_EMAIL_TOKEN; UNAVAILABLE
+ * Notes that an email is its user's, who has opened the link that was sent there and knows the password. The link alone
+ * would not do: whoever registers with a stranger's address has it sent, and keeps the password. The first time, what was
+ * made before ends, sessions too.
+ * @throws ApiError INVALID_EMAIL_TOKEN; INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords; UNAVAILABLE
  */
-export async function verifyEmail({ token }: VerifyEmailRequest, sourceIp: string): Promise<VerifiedEmail> {
-  const shown = await findEmailToken("verify", token);
-  const user = shown && (await findUser(shown.userId, { consistent: true }));
-  if (shown === undefined || user === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  const { id: userId, organizationId, email, role } = user;
-  const verified = { setIfAbsent: { emailVerifiedAt: now().toISOString() } };
+export async function verifyEmail(
+  { token, password }: VerifyEmailRequest,
+  sourceIp: string,
+): Promise<VerifiedEmail> {
+  const { use, user, isFirst } = await readProof("verify", token);
+  const { id: userId, organizationId, email } = user;
+  await checkPassword({ userId }, password, sourceIp).catch(adviseStranger);
+  // Before the link is used up, so that it can be opened once more if this does not come to its end.
+  if (isFirst) await endUnproven(user);
+  const at = now().toISOString();
   const { outcome } = await transact([
-    shown.use,
-    updateOf(keys.user(userId), verified, { present: ["pk"] }),
-    ...(role === "owner" ? [updateOf(keys.organization(organizationId), verified, { present: ["pk"] })] : []),
+    use,
+    updateOf(
+      keys.user(userId),
+      { ...(isFirst ? endAllSessions(user, at) : {}), ...verifiedSince(at) },
+      { present: ["pk"], absent: ["removedAt"] },
+    ),
+    listVerified(user),
     auditEntry({
       organizationId,
       actor: { type: "user", userId },
@@ -31,5 +43,16 @@ export async function verifyEmail({ token }: VerifyEmailRequest, sourceIp: strin
     }),
   ]);
   if (outcome === "refused") throw new ApiError("INVALID_EMAIL_TOKEN");
+  // Until its sessions ended, others may have been made.
+  if (isFirst) await endUnproven(user);
   return { email, verified: true };
+}
+
+function adviseStranger(error: unknown): never {
+  if (!(error instanceof ApiError && error.code === "INVALID_CREDENTIALS")) throw error;
+  throw new ApiError("INVALID_CREDENTIALS", {
+    message:
+      "The password is not that of the account. If somebody else registered with your email, reset the password: that " +
+      "makes the account yours and ends all that was made in it.",
+  });
 }

@@ -93,8 +93,14 @@ export const EmailRequested = z.object({ requested: z.literal(true) }).meta({ id
 export type EmailRequested = z.infer<typeof EmailRequested>;
 
 export const VerifyEmailRequest = z
-  .object({ token: EmailToken })
-  .meta({ id: "VerifyEmailRequest", examples: [{ token: exampleEmailToken }] });
+  .object({
+    token: EmailToken,
+    password: z.string().max(1_000).meta({ description: "The password of the account." }),
+  })
+  .meta({
+    id: "VerifyEmailRequest",
+    examples: [{ token: exampleEmailToken, password: "correct horse" }],
+  });
 export type VerifyEmailRequest = z.infer<typeof VerifyEmailRequest>;
 
 export const PasswordResetRequest = z

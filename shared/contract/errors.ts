@@ -92,8 +92,10 @@ export const errorCatalogue = {
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
-    message: "The organisation sends nothing before its email is verified.",
-    remedy: "Verify the email that you registered with, or ask the operator of the gateway to.",
+    message: "The organisation sends nothing before the email of its owner is verified.",
+    remedy:
+      "Open the link that was sent to the address that you registered with, on the laptop at `/mailbox`, or ask the " +
+      "operator of the gateway.",
   },
   KYC_REQUIRED: {
     status: 403,

@@ -13,7 +13,9 @@ export const Member = z
     lastName: z.string().optional(),
     role: Role,
     status: z.enum(["active", "invited", "expired"]).meta({
-      description: "`invited` until the invitation is accepted, `expired` when its time is over.",
+      description:
+        "`invited` until the invitation is accepted; `expired` when its time is over, or whoever has made it may no longer " +
+        "give its role.",
     }),
     secondFactor: z.boolean().meta({ description: "Whether they need a code to log in." }),
     createdAt: Timestamp,

@@ -13,20 +13,31 @@ export function verificationText(url: string): EmailText {
   return {
     subject: "Verify your email",
     paragraphs: [
-      "An account of the SMS gateway was registered with this email. Please show that it is yours: until then you cannot " +
-        "get back in when you lose the password, and you may not be able to send.",
+      "An account of the SMS gateway was registered with this email. Please show that it is yours: until then you may not " +
+        "be able to send, and you cannot invite anybody.",
+      "You need the password of the account for that. Verifying ends what was made before: sessions, API keys, webhooks and " +
+        "invitations. Log in again afterwards, and make the keys that you need.",
     ],
     link: { label: "Verify the email", url },
-    closing: "The link is good for a day. If you have not registered, do nothing.",
+    closing:
+      "The link is good for a day. If you have not registered, do nothing, or reset the password to make the account yours.",
   };
 }
 
-/** @param url where the link leads, with its token */
-export function passwordResetText(url: string): EmailText {
+/**
+ * @param url where the link leads, with its token
+ * @param isUnverified whether nobody has shown yet that the email is theirs
+ */
+export function passwordResetText(url: string, isUnverified: boolean): EmailText {
+  const ofStranger =
+    "Nobody has verified this email before, so that somebody else may have registered with it. A new password makes the " +
+    "account yours and ends what was made before: sessions, API keys, webhooks, invitations, other members and a second " +
+    "factor.";
   return {
     subject: "Set a new password",
     paragraphs: [
       "Somebody, most likely you, has asked for a new password for your account of the SMS gateway.",
+      ...(isUnverified ? [ofStranger] : []),
     ],
     link: { label: "Set a new password", url },
     closing:
@@ -37,8 +48,9 @@ export function passwordResetText(url: string): EmailText {
 /** @param wasUnverified whether a stranger may have registered with the email */
 export function passwordChangedText(wasUnverified: boolean): EmailText {
   const ofStranger =
-    "Nobody had shown before that this email is theirs, so that somebody else may have registered with it. The API keys of " +
-    "that time are revoked. Have a look at the webhooks, the members and the audit log of the account.";
+    "Nobody had verified this email before, so that somebody else may have registered with it. What was made in that time " +
+    "has ended: sessions, API keys, webhooks, invitations, other members and a second factor. Make the API keys and " +
+    "webhooks that you need again.";
   return {
     subject: "Your password was changed",
     paragraphs: [

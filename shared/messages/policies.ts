@@ -1,4 +1,5 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { isOwnerVerified } from "../accounts/verification.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";
@@ -53,7 +54,7 @@ export async function refusalOfSender(
   organization: OrganizationRecord | undefined,
   { organizationId, senderId }: Sending,
 ): Promise<SenderRefusal | undefined> {
-  if (config.verifiedEmailBeforeSending() && organization?.emailVerifiedAt === undefined) {
+  if (config.verifiedEmailBeforeSending() && !(organization !== undefined && isOwnerVerified(organization))) {
     return "EMAIL_NOT_VERIFIED";
   }
   if (config.kycBeforeSending() && !(await isKycApproved(organizationId, organization))) {

@@ -107,12 +107,13 @@ export const verifyEmail = {
   method: "POST",
   path: "/v1/auth/verify-email",
   tag: "auth",
-  summary: "Show that an email is yours, with the token of the link that was sent there",
+  summary:
+    "Show that an email is yours, with the token of the link that was sent there and the password; ends all that was made before",
   auth: "none",
   body: VerifyEmailRequest,
   status: 200,
   data: VerifiedEmail,
-  errors: ["INVALID_EMAIL_TOKEN"],
+  errors: ["INVALID_EMAIL_TOKEN", "INVALID_CREDENTIALS", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const acceptInvitation = {
@@ -184,7 +185,8 @@ export const resetPassword = {
   method: "POST",
   path: "/v1/auth/password-reset",
   tag: "auth",
-  summary: "Set a new password, with the token of the link that was sent; ends all sessions",
+  summary:
+    "Set a new password, with the token of the link that was sent; ends all sessions, and if nobody had verified the email all that was made before",
   auth: "none",
   body: ResetPasswordRequest,
   status: 200,

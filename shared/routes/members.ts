@@ -34,7 +34,7 @@ export const inviteMember = {
   status: 201,
   data: Member,
   audited: auditedOfMember,
-  errors: ["EMAIL_DISABLED", "CONFLICT", "RATE_LIMITED"],
+  errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const updateMember = {

@@ -38,13 +38,16 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   expect(watched.requested.filter((each) => each.includes("usr_"))).toEqual([]);
   expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
+  await page.getByText("What was made before ends").waitFor();
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button").click();
-  await said("Your email is verified.");
+  await said("Your email is verified. Log in again");
   expect(await page.getByRole("button").count()).toBe(0);
   expect(watched.complaints).toEqual([]);
 
   // The same tab, in which nothing but what is behind the # changes.
   await page.goto(link);
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
   await said("The link is not good");
 });

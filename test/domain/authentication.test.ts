@@ -123,7 +123,7 @@ describe("the session of a user", () => {
     ["viewer", 403, 403],
     ["admin", 200, 200],
   ])("may what the role of a %s may", async (role, ofBilling, ofContacts) => {
-    await change(keys.user(userId), { set: { role } });
+    await change(keys.member(customer.organizationId, userId), { set: { role } });
     expect((await bySession()).status).toBe(200);
     const topUp = await customer.call("/v1/wallet/top-up", { json: { amount: 1 } });
     expect(topUp.status).toBe(ofBilling);
@@ -132,7 +132,7 @@ describe("the session of a user", () => {
   });
 
   it("who is a developer makes keys that may no more than a developer", async () => {
-    await change(keys.user(userId), { set: { role: "developer" } });
+    await change(keys.member(customer.organizationId, userId), { set: { role: "developer" } });
     const { scopes } = await customer.createApiKey();
     expect(scopes).not.toContain("billing");
     const asked = await customer.call("/v1/auth/api-keys", { json: { scopes: ["billing"] } });

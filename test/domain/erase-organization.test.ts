@@ -76,7 +76,7 @@ async function send(scheduledAt?: string): Promise<string> {
 async function haveMembers(): Promise<void> {
   const [userId, invitedId] = ["usr_01J00000000000000000000001", "usr_01J00000000000000000000002"];
   const member = { id: userId, organizationId, email: "bob.ada@example.com", createdAt: "2026-01-01" };
-  await putItem({ put: membershipOf(organizationId, userId) });
+  await putItem({ put: membershipOf(organizationId, userId, "owner") });
   await putItem({ put: { ...keys.user(userId), entity: "user", ...member } });
   await putItem({ put: { ...keys.email(member.email), entity: "email", userId } });
   await putItem(putFirstPassword(userId, "hash"));

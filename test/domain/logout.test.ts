@@ -21,7 +21,6 @@ beforeEach(async () => {
     organizationId: newId("org"),
     email: `${userId}@example.com`,
     createdAt: start.toISOString(),
-    role: "owner",
   };
   await putItem({ put: { ...keys.user(userId), ...user } });
 });

@@ -17,7 +17,6 @@ async function userOfLastRelease(): Promise<UserRecord> {
     email: `${id}@example.com`,
     passwordHash: "the old hash",
     createdAt: "2026-01-01T00:00:00.000Z",
-    role: "owner",
   };
   await putItem({ put: { ...keys.user(id), ...user } });
   return user;

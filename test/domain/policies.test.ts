@@ -181,7 +181,7 @@ it("a message whose sender ID could not be looked up is free again, and its carr
 it.each([
   ["SENDER_ID_NOT_APPROVED", async () => withdraw()],
   ["KYC_REQUIRED", async () => forget("kycApprovedAt")],
-  ["EMAIL_NOT_VERIFIED", async () => forget("emailVerifiedAt")],
+  ["EMAIL_NOT_VERIFIED", async () => forget("verifiedUserIds")],
 ])("a scheduled campaign fails with %s when its time comes, and sends nothing", async (errorCode, change) => {
   await customer.client.createContact({ body: { phoneNumber: message.to } });
   const { id: campaignId } = await createCampaign(organizationId, {

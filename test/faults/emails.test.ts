@@ -5,7 +5,7 @@ import { errorResponse } from "../../infra/local/local-aws.ts";
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
 import { findUser, findUserByEmail } from "../../shared/accounts/user-record.ts";
-import { VerifiedEmail } from "../../shared/contract/accounts.ts";
+import { Session, VerifiedEmail } from "../../shared/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";
 import { bringAgain, emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
@@ -29,7 +29,7 @@ async function register(): Promise<Customer> {
 }
 
 async function verify(token: string): Promise<ApiResponse> {
-  return call("/v1/auth/verify-email", { json: { token }, baseUrl: gateway.url });
+  return call("/v1/auth/verify-email", { json: { token, password }, baseUrl: gateway.url });
 }
 
 async function askForLink(customer: Customer): Promise<ApiResponse> {
@@ -63,12 +63,17 @@ it("a newcomer gets a link, which leads to the gateway's page and notes that the
   const verified = await verify(tokenIn(email));
   expect(dataOf(verified, VerifiedEmail)).toEqual({ email: customer.email, verified: true });
   const organization = await findOrganization(customer.organizationId, { consistent: true });
-  expect(organization?.emailVerifiedAt).toEqual(expect.any(String));
   const user = await findUser(organization?.ownerId ?? "", { consistent: true });
-  expect(user?.emailVerifiedAt).toEqual(organization?.emailVerifiedAt);
-  const { rows } = await customer.client.listAuditLog();
-  expect(rows.map(({ action }) => action)).toContain("POST /v1/auth/verify-email");
-  expect(errorOf(await askForLink(customer))).toEqual({ status: 409, code: "CONFLICT" });
+  expect(user?.emailVerifiedAt).toEqual(expect.any(String));
+  expect(organization?.verifiedUserIds).toEqual(new Set([user?.id]));
+  expect(errorOf(await customer.call("/v1/auth/me")).code).toBe("UNAUTHORIZED");
+  const json = { email: customer.email, password };
+  const { token } = dataOf(await call("/v1/auth/login", { json, baseUrl: gateway.url }), Session);
+  const log = await customer.call("/v1/audit-log", { credential: token });
+  expect(log.text).toContain("POST /v1/auth/verify-email");
+  const asked = { method: "POST", credential: token };
+  const again = await customer.call("/v1/auth/verify-email/request", asked);
+  expect(errorOf(again)).toEqual({ status: 409, code: "CONFLICT" });
 });
 
 it("of many uses of one link at once exactly one counts", async () => {

@@ -9,8 +9,8 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
 import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
 import { suspendOrganization } from "../../shared/accounts/suspension.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
@@ -92,7 +92,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return customer.call("/v1/wallet");
   },
   INVALID_EMAIL_TOKEN: async () =>
-    call("/v1/auth/verify-email", { json: { token: "none" }, baseUrl: gateway.url }),
+    call("/v1/auth/verify-email", { json: { token: "none", password }, baseUrl: gateway.url }),
   UNAUTHORIZED: async () => customer.call("/v1/wallet", { credential: "nn_unknown" }),
   INVALID_CREDENTIALS: async () => logIn("wrong"),
   SECOND_FACTOR_REQUIRED: async () => {

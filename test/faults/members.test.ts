@@ -10,6 +10,7 @@ import { inviteMember } from "../../shared/accounts/invite-member.ts";
 import { maxFurtherMembers } from "../../shared/accounts/member-record.ts";
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { findUser } from "../../shared/accounts/user-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { Account, CreateApiKeyRequest, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
@@ -46,6 +47,7 @@ afterEach(() => faults.clear());
 beforeEach(async () => {
   owner = await Customer.register({ baseUrl: gateway.url });
   ({ id: ownerId } = (await owner.client.getMe()).user);
+  await noteVerifiedEmail(owner.organizationId);
 });
 
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
@@ -129,8 +131,7 @@ describe("an invitation", () => {
       [invited.id, "invited"],
     ]);
     const sent = await waitForEmail(gateway, email);
-    // Nobody has shown yet that the inviter's own address is theirs.
-    expect(sent.text).not.toContain(owner.email);
+    expect(sent.text).toContain(`${owner.email} has invited you`);
     const accepted = dataOf(await accept(tokenIn(sent)), AcceptedInvitation);
     expect(accepted).toMatchObject({
       user: { id: invited.id, email, firstName: "Grace" },
@@ -150,12 +151,53 @@ describe("an invitation", () => {
     expect(log.text).not.toContain(email);
   });
 
-  it("names who has invited once it is known that the email is theirs", async () => {
-    const verification = tokenIn(await waitForEmail(gateway, owner.email));
-    await call("/v1/auth/verify-email", { json: { token: verification }, baseUrl: gateway.url });
+  it("is made by nobody whose own email is not verified", async () => {
+    const unverified = await Customer.register({ baseUrl: gateway.url });
     const email = newEmail();
-    await invite(email, "viewer");
-    expect((await waitForEmail(gateway, email)).text).toContain(`${owner.email} has invited you`);
+    const refused = await invite(email, "viewer", unverified.token);
+    expect(errorOf(refused)).toEqual({ status: 403, code: "EMAIL_NOT_VERIFIED" });
+    await noteVerifiedEmail(unverified.organizationId);
+    expect((await invite(email, "viewer", unverified.token)).status).toBe(201);
+  });
+
+  it("is worth nothing once whoever made it is removed", async () => {
+    const admin = await join("admin");
+    const email = newEmail();
+    expect((await invite(email, "admin", admin.token)).status).toBe(201);
+    const token = tokenIn(await waitForEmail(gateway, email));
+    expect((await remove(owner.token, admin.id)).status).toBe(200);
+    expect(errorOf(await accept(token))).toEqual(badToken);
+    expect((await members()).map(({ status }) => status)).toEqual(["active", "expired"]);
+    // Another manager may answer for it.
+    expect((await invite(email, "admin")).status).toBe(201);
+    expect((await accept(tokenIn(await waitForEmail(gateway, email, 2)))).status).toBe(201);
+  });
+
+  it("is worth nothing once whoever made it may no longer give its role, also at the same moment", async () => {
+    const [coOwner, admin] = [await join("owner"), await join("admin")];
+    const emails = [newEmail(), newEmail()] as const;
+    expect((await invite(emails[0], "owner", coOwner.token)).status).toBe(201);
+    expect((await invite(emails[1], "viewer", admin.token)).status).toBe(201);
+    const [ofOwner, ofViewer] = await Promise.all(
+      emails.map(async (email) => tokenIn(await waitForEmail(gateway, email))),
+    );
+    expect((await setRole(owner.token, coOwner.id, "admin")).status).toBe(200);
+    expect(errorOf(await accept(ofOwner ?? ""))).toEqual(badToken);
+    faults.next(isBy("AcceptInvitation", "dynamodb:TransactWriteItems"), async (request, next) => {
+      expect((await setRole(owner.token, admin.id, "developer")).status).toBe(200);
+      return next(request);
+    });
+    expect(errorOf(await accept(ofViewer ?? ""))).toEqual(badToken);
+  });
+
+  it("is answered for by whoever has changed its role last", async () => {
+    const admin = await join("admin");
+    const email = newEmail();
+    const invited = dataOf(await invite(email, "viewer", admin.token), Member);
+    const token = tokenIn(await waitForEmail(gateway, email));
+    const changed = dataOf(await setRole(owner.token, invited.id, "owner"), Member);
+    expect(changed).toMatchObject({ role: "owner", invitedBy: ownerId });
+    expect((await accept(token)).status).toBe(201);
   });
 
   it("is accepted once, also of several who do so at the same moment", async () => {
@@ -330,7 +372,6 @@ describe("the last owner", () => {
   it("who registered with an older release is a member like others once there is another", async () => {
     await deleteItem(keys.member(owner.organizationId, ownerId));
     await change({ remove: ["ownerIds", "furtherMemberCount"] });
-    await updateItem(z.unknown(), updateOf(keys.user(ownerId), { remove: ["role"] }));
     expect(await members()).toMatchObject([{ id: ownerId, role: "owner" }]);
     const other = await join("owner");
     expect((await setRole(other.token, ownerId, "viewer")).status).toBe(200);
@@ -381,7 +422,7 @@ describe("a member who may less than before", () => {
   it("makes no key with a call that was let in before, unless their role now may have it too", async () => {
     const member = await join("admin");
     const setNow = async (role: Role): Promise<unknown> =>
-      updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { role } }));
+      updateItem(z.unknown(), updateOf(keys.member(owner.organizationId, member.id), { set: { role } }));
     const makeSending = async (): Promise<CreatedApiKey> =>
       createApiKey(actorOf(member), CreateApiKeyRequest.parse({ scopes: ["send"] }));
     await setNow("viewer");

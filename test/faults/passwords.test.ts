@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
-import { Session } from "../../shared/contract/accounts.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import {
   call,
@@ -113,7 +113,7 @@ describe("a reset of the password", () => {
     const older = await resetTokenFor(customer);
     const newer = await resetTokenFor(customer);
     for (const token of [older, verification]) expect(errorOf(await reset(token))).toEqual(invalidToken);
-    expect(errorOf(await post("/v1/auth/verify-email", { token: newer }))).toEqual(invalidToken);
+    expect(errorOf(await post("/v1/auth/verify-email", { token: newer, password }))).toEqual(invalidToken);
     gateway.advanceClock(31 * minuteMs);
     expect(errorOf(await reset(newer))).toEqual(invalidToken);
     expect((await logIn(customer.email, password)).status).toBe(200);
@@ -174,7 +174,7 @@ describe("a reset of the password", () => {
     expect((await reset(await resetTokenFor(customer))).status).toBe(200);
     for (const each of [secret, secretOfChild]) expect(await statusWith(each)).toBe(401);
     const told = await waitForEmail(gateway, customer.email, 3);
-    expect(told.text).toContain("The API keys of that time are revoked.");
+    expect(told.text).toContain("What was made in that time has ended");
     // From now on it is known whose email it is.
     const session = await sessionOf(customer.email, newPassword);
     const asked = await customer.call("/v1/auth/verify-email/request", {
@@ -193,14 +193,16 @@ describe("a reset of the password", () => {
       "the link was opened",
       async ({ email }: Customer) => {
         const token = tokenIn(await waitForEmail(gateway, email));
-        expect((await post("/v1/auth/verify-email", { token })).status).toBe(200);
+        expect((await post("/v1/auth/verify-email", { token, password })).status).toBe(200);
       },
     ],
     ["the operator knew them", async ({ organizationId }: Customer) => noteVerifiedEmail(organizationId)],
   ])("leaves keys alone where %s before", async (_, verify) => {
     const customer = await register();
     await verify(customer);
-    const { secret } = await customer.createApiKey();
+    const credential = await sessionOf(customer.email);
+    const made = await customer.call("/v1/auth/api-keys", { credential, method: "POST" });
+    const { secret } = dataOf(made, CreatedApiKey);
     expect((await reset(await resetTokenFor(customer))).status).toBe(200);
     expect(await statusWith(secret)).toBe(200);
   });

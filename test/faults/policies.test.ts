@@ -9,7 +9,7 @@ import * as z from "zod";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/organization-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";

@@ -288,12 +288,31 @@ function functionsWithKey(name: string): string[] {
 
 it("lets only what makes, checks or replaces what a log-in is checked with touch it", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "CREDENTIALS");
-  expect(mayTouch("GetItem")).toEqual(["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "StartTotp"]);
+  expect(mayTouch("GetItem")).toEqual([
+    "ChangePassword",
+    "ConfirmTotp",
+    "DeleteTotp",
+    "Login",
+    "StartTotp",
+    "VerifyEmail",
+  ]);
   expect(mayTouch("Query")).toEqual([]);
   const putting = ["AcceptInvitation", "ChangePassword", "Login", "Register", "ResetPassword", "StartTotp"];
   expect(mayTouch("PutItem")).toEqual(putting);
   expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp", "ResetPassword", "VerifyEmail"]);
+});
+
+it("lets only what makes, changes or removes members write what role somebody has", () => {
+  const mayTouch = (action: string): string[] => functionsThatMay(action, "MEMBERS");
+  expect(mayTouch("PutItem")).toEqual(["AcceptInvitation", "InviteMember", "Register"]);
+  expect(mayTouch("UpdateItem")).toEqual(["UpdateMember"]);
+  expect(mayTouch("DeleteItem")).toEqual([
+    "AcceptInvitation",
+    "DeleteMember",
+    "ResetPassword",
+    "VerifyEmail",
+  ]);
 });
 
 it("lets only what makes or checks codes have the key of second factors", () => {
@@ -306,7 +325,7 @@ it("lets only what makes, replaces or uses the secrets of webhooks touch them, a
   expect(mayTouch("Query")).toEqual([]);
   expect(mayTouch("PutItem")).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
   expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ResetPassword", "VerifyEmail"]);
   const haveKey = ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"];
   expect(functionsWithKey("WebhookKey")).toEqual(haveKey);
 });
@@ -380,6 +399,7 @@ it("lets a send debit and record, and no more", () => {
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem LEDGER#*",
+    "GetItem MEMBERS#*",
     "GetItem OPT_OUTS#*",
     "GetItem ORG#*",
     "GetItem PRICES#*",
@@ -416,7 +436,12 @@ it("lets a top-up and a new API key pass if AWS judges each write by the keys of
   };
   const topUp = [update("WALLET#org_1"), put("LEDGER#org_1"), update("IDEMPOTENCY#org_1#1")];
   expect(denied("TopUpWallet", ...topUp)).toBeUndefined();
-  expect(denied("CreateApiKey", update("ORG#org_1"), put("ORG#org_1"), put("KEY#1"))).toBeUndefined();
+  const check = (pk: string): unknown => ({
+    ConditionCheck: { TableName: "table", Key: { pk: { S: pk } } },
+  });
+  const newKey = [update("ORG#org_1"), put("ORG#org_1"), put("KEY#1")];
+  const ofMaker = [check("USER#usr_1"), check("MEMBERS#org_1")];
+  expect(denied("CreateApiKey", ...newKey, ...ofMaker)).toBeUndefined();
   // No write gets more than is its own by standing beside another.
   expect(denied("TopUpWallet", update("WALLET#org_1"), update("LEDGER#org_1"))).toBe(
     "dynamodb:UpdateItem on LEDGER#*",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
-import { allScopes, Role, Scope, scopesOfRole } from "../../contract/scopes.ts";
+import { allScopes, Scope, scopesOfRole } from "../../contract/scopes.ts";
 import type { ProtectedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { countRequest, findRefusedCaller, tooManyRequests } from "../http/request-rate.ts";
@@ -12,6 +12,7 @@ import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { noteUse } from "./api-key-use.ts";
 import { hasExpired } from "./expiry.ts";
+import { RoleOfMember, roleOf } from "./role.ts";
 import { verifySessionToken, type SessionClaims } from "./session-token.ts";
 import { countUnknownCredential } from "./unknown-credentials.ts";
 
@@ -47,6 +48,7 @@ export type CredentialRecord = z.infer<typeof CredentialRecord>;
  */
 const StoredOrganization = z.looseObject({
   entity: z.literal("organization"),
+  ownerId: z.string().optional(),
   suspendedAt: z.string().optional(),
 });
 export type StoredOrganization = z.infer<typeof StoredOrganization>;
@@ -55,7 +57,6 @@ export type StoredOrganization = z.infer<typeof StoredOrganization>;
 const SessionsOfUser = z.object({
   entity: z.literal("user"),
   organizationId: z.string(),
-  role: Role.default("owner"),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
   /** Changes with the password. */
@@ -144,17 +145,20 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
   if (claims === undefined) return "unknown";
   if (claims === "expired") return "ended";
   const { organizationId, userId, sessionId } = claims;
-  const [organization, user] = await Promise.all([
+  const [organization, user, membership] = await Promise.all([
     findOrganization(organizationId),
     findItem(SessionsOfUser, keys.user(userId), { consistent: true }),
+    findItem(RoleOfMember, keys.member(organizationId, userId), { consistent: true }),
   ]);
   if (organization === undefined || user === undefined || !isOpen(claims, user)) return "ended";
+  const role = roleOf(userId, membership, organization);
+  if (role === undefined) return "ended";
   return {
     actor: {
       organizationId,
       userId,
       credential: { type: "session", sessionId },
-      scopes: scopesOfRole[user.role],
+      scopes: scopesOfRole[role],
     },
     organization,
   };

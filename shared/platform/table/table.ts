@@ -85,7 +85,13 @@ export interface Delete extends Expressions {
   readonly delete: Key;
 }
 
-export type Write = Delete | Put | Update;
+/** Changes nothing: the transaction that it is in is refused unless its condition holds. */
+export interface Check extends Expressions {
+  readonly check: Key;
+  readonly condition: string;
+}
+
+export type Write = Check | Delete | Put | Update;
 
 /** What became of a conditional write. A refused one carries the item that was there, if any. */
 export type Outcome<Applied> =
@@ -454,6 +460,18 @@ function transactItem(write: Write): NonNullable<TransactWriteCommandInput["Tran
   if ("delete" in write) {
     return {
       Delete: { TableName: config.tableName(), Key: write.delete, ...expressions(write), ...returned },
+    };
+  }
+  if ("check" in write) {
+    const { check: Key, condition } = write;
+    return {
+      ConditionCheck: {
+        TableName: config.tableName(),
+        Key: { ...Key },
+        ...expressions(write),
+        ConditionExpression: condition,
+        ...returned,
+      },
     };
   }
   return { Update: { ...updateParameters(write), ...returned } };

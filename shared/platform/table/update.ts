@@ -1,5 +1,5 @@
 import type { Key } from "./keys.ts";
-import type { Update } from "./table.ts";
+import type { Check, Update } from "./table.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -80,6 +80,18 @@ export function updateOf(key: Key, changes: Changes, requirements: Requirements 
     names,
     ...(Object.keys(values).length === 0 ? {} : { values }),
     ...(conditions.length === 0 ? {} : { condition: conditions.join(" AND ") }),
+  };
+}
+
+/** What a transaction requires of an item that it does not change. */
+export function checkOf(key: Key, requirements: Requirements): Check {
+  const { condition = "attribute_exists(pk)", names = {}, values } = updateOf(key, {}, requirements);
+  return {
+    check: key,
+    condition,
+    // DynamoDB takes no empty map.
+    ...(Object.keys(names).length === 0 ? {} : { names }),
+    ...(values === undefined ? {} : { values }),
   };
 }
 

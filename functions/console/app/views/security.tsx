@@ -55,7 +55,11 @@ export function Security(): JSX.Element {
 function VerifyEmail(): JSX.Element {
   return (
     <Section title="Email">
-      <p>Some gateways let nobody send before their email is verified. The link in the email does that.</p>
+      <p>
+        Until your email is verified you cannot invite anybody, and some gateways let you send nothing. The
+        link in the email asks for your password. Verifying ends what was made before: this session, API keys,
+        webhooks and invitations. Log in again afterwards.
+      </p>
       <div class="row">
         <ActionButton
           label="Send me the link again"

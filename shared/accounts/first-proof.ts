@@ -1,0 +1,64 @@
+import { ApiError } from "../contract/errors.ts";
+import type { Delete } from "../platform/table/table.ts";
+import { readWebhooks } from "../webhooks/record.ts";
+import { deleteWebhook } from "../webhooks/webhooks.ts";
+import { removeMember } from "./delete-member.ts";
+import { findEmailToken, type TokenPurpose } from "./email-tokens.ts";
+import { endAll, endApiKeysMadeBy } from "./end-api-keys.ts";
+import { allMembers, findActiveMember, readOwned, type ActiveMember } from "./member-record.ts";
+import { findOrganization } from "./organization-record.ts";
+import { findUser } from "./user-record.ts";
+import { isEmailVerified } from "./verification.ts";
+
+/** That somebody has opened a link that was sent to the email of a user. */
+export interface Proof {
+  readonly user: ActiveMember;
+  /** Whether nobody had shown before that the email is the user's. */
+  readonly isFirst: boolean;
+  /** The write that uses the link up. It belongs into the transaction of whatever the link is for. */
+  readonly use: Delete;
+}
+
+/**
+ * What the token of a link proves.
+ * @throws ApiError INVALID_EMAIL_TOKEN when it is none, was used or replaced, its time is over, or its user is gone
+ */
+export async function readProof(purpose: TokenPurpose, token: string): Promise<Proof> {
+  const shown = await findEmailToken(purpose, token);
+  const found = shown && (await findUser(shown.userId, { consistent: true }));
+  const organization = found && (await findOrganization(found.organizationId, { consistent: true }));
+  if (shown === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  const user = await findActiveMember(organization, shown.userId);
+  if (user === undefined || user.removedAt !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  return { user, isFirst: !isEmailVerified(user, organization), use: shown.use };
+}
+
+/**
+ * Ends what was made in an account while nobody had shown that its email is theirs: a stranger may have registered with
+ * it. Of an owner that is everything that lets anybody in or tells anybody of the organization: the other members, all
+ * invitations, API keys and webhooks. Of another member it is what is their own, for the organization is not. Sessions,
+ * the password and the second factor are ended by the caller, in the transaction of the proof.
+ * @throws ApiError UNAVAILABLE when it did not come to its end: the same call goes on
+ */
+export async function endUnproven(user: ActiveMember): Promise<void> {
+  const { id, organizationId } = user;
+  const isOwner = user.role === "owner";
+  const organization = await readOwned(organizationId);
+  for (const member of await allMembers(organization)) {
+    const memberId = member.entity === "user" ? member.id : member.userId;
+    const isTheirs = member.entity === "invitation" && member.invitedBy === id;
+    if (memberId !== id && (isOwner || isTheirs)) {
+      await removeMember(organizationId, memberId).catch(ignoreNotFound);
+    }
+  }
+  await (isOwner ? endAll(organizationId, () => true) : endApiKeysMadeBy(user));
+  if (!isOwner) return;
+  for (const webhook of await readWebhooks(organizationId)) {
+    await deleteWebhook(organizationId, webhook.id).catch(ignoreNotFound);
+  }
+}
+
+/** Another call has ended it meanwhile. */
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
+}

@@ -1,0 +1,73 @@
+import { ApiError } from "../contract/errors.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
+import { updateOf, type Changes } from "../platform/table/update.ts";
+import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
+import { findUser, type UserRecord } from "./user-record.ts";
+
+/*
+ * Whose email is known to be theirs. That belongs to a user, and their record says so. The organization's record repeats
+ * it in `verifiedUserIds`, for a send reads that record and not its owner's: the policy asks whether the owner of the
+ * moment is among them, so that a change of owners needs no change of the set. Both are written in one transaction.
+ */
+
+/** Whether it is known that a user's email is theirs. */
+export function isEmailVerified(
+  user: Pick<UserRecord, "emailVerifiedAt" | "id">,
+  organization: OrganizationRecord,
+): boolean {
+  return user.emailVerifiedAt !== undefined || isListed(user.id, organization);
+}
+
+/** Whether it is known that the email of an organization's owner is theirs. */
+export function isOwnerVerified(organization: OrganizationRecord): boolean {
+  return organization.ownerId !== undefined && isListed(organization.ownerId, organization);
+}
+
+function isListed(
+  userId: string,
+  { ownerId, ownerIds, verifiedUserIds, emailVerifiedAt }: OrganizationRecord,
+): boolean {
+  if (verifiedUserIds?.has(userId) === true) return true;
+  // The flag of an organization, which any of its owners could set, counts where there was never more than one.
+  return ownerIds === undefined && ownerId === userId && emailVerifiedAt !== undefined;
+}
+
+/** What changes in the record of a user whose email is now known to be theirs. */
+export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {
+  return { setIfAbsent: { emailVerifiedAt: at } };
+}
+
+/** The write that repeats it in the record of their organization. */
+export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update {
+  return updateOf(keys.organization(organizationId), verifiedIn(id), { present: ["pk"] });
+}
+
+/** The same for who changes more in that record. */
+export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
+  return { add: { verifiedUserIds: new Set([userId]) } };
+}
+
+/**
+ * Notes that the email of an organization's owner is theirs, on the word of the operator. Once noted it stays as it is.
+ * @returns the owner
+ * @throws ApiError NOT_FOUND when there is no such organization, or it has no owner; UNAVAILABLE
+ */
+export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
+  return untilUndisturbed(async () => {
+    const organization = await findOrganization(organizationId, { consistent: true });
+    const ownerId = organization?.ownerId;
+    const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
+    if (organization === undefined || owner === undefined) throw new ApiError("NOT_FOUND");
+    const emailVerifiedAt = owner.emailVerifiedAt ?? organization.emailVerifiedAt ?? now().toISOString();
+    const noted = await transact([
+      updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
+        present: ["pk"],
+        absent: ["removedAt"],
+      }),
+      listVerified({ id: owner.id, organizationId }),
+    ]);
+    return noted.outcome === "committed" ? { ...owner, emailVerifiedAt } : undefined;
+  });
+}

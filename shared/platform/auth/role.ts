@@ -1,0 +1,27 @@
+import * as z from "zod";
+
+import { Role } from "../../contract/scopes.ts";
+
+/**
+ * What the item of a membership says of a user's rights. The role is there, and not in the user's own item, because only
+ * the functions that manage members may write it.
+ */
+export const RoleOfMember = z.object({
+  entity: z.literal("member"),
+  /** Absent of what was written before roles stood here. */
+  role: Role.optional(),
+});
+
+/**
+ * The role of a user in an organisation; undefined of somebody who is no member. Who registered with release 0.2 has no
+ * membership: they own the organisation that they made.
+ */
+export function roleOf(
+  userId: string,
+  membership: z.infer<typeof RoleOfMember> | undefined,
+  { ownerId }: { readonly ownerId?: string | undefined },
+): Role | undefined {
+  if (membership?.role !== undefined) return membership.role;
+  if (ownerId === userId) return "owner";
+  return membership === undefined ? undefined : "viewer";
+}

@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findUser } from "../../shared/accounts/user-record.ts";
+import { isEmailVerified, isOwnerVerified, noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { Account, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
+import type { Role } from "../../shared/contract/scopes.ts";
+import { Webhook } from "../../shared/contract/webhooks.ts";
+import { keys, type Key } from "../../shared/platform/table/keys.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
+import { call, Customer, dataOf, errorOf, pageOf, password, type ApiResponse } from "../support/api.ts";
+import { emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
+import { Faults, isBy, loseRequest } from "../support/faults.ts";
+import { startOwnGateway } from "../support/own-gateway.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
+
+/*
+ * An address that nobody has shown to be theirs may be a stranger's: the squatter has registered with it, and its
+ * rightful owner reads its emails.
+ */
+
+const faults = new Faults();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway(faults);
+  process.env["TABLE_NAME"] = gateway.stack.table.name;
+});
+afterAll(async () => gateway.stop());
+afterEach(() => faults.clear());
+
+const newPassword = "staple battery horse";
+const badToken = { status: 400, code: "INVALID_EMAIL_TOKEN" };
+
+async function post(path: string, json: object): Promise<ApiResponse> {
+  return call(path, { json, baseUrl: gateway.url });
+}
+
+async function statusWith(credential: string): Promise<number> {
+  return (await call("/v1/auth/me", { credential, baseUrl: gateway.url })).status;
+}
+
+async function sessionOf(email: string, given = password): Promise<string> {
+  return dataOf(await post("/v1/auth/login", { email, password: given }), Session).token;
+}
+
+async function organizationOf({ organizationId }: Customer): Promise<OrganizationRecord> {
+  const found = await findOrganization(organizationId, { consistent: true });
+  if (found === undefined) throw new Error("the organisation is gone");
+  return found;
+}
+
+/** The newest email to an address with a subject. */
+async function tokenOf(email: string, subject: string): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    await waitForEmail(gateway, email, count);
+    const found = emailsTo(gateway, email).find((each) => each.subject === subject);
+    if (found !== undefined) return tokenIn(found);
+  }
+}
+
+async function resetTokenOf(email: string): Promise<string> {
+  expect((await post("/v1/auth/password-reset/request", { email })).status).toBe(202);
+  return tokenOf(email, "Set a new password");
+}
+
+interface Joined {
+  readonly id: string;
+  readonly email: string;
+}
+
+async function join(role: Role, { client }: Customer): Promise<Joined> {
+  const email = `${randomUUID()}@example.com`;
+  await client.inviteMember({ body: { email, role } });
+  const json = { token: await tokenOf(email, "You are invited"), password };
+  const { user } = dataOf(await post("/v1/auth/accept-invitation", json), AcceptedInvitation);
+  return { id: user.id, email };
+}
+
+async function change(key: Key, changes: Changes): Promise<void> {
+  await updateItem(z.unknown(), updateOf(key, changes));
+}
+
+/** Lets nobody have shown that the email of a customer is theirs, as it may be in what an older release wrote. */
+async function forgetProof(customer: Customer): Promise<string> {
+  const { ownerId = "" } = await organizationOf(customer);
+  await change(keys.user(ownerId), { remove: ["emailVerifiedAt"] });
+  await change(keys.organization(customer.organizationId), {
+    take: { verifiedUserIds: new Set([ownerId]) },
+  });
+  return ownerId;
+}
+
+describe("that an email is verified", () => {
+  it("belongs to its user: no other owner verifies that of the one whom the operator asks about", async () => {
+    const owner = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(owner.organizationId);
+    const { id, email } = await join("owner", owner);
+    const ownerId = await forgetProof(owner);
+    // Both ways to prove an address, by the other owner.
+    const json = { token: await resetTokenOf(email), password: newPassword };
+    expect((await post("/v1/auth/password-reset", json)).status).toBe(200);
+    const organization = await organizationOf(owner);
+    expect(organization.ownerId).toBe(ownerId);
+    expect(isOwnerVerified(organization)).toBe(false);
+    const [first, other] = await Promise.all([findUser(ownerId), findUser(id)]);
+    expect(first && isEmailVerified(first, organization)).toBe(false);
+    expect(other && isEmailVerified(other, organization)).toBe(true);
+  });
+
+  it("follows the owner of the moment", async () => {
+    const owner = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(owner.organizationId);
+    const { id } = await join("owner", owner);
+    await owner.call(`/v1/members/${(await owner.client.getMe()).user.id}`, {
+      method: "PATCH",
+      json: { role: "viewer" },
+    });
+    const organization = await organizationOf(owner);
+    expect(organization.ownerId).toBe(id);
+    // The email of an invitation is verified by its link.
+    expect(isOwnerVerified(organization)).toBe(true);
+  });
+
+  it("is taken from the flag of an organisation only where it never had another owner", () => {
+    const old = { ownerId: "usr_1", emailVerifiedAt: "2026-01-01T00:00:00.000Z" };
+    const record = (fields: Partial<OrganizationRecord>): OrganizationRecord => ({
+      entity: "organization",
+      id: "org_1",
+      name: "Old",
+      createdAt: "2026-01-01T00:00:00.000Z",
+      apiKeyCount: 0,
+      campaignCount: 0,
+      contactCount: 0,
+      furtherMemberCount: 0,
+      senderIdCount: 0,
+      templateCount: 0,
+      webhookCount: 0,
+      ...fields,
+    });
+    expect(isOwnerVerified(record(old))).toBe(true);
+    expect(isOwnerVerified(record({ ...old, ownerIds: ["usr_1", "usr_2"] }))).toBe(false);
+    expect(isOwnerVerified(record({ ownerId: "usr_1", verifiedUserIds: new Set(["usr_2"]) }))).toBe(false);
+  });
+});
+
+/** A squatter's account with all that lets somebody in. */
+async function squat(): Promise<{
+  squatter: Customer;
+  member: Joined;
+  invited: string;
+  secrets: string[];
+}> {
+  const squatter = await Customer.register({ baseUrl: gateway.url });
+  await noteVerifiedEmail(squatter.organizationId);
+  const member = await join("owner", squatter);
+  const email = `${randomUUID()}@example.com`;
+  await squatter.client.inviteMember({ body: { email, role: "owner" } });
+  const invited = await tokenOf(email, "You are invited");
+  const { secret } = await squatter.createApiKey();
+  const ofMember = await call("/v1/auth/api-keys", {
+    credential: await sessionOf(member.email),
+    method: "POST",
+    baseUrl: gateway.url,
+  });
+  await squatter.client.createWebhook({ body: { url: "https://example.com/hook" } });
+  await forgetProof(squatter);
+  return { squatter, member, invited, secrets: [secret, dataOf(ofMember, CreatedApiKey).secret] };
+}
+
+/** Expects that nothing is left of what was made before. */
+async function expectAlone(squatted: Awaited<ReturnType<typeof squat>>, credential: string): Promise<void> {
+  const { squatter, member, invited, secrets } = squatted;
+  const read = async (path: string): Promise<ApiResponse> => squatter.call(path, { credential });
+  const members = pageOf(await read("/v1/members"), Member).rows;
+  expect(members.map(({ email }) => email)).toEqual([squatter.email]);
+  expect(pageOf(await read("/v1/webhooks"), Webhook).rows).toEqual([]);
+  for (const secret of [...secrets, squatter.token]) expect(await statusWith(secret)).toBe(401);
+  const accepted = await post("/v1/auth/accept-invitation", { token: invited, password });
+  expect(errorOf(accepted)).toEqual(badToken);
+  const login = await post("/v1/auth/login", { email: member.email, password });
+  expect(errorOf(login).code).toBe("INVALID_CREDENTIALS");
+  const organization = await organizationOf(squatter);
+  expect(organization).toMatchObject({ furtherMemberCount: 0, webhookCount: 0 });
+  expect(isOwnerVerified(organization)).toBe(true);
+}
+
+describe("the first proof of an address", () => {
+  it("by a reset of the password ends all that a squatter has made, and a second factor too", async () => {
+    const squatted = await squat();
+    const { email } = squatted.squatter;
+    await enableSecondFactor(squatted.squatter);
+    const token = await resetTokenOf(email);
+    const [asked] = emailsTo(gateway, email);
+    expect(asked?.text).toContain("A new password makes the account yours and ends what was made before");
+    expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
+    // Without a code of the squatter's app.
+    await expectAlone(squatted, await sessionOf(email, newPassword));
+  });
+
+  it("by the link takes the password, ends all that was made before, and lets the person log in anew", async () => {
+    const squatted = await squat();
+    const { squatter } = squatted;
+    const token = await tokenOf(squatter.email, "Verify your email");
+    const ofStranger = await post("/v1/auth/verify-email", { token, password: newPassword });
+    expect(errorOf(ofStranger)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+    expect(await statusWith(squatter.token)).toBe(200);
+    expect((await post("/v1/auth/verify-email", { token, password })).status).toBe(200);
+    await expectAlone(squatted, await sessionOf(squatter.email));
+  });
+
+  it("that did not come to its end leaves the link good for another try", async () => {
+    const squatted = await squat();
+    const { email } = squatted.squatter;
+    const token = await resetTokenOf(email);
+    const isOfWebhook = isBy("ResetPassword", "dynamodb:TransactWriteItems");
+    faults.next((request) => isOfWebhook(request) && request.body.includes("WEBHOOK#"), loseRequest, 4);
+    expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(500);
+    faults.clear();
+    expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
+    await expectAlone(squatted, await sessionOf(email, newPassword));
+  });
+
+  it("of one who is no owner ends what is theirs, and nothing of others", async () => {
+    const owner = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(owner.organizationId);
+    const { id, email } = await join("admin", owner);
+    const own = await owner.createApiKey();
+    const credential = await sessionOf(email);
+    const made = await call("/v1/auth/api-keys", { credential, method: "POST", baseUrl: gateway.url });
+    const invited = `${randomUUID()}@example.com`;
+    const invite = { credential, json: { email: invited, role: "viewer" }, baseUrl: gateway.url };
+    expect((await call("/v1/members", invite)).status).toBe(201);
+    await change(keys.user(id), { remove: ["emailVerifiedAt"] });
+    await change(keys.organization(owner.organizationId), { take: { verifiedUserIds: new Set([id]) } });
+    const json = { token: await resetTokenOf(email), password: newPassword };
+    expect((await post("/v1/auth/password-reset", json)).status).toBe(200);
+    expect(await statusWith(dataOf(made, CreatedApiKey).secret)).toBe(401);
+    expect(await statusWith(own.secret)).toBe(200);
+    const { rows } = await owner.client.listMembers();
+    expect(rows.map((member) => member.email)).toEqual([owner.email, email]);
+  });
+
+  it("ends nothing where the operator knew before whose the address is", async () => {
+    const owner = await Customer.register({ baseUrl: gateway.url });
+    const { secret } = await owner.createApiKey();
+    const token = await tokenOf(owner.email, "Verify your email");
+    await noteVerifiedEmail(owner.organizationId);
+    expect((await post("/v1/auth/verify-email", { token, password })).status).toBe(200);
+    for (const credential of [secret, owner.token]) expect(await statusWith(credential)).toBe(200);
+    expect(dataOf(await owner.call("/v1/auth/me"), Account).user.email).toBe(owner.email);
+  });
+});
