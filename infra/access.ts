@@ -367,24 +367,24 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   topUpWallet: grant(changesWallet, {
     transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] }],
   }),
-  listWebhooks: { table: { ORG: ["Query"] } },
+  listWebhooks: { table: { OPENCALLS: ["GetItem"], ORG: ["Query"] } },
   createWebhook: {
     table: { WALLET: ["GetItem"] },
     transactions: [{ ORG: ["PutItem", "UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
     webhookKey: true,
   },
   deleteWebhook: {
-    table: { ORG: ["GetItem"] },
+    table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"] },
     transactions: [{ ORG: ["DeleteItem", "UpdateItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
   },
-  getWebhook: { table: { ORG: ["GetItem"] } },
-  updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["UpdateItem"] } },
+  getWebhook: { table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"] } },
+  updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["GetItem", "UpdateItem"] } },
   rotateWebhookSecret: grant(movesWebhookSecrets, {
-    table: { ORG: ["GetItem"], WEBHOOK_SECRETS: ["GetItem", "UpdateItem"] },
+    table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"], WEBHOOK_SECRETS: ["GetItem", "UpdateItem"] },
   }),
   testWebhook: {
-    table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["PutItem"] },
-    queues: ["webhookDeliveries"],
+    table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["GetItem", "PutItem"] },
+    queues: ["webhookRetries"],
   },
   listWebhookDeliveries: { table: { ORG: ["GetItem"], DELIVERIES: ["Query"] } },
   retryWebhookDelivery: {
@@ -421,6 +421,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getOptOut: { table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] } },
   deleteOptOut: changesOptOuts,
   listInbound: { table: { INBOUND: ["Query"] } },
+  listNumbers: { table: { NUMBERS: ["Query"] } },
   listTemplates: { table: { TEMPLATES: ["Query"], ORG: ["GetItem"] } },
   createTemplate: { transactions: [{ TEMPLATES: ["PutItem"], ORG: ["UpdateItem"] }] },
   getTemplate: { table: { TEMPLATES: ["GetItem"] } },

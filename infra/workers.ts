@@ -105,7 +105,7 @@ export const workers = {
       },
       transactions: [
         { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], CAMPAIGNS: ["UpdateItem"] },
-        { CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["DeleteItem"] },
+        { CAMPAIGNS: ["UpdateItem"], DUE: ["PutItem"], DUE_CAMPAIGNS: ["DeleteItem"] },
       ],
       queues: ["campaigns", "marketingSends"],
     }),

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { CampaignErrorCode, CampaignStatus, type Audience, type Campaign } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
 import { Language, MessageType } from "../contract/sms.ts";
+import type { WebhookEvent } from "../contract/webhooks.ts";
 import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, type Update, type Write } from "../platform/table/table.ts";
@@ -96,6 +97,21 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
     startedAt: record.startedAt,
     waitsUntil: record.waitsUntil,
     endedAt: record.endedAt,
+  };
+}
+
+/** What webhooks are told of a campaign that is completed. */
+export function completedEvent(
+  record: CampaignRecord,
+  counts: CountsRecord | undefined,
+  at: Date,
+): WebhookEvent {
+  const { id, name } = record;
+  const { accepted, sent, failed, charged } = presentCampaign(record, counts).progress;
+  return {
+    event: "campaign.completed",
+    timestamp: at.toISOString(),
+    data: { id, name, accepted, sent, failed, charged, currency },
   };
 }
 

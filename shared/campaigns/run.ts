@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
 import type { CampaignErrorCode } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
+import { eventJob, owedEvent } from "../events/event-job.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { findCampaignCounts, recount, type Look } from "../messages/counts.ts";
 import { sendJob } from "../messages/message-job.ts";
@@ -10,7 +11,7 @@ import { refusalOfSender } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
-import { enqueueAll } from "../platform/jobs/queue.ts";
+import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
 import { readPrices } from "../prices/prices.ts";
@@ -23,6 +24,7 @@ import {
   CampaignRecord,
   claimRun,
   complete,
+  completedEvent,
   fail,
   findCampaign,
   passBlock,
@@ -244,16 +246,25 @@ async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
   const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
   const look = waitedMs > patienceMs ? "closed" : await lookAtMessages(campaign, waitedMs);
-  if (look === "closed") {
-    await transact(complete(campaign, now()));
-    return;
-  }
+  if (look === "closed") return finish(campaign);
   const patientSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
   const waitSeconds = look === "unfinished" ? 1 : patientSeconds;
   // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
   const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
   await updateItem(CampaignRecord, releaseRun(campaign, until));
   await wakeCampaign({ organizationId, campaignId }, waitSeconds);
+}
+
+/** Completes a campaign and tells its webhooks. */
+async function finish(campaign: CampaignRecord): Promise<void> {
+  const at = now();
+  const { organizationId, id } = campaign;
+  const job = eventJob(
+    organizationId,
+    completedEvent(campaign, await findCampaignCounts(organizationId, id), at),
+  );
+  const { outcome } = await transact([...complete(campaign, at), owedEvent(job)]);
+  if (outcome === "committed") await enqueue(job);
 }
 
 /** Whether all messages of a campaign have come to their end; the counters only say when to look. */

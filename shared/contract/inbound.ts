@@ -24,3 +24,14 @@ export const InboundMessage = z
   })
   .meta({ id: "InboundMessage" });
 export type InboundMessage = z.infer<typeof InboundMessage>;
+
+/** A number that people can write to, and whose messages the organisation gets. */
+export const AssignedNumber = z
+  .object({
+    number: z.string().meta({ description: "In international digits without a plus sign, or a short code." }),
+    keyword: z.string().optional().meta({
+      description: "Where others share the number: the word that messages to you begin with.",
+    }),
+  })
+  .meta({ id: "AssignedNumber" });
+export type AssignedNumber = z.infer<typeof AssignedNumber>;

@@ -13,6 +13,7 @@ export const EventName = z.enum([
   "message.received",
   "spend.cap_reached",
   "balance.low",
+  "campaign.completed",
 ]);
 export type EventName = z.infer<typeof EventName>;
 
@@ -54,7 +55,8 @@ export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
 export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).meta({
   description:
-    "Why the endpoint is called no more: it answered 410, it failed for five days, or you said so.",
+    "Why the endpoint is no longer called: it answered 410 (`gone`), all calls failed for five days (`failing`), or " +
+    "you disabled it (`by_customer`).",
 });
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
@@ -68,6 +70,18 @@ export const Webhook = z
     status: z.enum(["enabled", "disabled"]),
     disabledReason: DisabledReason.optional(),
     disabledAt: Timestamp.optional(),
+    failingSince: Timestamp.optional().meta({
+      description:
+        "While the last call failed: when the first call failed after the last one that succeeded.",
+    }),
+    lastFailure: z
+      .object({
+        at: Timestamp,
+        status: z.int().optional().meta({ description: "What the endpoint answered, when it answered." }),
+        error: z.string(),
+      })
+      .optional()
+      .meta({ description: "The last call, while it is one that failed." }),
     createdAt: Timestamp,
   })
   .meta({ id: "Webhook" });
@@ -148,6 +162,26 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       }),
     })
     .meta({ id: "BalanceLowEvent", description: "The balance fell below the threshold that you set" }),
+  z
+    .object({
+      event: z.literal("campaign.completed"),
+      timestamp: Timestamp,
+      data: z.object({
+        id: idSchema("cmp"),
+        name: z.string(),
+        accepted: z.int().meta({ description: "Messages that the campaign came to." }),
+        sent: z.int(),
+        failed: z.int(),
+        charged: z
+          .number()
+          .meta({ description: "What the accepted messages cost; what failed was refunded." }),
+        currency: Currency,
+      }),
+    })
+    .meta({
+      id: "CampaignCompletedEvent",
+      description: "A campaign has gone to all of its contacts, and each message was sent or has failed",
+    }),
 ]);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
@@ -200,6 +234,9 @@ export const WebhookDelivery = z
     lastAttemptAt: Timestamp.optional(),
     lastStatus: z.int().optional().meta({ description: "What the endpoint answered, when it answered." }),
     lastError: z.string().optional(),
+    lastDurationMs: z.int().optional().meta({
+      description: "How long the last call took, in milliseconds, until it was answered or failed.",
+    }),
     nextAttemptAt: Timestamp.optional().meta({ description: "Present while pending." }),
   })
   .meta({ id: "WebhookDelivery" });

@@ -1,27 +1,55 @@
 import * as z from "zod";
 
-import { WebhookEvent } from "../contract/webhooks.ts";
+import { idSchema } from "../contract/primitives.ts";
+import { WebhookEvent, type EventName } from "../contract/webhooks.ts";
+import { minuteMs, now } from "../platform/clock.ts";
+import { derivedId } from "../platform/ids.ts";
+import { dueJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
+import type { Put } from "../platform/table/table.ts";
 
-/** What the queue of webhook deliveries carries of something that happened: whoever makes it happen queues it. */
+/** The job that hands an event out. It carries the event's id, so that events queued by an older release keep theirs. */
 export const EventJob = z.object({
   kind: z.literal("event"),
   organizationId: z.string(),
-  eventId: z.string(),
+  eventId: idSchema("evt"),
   event: WebhookEvent,
 });
 export type EventJob = z.infer<typeof EventJob>;
 
+/** Later than any queue can hold a job, as what waits in the table has to be. */
+const repeatAfterMs = 16 * minuteMs;
+
 /**
- * The job that hands an event out to the webhooks of an organisation. A message has one outcome, so its event takes
- * the message's ULID as its id: handing it out twice makes the same event.
- * @param eventId of an event that is not the only one of what it is about
+ * The job that hands an event out to the webhooks of an organisation. The same event, queued again, has the same id; two
+ * events about one message have two.
  */
-export function eventJob(
-  organizationId: string,
-  event: WebhookEvent,
-  eventId = event.data.id.replace(/^(inb|msg)_/, "evt_"),
-): QueuedJob {
+export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
+  const { data, timestamp } = event;
+  // An event about something without an id of its own carries the event's.
+  const eventId = data.id.startsWith("evt_")
+    ? data.id
+    : eventIdOf(organizationId, event.event, new Date(timestamp), data.id);
   const body: EventJob = { kind: "event", organizationId, eventId, event };
   return { queue: "webhookDeliveries", group: organizationId, body };
+}
+
+/** The id of what happened to a subject at a moment. @param subjectId what the event is about */
+export function eventIdOf(
+  organizationId: string,
+  name: EventName,
+  at: Date,
+  subjectId = organizationId,
+): string {
+  return derivedId("evt", at, `${organizationId} ${name} ${subjectId}`);
+}
+
+/**
+ * The write that belongs into the transaction an event follows from. It queues the event's job later, whatever becomes of
+ * the one that is queued once the transaction has committed.
+ */
+export function owedEvent(job: QueuedJob): Put {
+  const { eventId } = EventJob.parse(job.body);
+  const dueAt = new Date(now().getTime() + repeatAfterMs).toISOString();
+  return dueJob({ id: `event#${eventId}`, dueAt }, job);
 }

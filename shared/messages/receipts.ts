@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
-import { derivedId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -70,11 +69,8 @@ function rankOf(delivery: FinalDelivery | undefined): number {
 
 /** Queues the event of what receipts have said. Doing it again repeats the same event. */
 async function tell(message: MessageRecord): Promise<void> {
-  const { organizationId, id, deliveryAt = "" } = message;
   const event = eventOf(message);
-  if (event === undefined) return;
-  const eventId = derivedId("evt", new Date(deliveryAt), `${event.event} ${id}`);
-  await enqueue(eventJob(organizationId, event, eventId));
+  if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
 /** What the customer hears about: nothing while nothing is known, or of a number that was erased. */

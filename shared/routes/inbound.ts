@@ -1,4 +1,4 @@
-import { InboundMessage } from "../contract/inbound.ts";
+import { AssignedNumber, InboundMessage } from "../contract/inbound.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
@@ -16,4 +16,18 @@ export const listInbound = {
   errors: [],
 } as const satisfies Route;
 
-export const routes = { listInbound };
+export const listNumbers = {
+  method: "GET",
+  path: "/v1/numbers",
+  tag: "inbound",
+  summary: "List the numbers that people can write to you at",
+  auth: "bearer",
+  scope: "read",
+  query: PageQuery,
+  status: 200,
+  data: AssignedNumber,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { listInbound, listNumbers };

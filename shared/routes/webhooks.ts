@@ -103,7 +103,7 @@ export const testWebhook = {
   method: "POST",
   path: "/v1/webhooks/{id}/test",
   tag: "webhooks",
-  summary: "Send a ping to a webhook endpoint",
+  summary: "Send a ping to a webhook endpoint and wait up to 12 seconds for what it answers",
   auth: "bearer",
   scope: "webhooks",
   params: WebhookParams,

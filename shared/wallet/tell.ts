@@ -1,8 +1,6 @@
 import type { WebhookEvent } from "../contract/webhooks.ts";
-import { eventJob } from "../events/event-job.ts";
-import { minuteMs, now } from "../platform/clock.ts";
-import { newId } from "../platform/ids.ts";
-import { dueJob } from "../platform/jobs/due-job.ts";
+import { eventIdOf, eventJob, owedEvent } from "../events/event-job.ts";
+import { now } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, type Update } from "../platform/table/table.ts";
@@ -16,9 +14,6 @@ import { isLow, type WalletRecord } from "./record.ts";
  * either both are there or the next who sees the wallet does it: a debit, a refusal, or the reconciler.
  */
 
-/** Later than any queue can hold a job, as what waits in the table has to be. */
-const tellAgainAfterMs = 16 * minuteMs;
-
 /**
  * Tells the customer that the balance is below their threshold, once until it has been above it again.
  * @throws Error when that was not possible now
@@ -26,19 +21,19 @@ const tellAgainAfterMs = 16 * minuteMs;
 export async function tellLowBalance(wallet: WalletRecord): Promise<void> {
   const { organizationId, balanceMicros, lowBalanceThresholdMicros = 0, lowBalanceNotedAt } = wallet;
   if (!isLow(wallet) || lowBalanceNotedAt !== undefined) return;
-  const at = now().toISOString();
+  const at = now();
   const data = {
-    id: newId("evt"),
+    id: eventIdOf(organizationId, "balance.low", at),
     balance: amountOf(balanceMicros),
     lowBalanceThreshold: amountOf(lowBalanceThresholdMicros),
     currency,
   } as const;
   const note = updateOf(
     keys.wallet(organizationId),
-    { set: { lowBalanceNotedAt: at } },
+    { set: { lowBalanceNotedAt: at.toISOString() } },
     { absent: ["lowBalanceNotedAt"], where: "balanceMicros < lowBalanceThresholdMicros" },
   );
-  await tell(organizationId, { event: "balance.low", timestamp: at, data }, note);
+  await tell(organizationId, { event: "balance.low", timestamp: at.toISOString(), data }, note);
 }
 
 /**
@@ -49,8 +44,9 @@ export async function tellCapReached(wallet: WalletRecord): Promise<void> {
   const { organizationId, spendDay, capReachedDay } = wallet;
   const capMicros = dailyCapMicros(wallet);
   if (spendDay === undefined || capMicros === undefined || spendDay === capReachedDay) return;
+  const at = now();
   const data = {
-    id: newId("evt"),
+    id: eventIdOf(organizationId, "spend.cap_reached", at),
     dailySpendCap: amountOf(capMicros),
     spentToday: amountOf(spentTodayMicros(wallet)),
     currency,
@@ -61,14 +57,12 @@ export async function tellCapReached(wallet: WalletRecord): Promise<void> {
     { set: { capReachedDay: spendDay } },
     { is: { spendDay }, where: "attribute_not_exists(#capReachedDay) OR #capReachedDay < :capReachedDay" },
   );
-  await tell(organizationId, { event: "spend.cap_reached", timestamp: now().toISOString(), data }, note);
+  await tell(organizationId, { event: "spend.cap_reached", timestamp: at.toISOString(), data }, note);
 }
 
 /** Queues an event whose note is refused when somebody else has told it. */
 async function tell(organizationId: string, event: WebhookEvent, note: Update): Promise<void> {
   const job = eventJob(organizationId, event);
-  // It is handed out a second time whatever becomes of the first job: the event's id makes it one.
-  const dueAt = new Date(now().getTime() + tellAgainAfterMs).toISOString();
-  const { outcome } = await transact([note, dueJob({ id: `event#${event.data.id}`, dueAt }, job)]);
+  const { outcome } = await transact([note, owedEvent(job)]);
   if (outcome === "committed") await enqueue(job);
 }

@@ -1,16 +1,35 @@
+import { setTimeout } from "node:timers/promises";
+
 import { ApiError } from "../contract/errors.ts";
 import type { WebhookDelivery } from "../contract/webhooks.ts";
-import { minuteMs, now } from "../platform/clock.ts";
+import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { countTry } from "../platform/http/rate-limit.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { putItem } from "../platform/table/table.ts";
-import { newDelivery, presentDelivery, putDelivery, repeatNow } from "./delivery-record.ts";
+import {
+  findDelivery,
+  newDelivery,
+  presentDelivery,
+  putDelivery,
+  repeatNow,
+  type DeliveryRecord,
+} from "./delivery-record.ts";
 import { readWebhook, type WebhookRecord } from "./record.ts";
 import { attemptJob } from "./webhook-job.ts";
 
 /** Calls that a customer may ask for by hand; they cost nothing, and a webhook may be somebody else's. */
 const handLimit = { what: "webhook-calls", max: 300, windowMs: minuteMs };
+
+/** Tests of an organisation's webhooks: each holds a function while it waits. */
+const testLimit = { what: "webhook-tests", max: 30, windowMs: minuteMs };
+
+/** Longer than a call may take, and shorter than the 15 seconds that the function of an operation has. */
+const maxTestWaitMs = 12 * secondMs;
+
+/** The pause before the first look at a delivery; each further one is twice as long, up to the longest. */
+const firstPauseMs = 50;
+const maxPauseMs = 800;
 
 /**
  * Queues another attempt of a delivery, also of one that succeeded. If it fails, the schedule goes on.
@@ -34,11 +53,14 @@ export async function retryWebhookDelivery(
 }
 
 /**
- * Sends a `ping` to one webhook, whatever it subscribes to.
+ * Sends a `ping` to one webhook, whatever it subscribes to, and waits for what the endpoint answers. The dispatcher makes
+ * the call, which alone may read the secrets that sign it.
+ * @returns the delivery with the outcome of its first attempt; without one when it was not made in time
  * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled; RATE_LIMITED
  */
 export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
   const webhook = await readCallableWebhook(organizationId, webhookId);
+  await countTry(testLimit, organizationId);
   const eventId = newId("evt");
   const delivery = newDelivery(webhook, eventId, {
     event: "ping",
@@ -47,8 +69,22 @@ export async function testWebhook(organizationId: string, webhookId: string): Pr
   });
   await putItem(putDelivery(webhookId, delivery));
   const deliveryId = delivery.id;
-  await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "first" }));
-  return presentDelivery(delivery);
+  // Of a webhook that fails, only retries are attempted without delay.
+  await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "retry" }));
+  return presentDelivery(await withOutcome(webhookId, delivery));
+}
+
+/** Reads a delivery until its first attempt has an outcome, or there is no more time to wait for it. */
+async function withOutcome(webhookId: string, delivery: DeliveryRecord): Promise<DeliveryRecord> {
+  let pauseMs = firstPauseMs;
+  let seen = delivery;
+  for (let waitedMs = 0; waitedMs + pauseMs <= maxTestWaitMs; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    await setTimeout(pauseMs);
+    waitedMs += pauseMs;
+    seen = (await findDelivery(webhookId, delivery.id)) ?? seen;
+    if (seen.state !== "pending" || seen.lastDurationMs !== undefined) break;
+  }
+  return seen;
 }
 
 async function readCallableWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { DeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem, type Put } from "../platform/table/table.ts";
+import { findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import type { WebhookRecord } from "./record.ts";
 
@@ -35,6 +35,8 @@ export const DeliveryRecord = z.object({
   lastAttemptAt: z.string().optional(),
   lastStatus: z.int().optional(),
   lastError: z.string().optional(),
+  /** How long the endpoint took to answer, or the call to fail. */
+  lastDurationMs: z.int().nonnegative().optional(),
   /** Of the last repeat that was asked for by hand: tells it from others of the same moment. */
   repeatToken: z.string().optional(),
   /** When that was. As long as the repeat waits for its attempt, it is the time that the attempt is due as well. */
@@ -48,6 +50,11 @@ export type DeliveryRecord = z.infer<typeof DeliveryRecord>;
 
 const disabledError = "the endpoint is disabled";
 
+/** The id of the delivery of an event, which an endpoint has one of. */
+export function deliveryIdOf(eventId: string): string {
+  return `dlv_${eventId.slice(eventId.indexOf("_") + 1)}`;
+}
+
 /** A delivery whose id follows from its event, so that an event that is handed out twice makes one. */
 export function newDelivery(
   webhook: WebhookRecord,
@@ -58,7 +65,7 @@ export function newDelivery(
   const isDisabled = webhook.disabledAt !== undefined;
   return {
     entity: "webhookDelivery",
-    id: eventId.replace(/^evt_/, "dlv_"),
+    id: deliveryIdOf(eventId),
     eventId,
     payload,
     attempts: 0,
@@ -127,6 +134,14 @@ export async function claimAttempt(job: {
   throw new Error("another dispatcher makes this attempt");
 }
 
+/** A delivery as it is now; undefined when there is none. */
+export async function findDelivery(
+  webhookId: string,
+  deliveryId: string,
+): Promise<DeliveryRecord | undefined> {
+  return findItem(DeliveryRecord, keys.webhookDelivery(webhookId, deliveryId), { consistent: true });
+}
+
 /** Gives an attempt back that was taken and not made. */
 export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
   await updateItem(
@@ -143,6 +158,7 @@ export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord)
 export type AttemptOutcome = {
   readonly lastStatus?: number | undefined;
   readonly lastError?: string | undefined;
+  readonly lastDurationMs: number;
 } & (
   | { readonly state: "failed" | "succeeded" }
   | { readonly state: "pending"; readonly nextAttemptAt: Date }
@@ -154,13 +170,21 @@ export async function recordOutcome(
   claimed: DeliveryRecord,
   outcome: AttemptOutcome,
 ): Promise<void> {
-  const { state, lastStatus = null, lastError = null } = outcome;
+  const { state, lastStatus = null, lastError = null, lastDurationMs } = outcome;
   const nextAttemptAt = outcome.state === "pending" ? outcome.nextAttemptAt.toISOString() : null;
   await updateItem(
     DeliveryRecord,
     updateOf(
       keys.webhookDelivery(webhookId, claimed.id),
-      changesOfPatch({ state, lastStatus, lastError, nextAttemptAt, claimToken: null, leaseUntil: null }),
+      changesOfPatch({
+        state,
+        lastStatus,
+        lastError,
+        lastDurationMs,
+        nextAttemptAt,
+        claimToken: null,
+        leaseUntil: null,
+      }),
       { is: { claimToken: claimed.claimToken } },
     ),
   );
@@ -239,6 +263,7 @@ export function presentDelivery(record: DeliveryRecord): WebhookDelivery {
     lastAttemptAt: record.lastAttemptAt,
     lastStatus: record.lastStatus,
     lastError: record.lastError,
+    lastDurationMs: record.lastDurationMs,
     nextAttemptAt: record.nextAttemptAt,
   };
 }

@@ -1,6 +1,6 @@
 import { emailOfEvent } from "../emails/email-job.ts";
 import type { EventJob } from "../events/event-job.ts";
-import { dayMs, now } from "../platform/clock.ts";
+import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
@@ -18,15 +18,12 @@ import {
   releaseAttempt,
   type DeliveryRecord,
 } from "./delivery-record.ts";
-import { closeCall, openCall, waitForSlot } from "./open-calls.ts";
+import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "./open-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
 import { findSecrets, moveSecrets } from "./secrets.ts";
 import { attemptJob, type AttemptJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
-
-/** A webhook that has not taken a single call for so long is disabled. */
-const maxFailingMs = 5 * dayMs;
 
 /** The status that asks not to be called again (RFC 9110, 15.5.11). */
 const gone = 410;
@@ -34,9 +31,8 @@ const gone = 410;
 type Attempt = Omit<AttemptJob, "kind">;
 
 /**
- * Hands an event out to the webhooks that subscribe to it, and queues the email that tells of it, if one does. Or makes an attempt to deliver it to one of them. Or moves
- * the secrets of a webhook, for which it has the key.
- * What a webhook does, or does not, is noted and never an error of the job.
+ * Handles one job: creates the deliveries of an event and queues its email, attempts one delivery, or moves a webhook's
+ * secrets to their place. What an endpoint answers is recorded, and never an error of the job.
  * @throws Error when the job has to come again: another dispatcher makes the attempt, a write failed, or the key of the
  *   secrets is not there
  */
@@ -125,12 +121,13 @@ async function callableOf(webhook: WebhookRecord): Promise<CallableWebhook | und
 async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
   const open = await openCall(webhook);
   if (open === undefined) return giveBack(attempt, claimed);
+  const beganAtMs = performance.now();
   const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
-  const failingSince = await closeCall(open, isSuccess(result) ? "succeeded" : "failed");
-  await conclude(webhook, claimed, result);
-  if (failingSince !== undefined && now().getTime() - failingSince.getTime() >= maxFailingMs) {
-    await disableWebhook(webhook, "failing");
-  }
+  const durationMs = Math.round(performance.now() - beganAtMs);
+  const failure = failureOf(result);
+  const health = await closeCall(open, failure);
+  await conclude(webhook, claimed, { result, failure, durationMs });
+  if (health !== undefined && isToBeDisabled(health)) await disableWebhook(webhook, "failing");
 }
 
 /** Others took the last slots in the meantime. Its job first, so that a crash in between loses nothing. */
@@ -146,28 +143,43 @@ async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
   await enqueue(attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 }, delaySeconds));
 }
 
-function isSuccess(result: CallResult): boolean {
-  return "status" in result && result.status >= 200 && result.status <= 299;
+/** Why a call failed; undefined when it succeeded. */
+function failureOf(result: CallResult): Failure | undefined {
+  if ("error" in result) return result;
+  const { status } = result;
+  return status >= 200 && status <= 299 ? undefined : { status, error: `answered ${status}` };
 }
 
 /** Notes what came of an attempt, and sees to the next one. */
-async function conclude(webhook: WebhookRecord, claimed: DeliveryRecord, result: CallResult): Promise<void> {
+async function conclude(
+  webhook: WebhookRecord,
+  claimed: DeliveryRecord,
+  call: {
+    readonly result: CallResult;
+    readonly failure: Failure | undefined;
+    readonly durationMs: number;
+  },
+): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   const { eventId, attempts } = claimed;
-  const { status, retryAfter } = "status" in result ? result : {};
+  const { status, retryAfter } = "status" in call.result ? call.result : {};
   log.info("webhook.called", { organizationId, webhookId, eventId, attempt: attempts, status });
-  if (isSuccess(result)) {
-    return recordOutcome(webhookId, claimed, { state: "succeeded", lastStatus: status });
+  const answer = {
+    lastStatus: status,
+    lastError: call.failure?.error,
+    lastDurationMs: call.durationMs,
+  };
+  if (call.failure === undefined) {
+    return recordOutcome(webhookId, claimed, { state: "succeeded", ...answer });
   }
-  const failure = { lastStatus: status, lastError: "error" in result ? result.error : `answered ${status}` };
   if (status === gone) await disableWebhook(webhook, "gone");
   const nextAttemptAt = status === gone ? undefined : retryAt({ attempts, at: now(), retryAfter });
   if (nextAttemptAt === undefined) {
-    return recordOutcome(webhookId, claimed, { state: "failed", ...failure });
+    return recordOutcome(webhookId, claimed, { state: "failed", ...answer });
   }
   // The next job first: a crash in between makes a job too many, which its claim makes harmless.
   await queueRetry(webhook, claimed, nextAttemptAt);
-  await recordOutcome(webhookId, claimed, { state: "pending", nextAttemptAt, ...failure });
+  await recordOutcome(webhookId, claimed, { state: "pending", nextAttemptAt, ...answer });
 }
 
 async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {

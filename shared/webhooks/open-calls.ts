@@ -27,6 +27,16 @@ const slowMs = 5 * secondMs;
 /** How soon a slot may be free at a webhook that answers, and at one that is slow or failing. */
 const comeBackSeconds = { soon: 1, later: 15 };
 
+/**
+ * A webhook fails continuously while no call succeeds and the time between two failed calls is at most this. It is longer
+ * than the longest wait between two attempts of a delivery, a day.
+ */
+const maxFailureGapMs = 2 * dayMs;
+
+/** A webhook that has failed continuously for so long, in so many calls at least, is disabled: more than one delivery's. */
+const maxFailingMs = 5 * dayMs;
+const minFailedCalls = 10;
+
 /** Nothing is remembered of a webhook that is not called for so long. */
 const retentionMs = 30 * dayMs;
 
@@ -34,10 +44,36 @@ const OpenCallsRecord = z.object({
   entity: z.literal("openCalls"),
   /** The slots that are taken: `<end of its lease>#<random>` of each call. */
   openCalls: z.set(z.string()).default(new Set()),
-  /** When the first call failed after the last one that succeeded. */
+  /** While it fails continuously: since when, in how many calls, and what came of the last one. */
   failingSince: z.string().optional(),
+  failedCalls: z.int().nonnegative().default(0),
+  lastFailedAt: z.string().optional(),
+  lastFailedStatus: z.int().optional(),
+  lastFailedError: z.string().optional(),
 });
 type OpenCallsRecord = z.infer<typeof OpenCallsRecord>;
+
+const healthFields = [
+  "failingSince",
+  "failedCalls",
+  "lastFailedAt",
+  "lastFailedStatus",
+  "lastFailedError",
+] as const satisfies (keyof OpenCallsRecord)[];
+
+/** What is known of a webhook whose last call failed. */
+export interface FailingHealth {
+  readonly failingSince: string;
+  /** Since then. */
+  readonly failedCalls: number;
+  readonly lastFailure: Failure & { readonly at: string };
+}
+
+/** Why a call failed: the status that was answered, or in words for the customer that there was no answer. */
+export interface Failure {
+  readonly status?: number | undefined;
+  readonly error: string;
+}
 
 /** Whom a call goes to. */
 type Callee = Pick<WebhookRecord, "id" | "organizationId" | "url">;
@@ -127,29 +163,77 @@ async function forgetLapsed(whom: string, { openCalls }: OpenCallsRecord, at: Da
 /**
  * Gives a call's slots back and notes what came of the call. All that is known of a webhook's health is in the writes
  * that its slots need in any case.
- * @returns since when the webhook has been failing, if it has
+ * @returns how the webhook fails, if it does
  */
 export async function closeCall(
   { callee, slot }: OpenCall,
-  outcome: "failed" | "succeeded",
-): Promise<Date | undefined> {
+  failure: Failure | undefined,
+): Promise<FailingHealth | undefined> {
   const at = now();
+  const take = { openCalls: new Set([slot]) };
   const [closed] = await Promise.all([
-    updateOpenCalls(callee.id, at, {
-      take: { openCalls: new Set([slot]) },
-      ...(outcome === "failed"
-        ? { setIfAbsent: { failingSince: at.toISOString() } }
-        : { remove: ["failingSince"] }),
-    }),
+    failure === undefined
+      ? updateOpenCalls(callee.id, at, { take, remove: healthFields })
+      : noteFailure(callee.id, at, failure, take),
     freeSlots(hostOf(callee), [slot], at),
   ]);
-  if (!closed.applied || closed.item.failingSince === undefined) return undefined;
-  return new Date(closed.item.failingSince);
+  return closed.applied ? healthOf(closed.item) : undefined;
+}
+
+/** Notes a failed call, as one more of those before it, or after a long time without calls as the first. */
+async function noteFailure(
+  webhookId: string,
+  at: Date,
+  { status, error }: Failure,
+  take: NonNullable<Changes["take"]>,
+): Promise<Outcome<OpenCallsRecord>> {
+  const failedAt = at.toISOString();
+  const last = { lastFailedAt: failedAt, lastFailedError: error };
+  const withStatus = status === undefined ? last : { ...last, lastFailedStatus: status };
+  const remove = status === undefined ? ["lastFailedStatus"] : [];
+  const continued = await updateOpenCalls(
+    webhookId,
+    at,
+    { take, remove, set: withStatus, setIfAbsent: { failingSince: failedAt }, add: { failedCalls: 1 } },
+    {
+      // A record of release 0.2 does not say when the last call failed.
+      where: "attribute_not_exists(failingSince) OR #lastFailedAt >= :earliest",
+      values: { ":earliest": new Date(at.getTime() - maxFailureGapMs).toISOString() },
+    },
+  );
+  if (continued.applied) return continued;
+  return updateOpenCalls(webhookId, at, {
+    take,
+    remove,
+    set: { ...withStatus, failingSince: failedAt, failedCalls: 1 },
+  });
+}
+
+function healthOf(record: OpenCallsRecord | undefined): FailingHealth | undefined {
+  if (record?.failingSince === undefined) return undefined;
+  const { failingSince, failedCalls, lastFailedAt, lastFailedStatus: status, lastFailedError } = record;
+  // A record of release 0.2 says no more than since when.
+  const lastFailure = {
+    at: lastFailedAt ?? failingSince,
+    status,
+    error: lastFailedError ?? "the call failed",
+  };
+  return { failingSince, failedCalls, lastFailure };
+}
+
+/** How a webhook fails; undefined while its last call succeeded, or there was none. */
+export async function findFailingHealth(webhookId: string): Promise<FailingHealth | undefined> {
+  return healthOf(await findItem(OpenCallsRecord, keys.openCalls(webhookId), { consistent: true }));
+}
+
+/** Whether a webhook has failed so continuously that it is to be disabled. */
+export function isToBeDisabled({ failingSince, failedCalls }: FailingHealth): boolean {
+  return failedCalls >= minFailedCalls && now().getTime() - Date.parse(failingSince) >= maxFailingMs;
 }
 
 /** Forgets that a webhook has been failing, so that it is called like a new one. */
 export async function forgetFailures(webhookId: string): Promise<void> {
-  await updateOpenCalls(webhookId, now(), { remove: ["failingSince"] });
+  await updateOpenCalls(webhookId, now(), { remove: healthFields });
 }
 
 /** Forgets a webhook that has been removed for good, and its host as its organisation calls it. */
@@ -161,10 +245,10 @@ export async function forgetCalls(callee: Callee): Promise<void> {
 async function updateOpenCalls(
   whom: string,
   at: Date,
-  changes: Omit<Changes, "set">,
+  changes: Changes,
   requirements?: Requirements,
 ): Promise<Outcome<OpenCallsRecord>> {
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
-  const set = { entity: "openCalls", expiresAt };
+  const set = { ...changes.set, entity: "openCalls", expiresAt };
   return updateItem(OpenCallsRecord, updateOf(keys.openCalls(whom), { ...changes, set }, requirements));
 }

@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
+import type { FailingHealth } from "./open-calls.ts";
 
 /** A customer's endpoint, which is called when something happens. */
 export const WebhookRecord = z.object({
@@ -57,9 +58,10 @@ export async function readWebhook(organizationId: string, webhookId: string): Pr
   return webhook;
 }
 
-/** A webhook as its owner sees it. */
-export function presentWebhook(webhook: WebhookRecord): Webhook {
+/** A webhook as its owner sees it. @param health how it fails, if it does */
+export function presentWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
   const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";
-  return { id, url, events, status, disabledReason, disabledAt, createdAt };
+  const { failingSince, lastFailure } = health ?? {};
+  return { id, url, events, status, disabledReason, disabledAt, failingSince, lastFailure, createdAt };
 }

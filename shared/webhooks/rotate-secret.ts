@@ -1,9 +1,10 @@
 import type { CreatedWebhook } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { untilUndisturbed } from "../platform/table/table.ts";
-import { presentWebhook, readWebhook } from "./record.ts";
+import { readWebhook } from "./record.ts";
 import { moveSecrets, replaceSecret } from "./secrets.ts";
 import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
+import { presentWithHealth } from "./webhooks.ts";
 
 /**
  * Gives a webhook a new signing secret, which is in the answer and never again. For a day the one before it
@@ -20,6 +21,6 @@ export async function rotateWebhookSecret(
     const webhook = await readWebhook(organizationId, webhookId);
     await moveSecrets(webhook);
     const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
-    return isReplaced ? { ...presentWebhook(webhook), secret } : undefined;
+    return isReplaced ? { ...(await presentWithHealth(webhook)), secret } : undefined;
   });
 }

@@ -5,15 +5,16 @@ import type { UpdateWebhookRequest, Webhook } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { transact, updateItem } from "../platform/table/table.ts";
+import { transact, undefinedIfUnreadable, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { forgetFailures } from "./open-calls.ts";
+import { findFailingHealth, forgetFailures } from "./open-calls.ts";
 import { presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 /** The organisation's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
-  return pageOf((await readWebhooks(organizationId)).map(presentWebhook), query);
+  const { rows, meta } = pageOf(await readWebhooks(organizationId), query);
+  return { rows: await Promise.all(rows.map(presentWithHealth)), meta };
 }
 
 /**
@@ -21,7 +22,12 @@ export async function listWebhooks(organizationId: string, query: PageQuery): Pr
  * @throws ApiError NOT_FOUND, also for a webhook of another organisation
  */
 export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
-  return presentWebhook(await readWebhook(organizationId, webhookId));
+  return presentWithHealth(await readWebhook(organizationId, webhookId));
+}
+
+/** A webhook as its owner sees it, with how it fails as far as that can be read. */
+export async function presentWithHealth(webhook: WebhookRecord): Promise<Webhook> {
+  return presentWebhook(webhook, await findFailingHealth(webhook.id).catch(undefinedIfUnreadable));
 }
 
 /**
@@ -36,7 +42,7 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   if (url !== undefined) checkWebhookUrl(url);
   const webhook = await readWebhook(organizationId, webhookId);
-  if (url === undefined && events === undefined && enabled === undefined) return presentWebhook(webhook);
+  if (url === undefined && events === undefined && enabled === undefined) return presentWithHealth(webhook);
   if (enabled === true || url !== undefined) await forgetFailures(webhookId);
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" };
   const changes = {
@@ -48,7 +54,7 @@ export async function updateWebhook(
   const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
   const updated = await updateItem(WebhookRecord, update);
   if (!updated.applied) throw new ApiError("NOT_FOUND");
-  return presentWebhook(updated.item);
+  return presentWithHealth(updated.item);
 }
 
 /** Disables a webhook for what came of calls to its URL; what the customer changed meanwhile stands. */

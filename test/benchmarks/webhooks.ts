@@ -7,8 +7,9 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/template.ts";
 import { createClient } from "../../shared/client.ts";
+import { eventJob } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import type { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 
 // `npm run bench -- webhooks`: how much longer one customer's webhook calls take while another customer's endpoint
@@ -136,16 +137,9 @@ async function registerCustomer(gateway: LocalGateway, url: string): Promise<Sub
 function eventsOf(organizationId: string, count: number): WebhookJob[] {
   return Array.from({ length: count }, () => {
     const id = newId("msg");
-    return {
-      kind: "event",
-      organizationId,
-      eventId: id.replace("msg_", "evt_"),
-      event: {
-        event: "message.sent",
-        timestamp: new Date().toISOString(),
-        data: { id, to: "15005550000", status: "sent" },
-      },
-    };
+    const timestamp = new Date().toISOString();
+    const data = { id, to: "15005550000", status: "sent" } as const;
+    return WebhookJob.parse(eventJob(organizationId, { event: "message.sent", timestamp, data }).body);
   });
 }
 

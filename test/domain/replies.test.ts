@@ -66,7 +66,7 @@ it("a message is kept for the organisation whose number it came to, which is tol
   expect(told.map(({ event }) => event)).toEqual(
     expect.arrayContaining([expect.objectContaining({ event: "message.received", data: shown })]),
   );
-  expect(told.map(({ eventId }) => eventId)).toContain(shown?.id.replace("inb_", "evt_"));
+  expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(2);
   expect(await texts(newId("org"))).toEqual([]);
 });
 

@@ -2,14 +2,16 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { WebhookEvent } from "../../shared/contract/webhooks.ts";
-import { eventJob as queuedEvent } from "../../shared/events/event-job.ts";
+import { WebhookDelivery, type WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
+import { newId } from "../../shared/platform/ids.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, queryItems } from "../../shared/platform/table/table.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
-import { claimAttempt, repeatNow } from "../../shared/webhooks/delivery-record.ts";
+import { claimAttempt, deliveryIdOf, repeatNow } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { listWebhookDeliveries } from "../../shared/webhooks/list-deliveries.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { patience } from "../support/patience.ts";
@@ -168,11 +170,48 @@ describe("an event", () => {
 
   it("that is queued twice is one event", async () => {
     const { organizationId, event } = eventJob("org_announcing");
-    await enqueue(queuedEvent(organizationId, WebhookEvent.parse(event)));
-    await enqueue(queuedEvent(organizationId, WebhookEvent.parse(event)));
+    await enqueue(queuedEvent(organizationId, event));
+    await enqueue(queuedEvent(organizationId, event));
     const [one, other, ...more] = await takeJobs("webhookDeliveries");
     expect(one).toEqual(other);
     expect(more).toEqual([]);
+  });
+
+  it("about whatever subject has an id of its own, which its delivery shares", async () => {
+    const hook = await receiver();
+    const { organizationId } = await openWebhook("http://127.0.0.1:9/");
+    const timestamp = start.toISOString();
+    const about = { id: newId("msg"), to: "15005550000" };
+    const campaign = { id: newId("cmp"), name: "Sale", accepted: 1, sent: 1, failed: 0, charged: 1 };
+    const happened: WebhookEvent[] = [
+      { event: "message.sent", timestamp, data: { ...about, status: "sent" } },
+      // A second event about one message, also in the same millisecond.
+      { event: "message.delivered", timestamp, data: { ...about, status: "delivered" } },
+      { event: "campaign.completed", timestamp, data: { ...campaign, currency: "USD" } },
+    ];
+    const events = happened.map(({ event }) => event);
+    const endpoint = await createWebhook(organizationId, { url: hook.url, events });
+    for (const event of happened) {
+      await dispatchWebhook(EventJob.parse(queuedEvent(organizationId, event).body));
+    }
+    const query = { page: 1, limit: 10 };
+    const { rows } = await listWebhookDeliveries(organizationId, endpoint.id, query);
+    expect(rows.map((row) => WebhookDelivery.parse(row).payload.event).toSorted()).toEqual(events.toSorted());
+    const ids = hook.calls.map(({ headers }) => String(headers["webhook-id"]));
+    expect(new Set(ids).size).toBe(3);
+    expect(rows.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted());
+    expect(rows.map(({ id }) => id)).toEqual(rows.map(({ eventId }) => deliveryIdOf(eventId)));
+  });
+
+  it("that an older release has queued keeps its id", async () => {
+    const hook = await receiver();
+    const { endpoint, event } = await handedOut(hook);
+    const { id } = event.event.data;
+    const queued = { ...event, eventId: id.replace("msg_", "evt_") };
+    await dispatchWebhook(queued);
+    await dispatchWebhook(queued);
+    expect(hook.calls.map(({ headers }) => headers["webhook-id"])).toEqual([queued.eventId]);
+    expect((await deliveryOf(endpoint, queued)).id).toBe(id.replace("msg_", "dlv_"));
   });
 
   it("is called out once when its job comes five times in parallel", async () => {
@@ -197,7 +236,7 @@ describe("an event", () => {
   it("gets a further attempt when the dispatcher that claimed one is gone", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
-    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    const deliveryId = deliveryIdOf(event.eventId);
     await claimAttempt({ webhookId: endpoint.id, deliveryId, attempt: 1 });
     await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
       "another dispatcher makes this attempt",
@@ -212,7 +251,7 @@ describe("an event", () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
-    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    const deliveryId = deliveryIdOf(event.eventId);
     const asked = await Promise.all(
       Array.from({ length: 4 }, async () => repeatNow(endpoint.id, deliveryId)),
     );
@@ -223,7 +262,7 @@ describe("an event", () => {
     const hook = await receiver((call) => (call === 1 ? 204 : 500));
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
-    const deliveryId = event.eventId.replace("evt_", "dlv_");
+    const deliveryId = deliveryIdOf(event.eventId);
     expect(await repeatNow(endpoint.id, deliveryId)).toMatchObject({ attempts: 1 });
     passMs(-5);
     expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
@@ -319,7 +358,7 @@ describe("an endpoint", () => {
   it("that fails for five days without a success is disabled, and called like a new one when it is enabled", async () => {
     const hook = await receiver((call) => (call === 2 ? 204 : 500));
     const { endpoint, event } = await handedOut(hook);
-    const status = async () => (await getWebhook(endpoint.organizationId, endpoint.id)).status;
+    const show = async () => getWebhook(endpoint.organizationId, endpoint.id);
     const attempt = async (at: number): Promise<void> => {
       vi.setSystemTime(start.getTime() + at);
       const other = eventJob(endpoint.organizationId);
@@ -329,20 +368,38 @@ describe("an endpoint", () => {
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     // The success of the second call begins the count anew.
     await attempt(dayMs);
-    await attempt(2 * dayMs);
+    for (let halves = 4; halves < 13; halves += 1) await attempt((halves * dayMs) / 2);
     await attempt(7 * dayMs - 1);
-    expect(await status()).toBe("enabled");
-    await attempt(7 * dayMs);
-    expect(await status()).toBe("disabled");
-    expect(await getWebhook(endpoint.organizationId, endpoint.id)).toMatchObject({
-      disabledReason: "failing",
+    expect(await show()).toMatchObject({
+      status: "enabled",
+      failingSince: new Date(start.getTime() + 2 * dayMs).toISOString(),
+      lastFailure: { status: 500, error: "answered 500" },
     });
+    await attempt(7 * dayMs);
+    expect(await show()).toMatchObject({ status: "disabled", disabledReason: "failing" });
 
     const enabled = await updateWebhook(endpoint.organizationId, endpoint.id, { enabled: true });
-    expect(enabled).toMatchObject({ status: "enabled", disabledReason: undefined, disabledAt: undefined });
+    expect(enabled).toMatchObject({
+      status: "enabled",
+      disabledReason: undefined,
+      disabledAt: undefined,
+      failingSince: undefined,
+      lastFailure: undefined,
+    });
     await attempt(8 * dayMs);
-    expect(await status()).toBe("enabled");
-    expect(hook.calls).toHaveLength(6);
+    expect((await show()).status).toBe("enabled");
+  });
+
+  it("that failed once, and five days later once more with nothing between, stays enabled", async () => {
+    const hook = await receiver(() => 500);
+    const { endpoint, event } = await handedOut(hook);
+    await dispatchWebhook(attemptOf(endpoint, event, 1));
+    vi.setSystemTime(start.getTime() + 6 * dayMs);
+    const next = eventJob(endpoint.organizationId);
+    await dispatchWebhook(next);
+    await dispatchWebhook(attemptOf(endpoint, next, 1));
+    expect(hook.calls).toHaveLength(2);
+    expect((await getWebhook(endpoint.organizationId, endpoint.id)).status).toBe("enabled");
   });
 
   it("keeps the state that its customer gave it while a call was under way", async () => {

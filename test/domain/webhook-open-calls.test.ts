@@ -1,7 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { dayMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { closeCall, openCall, waitForSlot, type OpenCall } from "../../shared/webhooks/open-calls.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import {
+  closeCall,
+  findFailingHealth,
+  isToBeDisabled,
+  openCall,
+  waitForSlot,
+  type FailingHealth,
+  type Failure,
+  type OpenCall,
+} from "../../shared/webhooks/open-calls.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
 beforeEach(() => {
@@ -28,11 +40,13 @@ async function openAll(...endpoints: Endpoint[]): Promise<OpenCall[]> {
 }
 
 /** Makes one call, which the endpoint must have a place for. */
-async function call(endpoint: Endpoint, outcome: "failed" | "succeeded"): Promise<Date | undefined> {
+async function call(endpoint: Endpoint, failure?: Failure): Promise<FailingHealth | undefined> {
   const open = await openCall(endpoint);
   if (open === undefined) throw new Error("there is no place");
-  return closeCall(open, outcome);
+  return closeCall(open, failure);
 }
+
+const refused = { status: 500, error: "answered 500" };
 
 it("an endpoint leaves at most 20 calls unanswered at once, however many dispatchers race", async () => {
   const endpoint = newEndpoint();
@@ -41,7 +55,7 @@ it("an endpoint leaves at most 20 calls unanswered at once, however many dispatc
   expect(calls).toHaveLength(20);
   expect(await waitForSlot(endpoint, "first")).toBe(1);
   expect(await waitForSlot(endpoint, "retry")).toBe(1);
-  for (const open of calls.slice(0, 3)) await closeCall(open, "succeeded");
+  for (const open of calls.slice(0, 3)) await closeCall(open, undefined);
   expect(await waitForSlot(endpoint, "first")).toBeUndefined();
   expect(await openAll(endpoint)).toHaveLength(3);
 });
@@ -53,13 +67,13 @@ it("an endpoint has places of its own", async () => {
 
 it("an endpoint whose last call failed gets no first tries, and two retries at once, until one succeeds", async () => {
   const endpoint = newEndpoint();
-  await call(endpoint, "failed");
+  await call(endpoint, refused);
   expect(await waitForSlot(endpoint, "first")).toBe(15);
   expect(await waitForSlot(endpoint, "retry")).toBeUndefined();
   const retries = await openAll(endpoint);
   expect(retries).toHaveLength(2);
   expect(await waitForSlot(endpoint, "retry")).toBe(15);
-  for (const open of retries) await closeCall(open, "succeeded");
+  for (const open of retries) await closeCall(open, undefined);
   expect(await waitForSlot(endpoint, "first")).toBeUndefined();
   expect(await openAll(endpoint)).toHaveLength(20);
 });
@@ -77,11 +91,53 @@ it("calls whose dispatchers are gone free their places after a minute", async ()
 
 it("since when an endpoint has been failing is told by the first failure after a success", async () => {
   const endpoint = newEndpoint();
-  expect(await call(endpoint, "failed")).toEqual(start);
-  vi.setSystemTime(start.getTime() + 1_000_000);
-  expect(await call(endpoint, "failed")).toEqual(start);
-  expect(await call(endpoint, "succeeded")).toBeUndefined();
-  expect(await call(endpoint, "failed")).toEqual(new Date(start.getTime() + 1_000_000));
+  expect(await call(endpoint, refused)).toEqual({
+    failingSince: start.toISOString(),
+    failedCalls: 1,
+    lastFailure: { at: start.toISOString(), ...refused },
+  });
+  const later = new Date(start.getTime() + 1_000_000);
+  vi.setSystemTime(later);
+  const failing = await call(endpoint, { error: "timed out" });
+  expect(failing).toEqual({
+    failingSince: start.toISOString(),
+    failedCalls: 2,
+    lastFailure: { at: later.toISOString(), error: "timed out" },
+  });
+  expect(await findFailingHealth(endpoint.id)).toEqual(failing);
+  expect(await call(endpoint)).toBeUndefined();
+  expect(await findFailingHealth(endpoint.id)).toBeUndefined();
+  expect(await call(endpoint, refused)).toMatchObject({ failingSince: later.toISOString(), failedCalls: 1 });
+});
+
+/** Fails so many calls over a time, the first and the last of them at its ends. */
+async function failOver(endpoint: Endpoint, days: number, calls: number): Promise<FailingHealth> {
+  let health: FailingHealth | undefined;
+  for (let each = 0; each < calls; each += 1) {
+    vi.setSystemTime(start.getTime() + (each * days * dayMs) / (calls - 1));
+    health = await call(endpoint, refused);
+  }
+  if (health === undefined) throw new Error("it does not fail");
+  return health;
+}
+
+it.each([
+  ["ten calls over five days", 5, 10, true],
+  ["ten calls over a little less", 4.99, 10, false],
+  ["nine calls over five days", 5, 9, false],
+  ["two calls with nothing between them", 5, 2, false],
+  ["ten calls that are two days apart", 18, 10, true],
+  ["twenty calls that are more than two days apart", 39, 20, false],
+])("an endpoint that fails in %s is to be disabled or not", async (_name, days, calls, isExpected) => {
+  expect(isToBeDisabled(await failOver(newEndpoint(), days, calls))).toBe(isExpected);
+});
+
+it("an endpoint that release 0.2 saw failing is given five days from its next failure on", async () => {
+  const endpoint = newEndpoint();
+  const failingSince = new Date(start.getTime() - 20 * dayMs).toISOString();
+  await putItem({ put: { ...keys.openCalls(endpoint.id), entity: "openCalls", failingSince } });
+  expect(await findFailingHealth(endpoint.id)).toMatchObject({ failingSince });
+  expect(await call(endpoint, refused)).toMatchObject({ failingSince: start.toISOString(), failedCalls: 1 });
 });
 
 it("a host leaves at most 20 calls of an organisation unanswered, however many endpoints are at it", async () => {
@@ -101,7 +157,7 @@ it("a host leaves at most 20 calls of an organisation unanswered, however many e
     expect(await waitForSlot(other, "first")).toBeUndefined();
     expect(await openAll(other)).toHaveLength(20);
   }
-  for (const open of calls) await closeCall(open, "succeeded");
+  for (const open of calls) await closeCall(open, undefined);
   expect(await waitForSlot(first, "first")).toBeUndefined();
   expect(await openAll(...endpoints)).toHaveLength(20);
 });
@@ -111,6 +167,6 @@ it("an endpoint whose host has no place keeps none of its own", async () => {
   const [busy, waiting] = [newEndpoint(undefined, organizationId), newEndpoint(undefined, organizationId)];
   const calls = await openAll(busy);
   for (let count = 0; count < 20; count += 1) expect(await openCall(waiting)).toBeUndefined();
-  for (const open of calls) await closeCall(open, "succeeded");
+  for (const open of calls) await closeCall(open, undefined);
   expect(await openAll(waiting)).toHaveLength(20);
 });

@@ -16,6 +16,7 @@ import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const faults = new Faults();
 let gateway: LocalGateway;
@@ -112,3 +113,36 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
   expect((await auditWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
+
+it("an endpoint hears once of a completed campaign whose worker died before it queued the event", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const hook = await startWebhookReceiver();
+  const subscription = { url: hook.url, events: ["campaign.completed"] };
+  expect((await customer.call("/v1/webhooks", { json: subscription })).status).toBe(201);
+  await importContacts(customer, 1);
+  const json = { name: "Summer", message: "hi", audience: { all: true }, senderId: "ACME" };
+  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  let lost = 0;
+  faults.next(
+    (request) =>
+      isBy("RunCampaign", "sqs:SendMessage")(request) && request.body.includes("campaign.completed"),
+    async () => {
+      lost += 1;
+      await functionNamed(gateway, "RunCampaign").kill();
+      throw new Error("the worker is gone");
+    },
+  );
+  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await vi.waitFor(async () => {
+    expect(dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign).status).toBe("completed");
+    expect(lost).toBe(1);
+  }, patience);
+  expect(hook.calls).toHaveLength(0);
+  gateway.advanceClock(17 * minuteMs);
+  await vi.waitFor(async () => {
+    await runSchedule(gateway, "ReleaseDue");
+    expect(hook.calls).toHaveLength(1);
+  }, patience);
+  expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ data: { id, accepted: 1, sent: 1 } });
+  await hook.stop();
+});

@@ -1,10 +1,16 @@
 import type { Account } from "../../shared/contract/accounts.ts";
 import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
+import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, findItem } from "../../shared/platform/table/table.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
-import { DeliveryRecord, newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
+import {
+  deliveryIdOf,
+  DeliveryRecord,
+  newDelivery,
+  putDelivery,
+} from "../../shared/webhooks/delivery-record.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 
@@ -23,14 +29,14 @@ export async function openWebhook(
 }
 
 /** The job that hands out that a message was sent. */
-export function eventJob(organizationId: string): WebhookJob & { kind: "event" } {
+export function eventJob(organizationId: string): EventJob {
   const id = newId("msg");
   const event: WebhookEvent = {
     event: "message.sent",
     timestamp: new Date().toISOString(),
     data: { id, to: "15005550000", status: "sent" },
   };
-  return { kind: "event", organizationId, eventId: id.replace("msg_", "evt_"), event };
+  return EventJob.parse(queuedEvent(organizationId, event).body);
 }
 
 /** The job of an attempt to deliver an event to an endpoint. */
@@ -41,7 +47,7 @@ export function attemptOf(
   lane: Lane = "retry",
 ): WebhookJob {
   const { organizationId, id: webhookId } = endpoint;
-  const deliveryId = eventId.replace("evt_", "dlv_");
+  const deliveryId = deliveryIdOf(eventId);
   return WebhookJob.parse(attemptJob({ organizationId, webhookId, deliveryId, attempt, lane }).body);
 }
 
@@ -50,7 +56,7 @@ export async function deliveryOf(
   endpoint: { readonly id: string },
   { eventId }: { readonly eventId: string },
 ): Promise<DeliveryRecord> {
-  const key = keys.webhookDelivery(endpoint.id, eventId.replace("evt_", "dlv_"));
+  const key = keys.webhookDelivery(endpoint.id, deliveryIdOf(eventId));
   const delivery = await findItem(DeliveryRecord, key, { consistent: true });
   if (delivery === undefined) throw new Error("there is no such delivery");
   return delivery;
@@ -60,7 +66,7 @@ export async function deliveryOf(
 export async function noteEvent(endpoint: {
   readonly organizationId: string;
   readonly id: string;
-}): Promise<WebhookJob & { kind: "event" }> {
+}): Promise<EventJob> {
   const job = eventJob(endpoint.organizationId);
   const webhook = await findWebhook(endpoint.organizationId, endpoint.id);
   if (webhook === undefined) throw new Error("there is no such endpoint");

@@ -20,6 +20,7 @@ const tones: Readonly<Record<string, Tone>> = {
   succeeded: "good",
   done: "good",
   failed: "bad",
+  failing: "bad",
   undelivered: "bad",
   rejected: "bad",
   refused: "bad",

@@ -1,23 +1,41 @@
 import type { JSX } from "preact";
 
+import type { AssignedNumber } from "../../../../shared/contract/inbound.ts";
 import { api } from "../api.ts";
 import { Empty } from "../parts/empty.tsx";
-import { usePages } from "../parts/load.tsx";
+import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
+import { countText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 const keywords = {
   start: "START: wants marketing again",
-  stop: "STOP: has opted out",
+  stop: "STOP: opted out of marketing",
   help: "HELP",
 } as const;
+
+/** Those that are shown; an organisation with more of them asks the API. */
+const maxNumbersShown = 100;
+
+interface Numbers {
+  readonly rows: readonly AssignedNumber[];
+  readonly total: number;
+}
 
 /** What people have written to the organisation's numbers. */
 export function Inbound(): JSX.Element {
   const messages = usePages(async (query) => api().listInbound({ query }), []);
+  const numbers = useLoad(async (): Promise<Numbers> => {
+    const { rows, meta } = await api().listNumbers({ query: { limit: maxNumbersShown } });
+    return { rows, total: meta.total };
+  }, []);
+  const hasNumbers = (numbers.data?.total ?? 0) > 0;
   return (
-    <Page title="Replies" lead="What people have written to your numbers.">
+    <Page title="Replies" lead="Messages that people sent to your numbers.">
+      <Section title="Your numbers">
+        <YourNumbers numbers={numbers} />
+      </Section>
       <Section title="Replies">
         <PagedTable
           caption="Replies, newest first"
@@ -34,16 +52,47 @@ export function Inbound(): JSX.Element {
                 </span>
               ),
             },
-            { title: "Meaning", show: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]) },
+            { title: "Keyword", show: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]) },
             { title: "Received", show: ({ receivedAt }) => <Time at={receivedAt} /> },
           ]}
           empty={
             <Empty title="No replies yet">
-              <p>Ask the operator of the gateway for a number of your own, to which people can answer.</p>
+              {hasNumbers ? (
+                <p>When somebody writes to one of your numbers, the message appears here.</p>
+              ) : null}
             </Empty>
           }
         />
       </Section>
     </Page>
+  );
+}
+
+function YourNumbers({ numbers }: { numbers: Load<Numbers> }): JSX.Element {
+  return (
+    <Loaded load={numbers}>
+      {({ rows, total }) =>
+        total === 0 ? (
+          <p>You have no number yet. To receive replies, ask the operator of the gateway for one.</p>
+        ) : (
+          <>
+            <ul class="plain-list">
+              {rows.map(({ number, keyword }) => (
+                <li key={`${number} ${keyword ?? ""}`}>
+                  <strong class="whole">{number}</strong>
+                  {keyword === undefined ? null : (
+                    <span class="muted">
+                      {" "}
+                      shared; messages to you begin with <code>{keyword}</code>
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+            {total > rows.length ? <p class="muted">And {countText(total - rows.length)} more.</p> : null}
+          </>
+        )
+      }
+    </Loaded>
   );
 }

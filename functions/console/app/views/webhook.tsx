@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 import {
   DeliveryState,
@@ -19,9 +20,9 @@ import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo } from "../router.ts";
-import { disabledReasons, WebhookFields, webhookOf, webhookValues } from "./webhooks.tsx";
+import { Health, isFailing, WebhookFields, webhookOf, WebhookStatus, webhookValues } from "./webhooks.tsx";
 
-/** One webhook: what it gets, what was delivered to it, and what can be sent again. */
+/** One webhook: its settings, its health, and its deliveries, which can be sent again. */
 export function Webhook({ params, query }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
@@ -34,10 +35,11 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
   );
   /** How many attempts a delivery had when another was asked for here, by its id. */
   const repeated = useSignal<Readonly<Record<string, number>>>({});
-  // Whoever asked for a call wants to see what came of it.
+  // A person who asked for a call wants to see its outcome.
   const isAnyUnderWay = deliveries.data?.rows.some((each) => isUnderWay(each, repeated.value)) === true;
   usePolling(isAnyUnderWay, deliveries.reload);
   const secret = useSignal<string | undefined>(undefined);
+  const test = useSignal<WebhookDelivery | undefined>(undefined);
   return (
     <Page
       title="Webhook"
@@ -48,9 +50,9 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
           label="Send a test call"
           isPrimary
           act={async () => {
-            await api().testWebhook({ params: { id } });
-            announce("The test call is on its way.");
-            await deliveries.reload();
+            test.value = undefined;
+            test.value = await api().testWebhook({ params: { id } });
+            await Promise.all([webhook.reload(), deliveries.reload()]);
           }}
         />
       }
@@ -58,10 +60,11 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
       {secret.value === undefined ? null : (
         <Secret label="Calls are signed with this secret now." secret={secret.value} />
       )}
+      {test.value === undefined ? null : <TestResult key={test.value.id} delivery={test.value} />}
       <Loaded load={webhook}>
         {(shown) => (
           <div class="columns">
-            <Section title="What it gets">
+            <Section title="Settings">
               <Settings webhook={shown} load={webhook} />
             </Section>
             <Section title="State">
@@ -90,7 +93,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
                     const of = { id, deliveryId: delivery.id };
                     const { attempts } = await api().retryWebhookDelivery({ params: of });
                     repeated.value = { ...repeated.value, [delivery.id]: attempts };
-                    announce("It is sent again.");
+                    announce("The delivery is sent again.");
                     await deliveries.reload();
                   }}
                 />
@@ -98,8 +101,8 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
             },
           ]}
           empty={
-            <Empty title={state === undefined ? "Nothing was delivered yet" : `Nothing is ${state}`}>
-              <p>Send a test call, and see here what your server answered.</p>
+            <Empty title={state === undefined ? "No deliveries yet" : `No deliveries are ${state}`}>
+              <p>Send a test call to see what your server answers.</p>
             </Empty>
           }
         />
@@ -120,17 +123,55 @@ function isUnderWay(delivery: WebhookDelivery, repeated: Readonly<Record<string,
   return Date.parse(nextAttemptAt) - Date.parse(lastAttemptAt) < soonMs;
 }
 
+/** What the endpoint said to a test call. It gets the focus, so that those who hear the page hear it. */
+function TestResult({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+  const { state, lastStatus, lastError, lastDurationMs } = delivery;
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => element.current?.focus(), []);
+  const time = lastDurationMs === undefined ? "" : ` after ${durationText(lastDurationMs)}`;
+  return (
+    <div ref={element} tabIndex={-1}>
+      {lastDurationMs === undefined ? (
+        <Notice tone="info">
+          <p>The test call has no answer yet. It is in the list of deliveries below.</p>
+        </Notice>
+      ) : state === "succeeded" ? (
+        <Notice tone="good">
+          <p>
+            <strong>The test call succeeded.</strong> Your endpoint answered {lastStatus}
+            {time}.
+          </p>
+        </Notice>
+      ) : (
+        <Notice tone="bad">
+          <p>
+            <strong>The test call failed.</strong>{" "}
+            {lastStatus === undefined
+              ? `There was no answer${time}: ${lastError ?? "the call failed"}.`
+              : `Your endpoint answered ${lastStatus}${time}; an answer from 200 to 299 means success.`}
+          </p>
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+function durationText(durationMs: number): string {
+  return durationMs < 1_000 ? `${durationMs} ms` : `${(durationMs / 1_000).toFixed(1)} s`;
+}
+
 function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
-  const { lastStatus, lastError, attempts, nextAttemptAt } = delivery;
+  const { lastStatus, lastError, lastDurationMs, attempts, nextAttemptAt } = delivery;
   return (
     <span>
       {lastStatus === undefined ? null : <strong>{lastStatus} </strong>}
-      {lastError === undefined ? null : `${lastError}, `}
+      {lastError === undefined || lastStatus !== undefined ? null : `${lastError}, `}
       <span class="muted">
+        {lastDurationMs === undefined ? null : `${durationText(lastDurationMs)}, `}
         {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
         {nextAttemptAt === undefined || attempts === 0 ? null : (
           <>
-            , the next <Time at={nextAttemptAt} />
+            , next <Time at={nextAttemptAt} />
           </>
         )}
       </span>
@@ -196,32 +237,34 @@ function State({
     <>
       <Facts
         of={[
-          ["State", <Status of={status} />],
+          ["State", <WebhookStatus webhook={webhook} />],
           ["Disabled", disabledAt === undefined ? undefined : <Time at={disabledAt} />],
           ["Created", <Time at={createdAt} />],
           ["Id", <code>{id}</code>],
         ]}
       />
-      {disabledReason === undefined ? null : (
+      {disabledReason === undefined && !isFailing(webhook) ? null : (
         <Notice tone={disabledReason === "by_customer" ? "info" : "bad"}>
-          {disabledReasons[disabledReason]}
+          <p>
+            <Health webhook={webhook} />
+          </p>
         </Notice>
       )}
       <div class="row">
         <ActionButton
-          label={isEnabled ? "Disable" : "Enable again"}
+          label={isEnabled ? "Disable" : "Enable"}
           act={async () => load.replace(await api().updateWebhook({ params, body: { enabled: !isEnabled } }))}
         />
         <ConfirmButton
           label="New secret"
           question="Give the webhook a new secret?"
-          consequence="Calls are signed with it at once. Your server refuses them until it knows the new secret."
+          consequence="Calls are signed with the new secret at once. Your server must know it to accept them."
           act={async () => onSecret((await api().rotateWebhookSecret({ params })).secret)}
         />
         <ConfirmButton
           label="Delete"
           question="Delete this webhook?"
-          consequence="It is called no more, and its list of deliveries is gone."
+          consequence="The gateway stops calling it, and its deliveries disappear."
           act={async () => {
             await api().deleteWebhook({ params });
             go("webhooks");

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
-import { EventName, type CreatedWebhook } from "../../../../shared/contract/webhooks.ts";
+import { EventName, type CreatedWebhook, type Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
@@ -19,7 +19,7 @@ import { Time } from "../parts/time.tsx";
 const eventOptions = EventName.options.map((each) => [each, each] as const);
 
 /** Why the gateway no longer calls an endpoint. */
-export const disabledReasons = {
+const disabledReasons = {
   gone: "It answered 410 Gone.",
   failing: "All calls failed for five days.",
   by_customer: "You disabled it.",
@@ -78,12 +78,12 @@ export function Webhooks(): JSX.Element {
             },
             {
               title: "State",
-              show: ({ status, disabledReason }) => (
+              show: (webhook) => (
                 <>
-                  <Status of={status} />{" "}
-                  {disabledReason === undefined ? null : (
-                    <span class="muted">{disabledReasons[disabledReason]}</span>
-                  )}
+                  <WebhookStatus webhook={webhook} />{" "}
+                  <span class="muted">
+                    <Health webhook={webhook} />
+                  </span>
                 </>
               ),
             },
@@ -99,6 +99,29 @@ export function Webhooks(): JSX.Element {
         />
       </Section>
     </Page>
+  );
+}
+
+/** Whether an endpoint is called, and whether its calls succeed. */
+export function WebhookStatus({ webhook }: { webhook: Webhook }): JSX.Element {
+  return <Status of={isFailing(webhook) ? "failing" : webhook.status} />;
+}
+
+/** Whether an endpoint is called, and its last call failed. */
+export function isFailing({ status, failingSince }: Webhook): boolean {
+  return status === "enabled" && failingSince !== undefined;
+}
+
+/** Why an endpoint is no longer called, or what is wrong with its calls; nothing while all is well. */
+export function Health({ webhook }: { webhook: Webhook }): JSX.Element | null {
+  const { disabledReason, failingSince, lastFailure } = webhook;
+  if (disabledReason !== undefined) return <>{disabledReasons[disabledReason]}</>;
+  if (failingSince === undefined || lastFailure === undefined) return null;
+  return (
+    <>
+      Calls have failed since <Time at={failingSince} />. The last one, at <Time at={lastFailure.at} />:{" "}
+      {lastFailure.error}.
+    </>
   );
 }
 

@@ -1,0 +1,7 @@
+import { listNumbersOf } from "../../shared/numbers/list.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/inbound.ts";
+
+export const handler = endpoint(routes.listNumbers, async ({ actor, query }) =>
+  listNumbersOf(actor.organizationId, query),
+);
