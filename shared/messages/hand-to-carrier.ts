@@ -225,7 +225,11 @@ class HandOver {
     const sentAt = sentByReceipt(held);
     if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
     // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
-    if (choice.kind === "fail") return endAsUnsent(held, choice.errorCode);
+    if (choice.kind === "fail") {
+      // The open claim that this was decided by has been released since: its carrier surely did not take the message.
+      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
+      return isOutdated ? comeBack(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
+    }
     if (held.openClaims > 1 && !choice.named.carrier.deduplicates) {
       return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
     }

@@ -1,3 +1,4 @@
+import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
@@ -14,13 +15,14 @@ import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
-import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   await takeJobs("refunds");
   await takeJobs("webhookDeliveries");
@@ -298,6 +300,37 @@ it("a carrier that does not recognise repeats is asked again after it surely did
   await handToCarrier(job, only(carrier));
   await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
+});
+
+it("a message that its carrier put off does not fail because its release is not seen yet", async () => {
+  const job = await acceptedMessage();
+  let held: unknown;
+  const carrier = new ScriptedCarrier(async (call) => {
+    if (call > 1) return accept();
+    held = await recordOf(job);
+    return { outcome: "tryLater" };
+  }, false);
+  const later = await laterJobOf(job, only(carrier));
+  // An eventually consistent read may see the message as it was while the first sender held it.
+  const { send } = DynamoDBDocumentClient.prototype;
+  let isOld = true;
+  vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function answer(
+    this: DynamoDBDocumentClient,
+    command: object,
+  ) {
+    const isRead = command instanceof GetCommand && command.input.Key?.["sk"] === job.messageId;
+    if (!isRead || !isOld || command.input.ConsistentRead === true) {
+      return Reflect.apply(send, this, [command]);
+    }
+    isOld = false;
+    return { Item: held };
+  });
+  const again = await laterJobOf(later, only(carrier));
+  expect(isOld).toBe(false);
+  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
+  await handToCarrier(again, only(carrier));
+  expect(await statusOf(job)).toBe("sent");
+  expect(carrier.received).toHaveLength(2);
 });
 
 it("a sender whose claim lapsed during the hand-off does not overwrite what the next one found", async () => {
