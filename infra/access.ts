@@ -85,6 +85,7 @@ const acceptsMessages = grant(changesWallet, tellsOfWallet, {
 
 /** To move the secrets of a webhook that release 0.2 wrote. */
 export const movesWebhookSecrets = {
+  table: { SEALING_KEYS: ["PutItem"] },
   transactions: [{ ORG: ["UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
   webhookKey: true,
 } as const satisfies Access;
@@ -227,7 +228,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     ],
   },
   startTotp: {
-    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "PutItem"] },
+    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "PutItem"], SEALING_KEYS: ["PutItem"] },
     secondFactorKey: true,
   },
   confirmTotp: {
@@ -369,7 +370,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   listWebhooks: { table: { OPENCALLS: ["GetItem"], ORG: ["Query"] } },
   createWebhook: {
-    table: { WALLET: ["GetItem"] },
+    table: { WALLET: ["GetItem"], SEALING_KEYS: ["PutItem"] },
     transactions: [{ ORG: ["PutItem", "UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
     webhookKey: true,
   },

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 
 import { agendaIndex } from "../shared/platform/table/keys.ts";
+import { checkKeys } from "./adopted-keys.ts";
 import { timeToLiveField } from "./constructs/gateway-table.ts";
 import type { Stage } from "./stages/stage.ts";
 
@@ -16,16 +17,29 @@ import type { Stage } from "./stages/stage.ts";
  * Looks at the table that a stage adopts, before anything is deployed: that it is there, has the keys and the index of
  * a gateway, and is protected as the stack's own table would be. What it lacks, because a restore does not bring it
  * back for instance, is said with the command that mends it.
+ * @returns a warning, where it is not known whether the stage has the keys that the table needs
  * @throws Error that names all that is wrong
  */
 export async function checkAdoptedTable(
-  { name, adoptTable, encryptionKeyArn }: Stage,
+  stage: Stage,
   region: string | undefined,
-): Promise<void> {
-  if (adoptTable === undefined) return;
+): Promise<string | undefined> {
+  const { name, adoptTable, encryptionKeyArn } = stage;
+  if (adoptTable === undefined) return undefined;
   const client = new DynamoDBClient(region === undefined ? {} : { region });
   const problems = await problemsOf(adoptTable, encryptionKeyArn, client);
-  if (problems.length === 0) return;
+  // Of what is no table of a gateway, or not ready, nothing can be read.
+  const keysOfTable =
+    problems.length === 0
+      ? await checkKeys(stage, { adoptTable, client, region })
+      : { problems: [], unknown: [] };
+  problems.push(...keysOfTable.problems);
+  if (problems.length === 0) {
+    return keysOfTable.unknown.length === 0
+      ? undefined
+      : `The table ${adoptTable} does not say which key these are sealed with: ${keysOfTable.unknown.join(", ")}. Without ` +
+          "the right one no webhook can be signed and no code of an app be checked: see Adopt a table in infra/RUNBOOK.md.";
+  }
   const heading = `Stage ${name} cannot adopt the table ${adoptTable} yet:`;
   throw new Error([heading, ...problems].join("\n  "));
 }

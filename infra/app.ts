@@ -25,11 +25,12 @@ if (account !== undefined && stage.account !== undefined && account !== stage.ac
 const region = stage.region ?? process.env["CDK_DEFAULT_REGION"];
 const fitted: FittedStage =
   account === undefined ? { stage } : fitToAccount(stage, await concurrencyLimit(region));
-if (account !== undefined) await checkAdoptedTable(stage, region);
+const adoption = account === undefined ? undefined : await checkAdoptedTable(stage, region);
 
 await bundleFunctions();
 const stack = new GatewayStack(app, `sms-gateway-${stage.name}`, fitted.stage);
 if (fitted.warning !== undefined) {
   Annotations.of(stack).addWarningV2("sms-gateway:concurrency", fitted.warning);
 }
+if (adoption !== undefined) Annotations.of(stack).addWarningV2("sms-gateway:adopted-keys", adoption);
 app.synth();

@@ -89,10 +89,10 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
-    graph("Table, log-ins, prices and records", [
+    graph("Table, log-ins, prices, records and emails held back", [
       tableThrottles(table),
       tableErrors(table),
-      ...counted("FailedLogins", "PricesNotRead", "UnreadableRecords"),
+      ...counted("FailedLogins", "PricesNotRead", "UnreadableRecords", "SuppressedEmails"),
     ]),
   );
   return dashboard;

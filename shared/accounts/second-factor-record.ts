@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
 
 import { sealText, unsealText } from "../platform/auth/sealed-text.ts";
+import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
 import { Secret } from "../platform/auth/secret.ts";
 import { base32Of, stepOfTotpCode } from "../platform/auth/totp.ts";
 import { now } from "../platform/clock.ts";
@@ -53,7 +54,9 @@ export async function findSecondFactor(userId: string): Promise<SecondFactorReco
  * @throws Error when the key does not come
  */
 export async function putUnconfirmed(userId: string, secret: string): Promise<boolean> {
-  const sealedSecret = sealText(await secondFactorKey.value(), secret, placeOf(userId));
+  const key = await secondFactorKey.value();
+  await noteSealingKey("secondFactors", key);
+  const sealedSecret = sealText(key, secret, placeOf(userId));
   const createdAt = now().toISOString();
   const put = { ...keys.secondFactor(userId), entity: "secondFactor", userId, sealedSecret, createdAt };
   const kept = await putItem(

@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { isSealedWith, sealText, unsealText } from "../platform/auth/sealed-text.ts";
+import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
 import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
@@ -40,6 +41,7 @@ function placeOf({ organizationId, id }: WebhookId): string {
 export async function putSecrets(webhook: WebhookId, secrets: SigningSecrets): Promise<Put> {
   const { secret, previousSecret, previousSecretUntil } = secrets;
   const key = await webhookKey.value();
+  await noteSealingKey("webhooks", key);
   const seal = (text: string): string => sealText(key, text, placeOf(webhook));
   const record: WebhookSecretRecord = {
     entity: "webhookSecret",
@@ -84,6 +86,7 @@ export async function replaceSecret(
   const seen = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
   if (seen === undefined) return false;
   const key = await webhookKey.value();
+  await noteSealingKey("webhooks", key);
   const sealedSecret = sealText(key, secret, placeOf(webhook));
   // After the loss of the key the one before can sign no more, and must not keep the new one from signing.
   const canSign = isSealedWith(key, seen.sealedSecret);

@@ -5,9 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import * as z from "zod";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
+import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
@@ -87,7 +89,8 @@ it("no row of the table has a secret of a webhook in clear, when it is made and 
   const { secret } = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
   const stored = await allRows();
   const families = stored.map(({ pk }) => String(pk).split("#")[0]);
-  expect(new Set(families)).toEqual(new Set(["ORG", "WEBHOOK_SECRETS"]));
+  // Which key it is may have been noted in the table of an earlier test.
+  expect(new Set([...families, "SEALING_KEYS"])).toEqual(new Set(["ORG", "SEALING_KEYS", "WEBHOOK_SECRETS"]));
   const text = JSON.stringify(stored);
   expect(text).not.toContain("whsec_");
   for (const each of [secret, endpoint.secret]) expect(text).not.toContain(each.slice("whsec_".length));
@@ -160,4 +163,17 @@ it("secrets that somebody puts into the place of another webhook sign nothing", 
   );
   await expect(dispatchWebhook(eventJob(other.organizationId))).rejects.toThrow("unable to authenticate");
   expect(hook.calls).toEqual([]);
+});
+
+it("the table says which key its newest secrets are sealed with", async () => {
+  const noted = async () => findItem(SealingKeyRecord, keys.sealingKey("webhooks"), { consistent: true });
+  expect(await noted()).toBeUndefined();
+  key = "a key of this test alone, with 64 characters or so, and no other";
+  const webhook = await openWebhook(hook.url);
+  expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
+  // It was lost, and customers replace their secrets.
+  vi.setSystemTime(Date.now() + 10 * minuteMs);
+  key = "the key that was made in its place, with 64 characters or so";
+  await rotateWebhookSecret(webhook.organizationId, webhook.id);
+  expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
 });

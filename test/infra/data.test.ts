@@ -1,3 +1,4 @@
+import { CloudFormationClient, ListStackResourcesCommand } from "@aws-sdk/client-cloudformation";
 import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
@@ -6,6 +7,8 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from "@aws-sdk/client-dynamodb";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
@@ -15,6 +18,8 @@ import { checkAdoptedTable } from "../../infra/adopted-table.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { StageSettings, stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
 
@@ -159,8 +164,15 @@ const adopted: TableDescription = {
 };
 
 const dynamodb = mockClient(DynamoDBClient);
+const items = mockClient(DynamoDBDocumentClient);
+const secrets = mockClient(SecretsManagerClient);
+const cloudFormation = mockClient(CloudFormationClient);
 beforeEach(() => {
-  dynamodb.reset();
+  for (const client of [dynamodb, items, secrets, cloudFormation]) client.reset();
+  noteKeys();
+  cloudFormation
+    .on(ListStackResourcesCommand)
+    .rejects(new Error("Stack with id sms-gateway-blue does not exist"));
   answer(adopted);
 });
 
@@ -180,7 +192,107 @@ function answer(
 
 const adopting = stage({ adoptTable: "left-behind" });
 
+const keyOfTable = "the key that the secrets in the table are sealed with, long enough";
+const anotherKey = "the key of another stack, which never sealed anything, long enough";
+const arnOf = (name: string): string => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:${name}-AbCdEf`;
+
+/** Lets the table say with which key the secrets of webhooks and of second factors are sealed. */
+function noteKeys(webhooks?: string, secondFactors?: string): void {
+  const noted = [
+    ["webhooks", webhooks],
+    ["secondFactors", secondFactors],
+  ] as const;
+  for (const [kind, key] of noted) {
+    const record = {
+      entity: "sealingKey",
+      keyId: sealingKeyId(key ?? ""),
+      usedAt: "2026-03-01T12:00:00.000Z",
+    };
+    items
+      .on(GetCommand, { TableName: "left-behind", Key: keys.sealingKey(kind) })
+      .resolves(key === undefined ? {} : { Item: record });
+  }
+}
+
+function keepSecret(name: string, SecretString: string): string {
+  secrets.on(GetSecretValueCommand, { SecretId: arnOf(name) }).resolves({ SecretString });
+  return arnOf(name);
+}
+
+/** Lets the stack of the stage be there, with keys that it has made. */
+function deployStack(made: Readonly<Record<string, string>>): void {
+  const StackResourceSummaries = Object.entries(made).map(([id, PhysicalResourceId]) => ({
+    LogicalResourceId: `${id}1A2B3C4D`,
+    PhysicalResourceId,
+    ResourceType: "AWS::SecretsManager::Secret",
+    ResourceStatus: "UPDATE_COMPLETE" as const,
+    LastUpdatedTimestamp: new Date(),
+  }));
+  cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries });
+}
+
+it("does not let a table be adopted without the keys that its secrets are sealed with", async () => {
+  noteKeys(keyOfTable, keyOfTable);
+  // A new stack would make keys of its own.
+  const refused = checkAdoptedTable(adopting, "eu-west-1");
+  await expect(refused).rejects.toThrow(
+    "the secrets of webhooks in it are sealed with a key, and this stack would make a new one: adoptWebhookKey must be",
+  );
+  await expect(refused).rejects.toThrow("adoptSecondFactorKey must be");
+  const adoptWebhookKey = keepSecret("webhooks", keyOfTable);
+  const adoptSecondFactorKey = keepSecret("second-factors", keyOfTable);
+  const withKeys = stage({ adoptTable: "left-behind", adoptWebhookKey, adoptSecondFactorKey });
+  await expect(checkAdoptedTable(withKeys, "eu-west-1")).resolves.toBeUndefined();
+});
+
+it("does not let a table be adopted with another key, and says which setting is wrong", async () => {
+  noteKeys(keyOfTable, keyOfTable);
+  const adoptWebhookKey = keepSecret("webhooks", anotherKey);
+  const adoptSecondFactorKey = keepSecret("second-factors", keyOfTable);
+  const wrong = stage({ adoptTable: "left-behind", adoptWebhookKey, adoptSecondFactorKey });
+  const refused = checkAdoptedTable(wrong, "eu-west-1");
+  await expect(refused).rejects.toThrow(
+    `the secrets of webhooks in it are sealed with another key than ${adoptWebhookKey}: adoptWebhookKey must be`,
+  );
+  await expect(refused).rejects.not.toThrow("adoptSecondFactorKey");
+});
+
+it("lets a living stack adopt a table that its own keys belong to, and none of another stack", async () => {
+  noteKeys(keyOfTable, keyOfTable);
+  deployStack({
+    WebhookKey: keepSecret("webhooks", keyOfTable),
+    SecondFactorKey: keepSecret("second-factors", keyOfTable),
+  });
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).resolves.toBeUndefined();
+  keepSecret("webhooks", anotherKey);
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
+    `another key than ${arnOf("webhooks")}`,
+  );
+});
+
+it("says which permission is missing where a key cannot be looked at", async () => {
+  noteKeys(keyOfTable);
+  deployStack({ WebhookKey: arnOf("webhooks") });
+  secrets.on(GetSecretValueCommand).rejects(new Error("not authorized"));
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
+    "It takes secretsmanager:GetSecretValue.",
+  );
+});
+
+it("warns of a table that does not say which keys it needs, and lets it be adopted", async () => {
+  noteKeys(undefined, keyOfTable);
+  deployStack({ SecondFactorKey: keepSecret("second-factors", keyOfTable) });
+  const warning = await checkAdoptedTable(adopting, "eu-west-1");
+  expect(warning).toContain("the secrets of webhooks (adoptWebhookKey)");
+  expect(warning).not.toContain("adoptSecondFactorKey");
+});
+
 it("finds nothing wrong with a table that a stack of this gateway has left behind", async () => {
+  noteKeys(keyOfTable, keyOfTable);
+  deployStack({
+    WebhookKey: keepSecret("webhooks", keyOfTable),
+    SecondFactorKey: keepSecret("second-factors", keyOfTable),
+  });
   await expect(checkAdoptedTable(adopting, "eu-west-1")).resolves.toBeUndefined();
   await expect(checkAdoptedTable(stage({}), "eu-west-1")).resolves.toBeUndefined();
   expect(dynamodb.commandCalls(DescribeTableCommand)).toHaveLength(1);
@@ -221,5 +333,5 @@ it("does not let functions be deployed that could not read what another key encr
   );
   await expect(
     checkAdoptedTable(stage({ adoptTable: "left-behind", encryptionKeyArn }), "eu-west-1"),
-  ).resolves.toBeUndefined();
+  ).resolves.toContain("does not say which key");
 });

@@ -246,6 +246,7 @@ it("lets what talks to the outside touch no wallet", () => {
     "GetItem WEBHOOK_SECRETS#*",
     "PutItem DELIVERIES#*",
     "PutItem DUE#*",
+    "PutItem SEALING_KEYS#*",
     "PutItem WEBHOOK_SECRETS#*",
     "PutItem beside ORG#*",
     "Query ORG#*",

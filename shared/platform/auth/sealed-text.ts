@@ -30,7 +30,7 @@ export function sealText(keyText: string, text: string, place: string): string {
   const nonce = randomBytes(nonceBytes);
   const encryption = createCipheriv(cipher, keyOf(keyText), nonce).setAAD(Buffer.from(place));
   const sealed = [nonce, encryption.update(text, "utf8"), encryption.final(), encryption.getAuthTag()];
-  return [form, keyIdOf(keyText), Buffer.concat(sealed).toString("base64url")].join(".");
+  return [form, sealingKeyId(keyText), Buffer.concat(sealed).toString("base64url")].join(".");
 }
 
 /**
@@ -50,7 +50,7 @@ export function unsealText(keyText: string, sealed: string, place: string): stri
 
 /** Whether a text was sealed with this key. */
 export function isSealedWith(keyText: string, sealed: string): boolean {
-  return sealed.startsWith(`${form}.${keyIdOf(keyText)}.`);
+  return sealed.startsWith(`${form}.${sealingKeyId(keyText)}.`);
 }
 
 function keyOf(keyText: string): Uint8Array {
@@ -58,6 +58,6 @@ function keyOf(keyText: string): Uint8Array {
 }
 
 /** Tells the key and nothing of it: it is a hash of what the key is made into, not of its text. */
-function keyIdOf(keyText: string): string {
+export function sealingKeyId(keyText: string): string {
   return createHash("sha256").update(keyOf(keyText)).digest("hex").slice(0, keyIdLength);
 }

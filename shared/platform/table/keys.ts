@@ -52,6 +52,7 @@
  * | what is in it                                    | PRICES#card#<version> | <chunk>     |
  * | the prices of one organisation                   | PRICES#<org>        | OVERRIDES     |
  * | what a day brought in and cost, of an organisation | MARGINS#<yyyy-mm-dd> | <org>#<part> |
+ * | which key the newest sealed texts of a kind have | SEALING_KEYS#all    | <kind>        |
  * | whether the stage sends                          | SENDING#all         | SENDING       |
  * | all carriers and the routes to them, or one      | CARRIERS#all        | CARRIER#<name>, ROUTE#<prefix>#<message type> |
  * | whether the carriers work, or one                | BREAKERS#all        | <carrier>     |
@@ -114,6 +115,7 @@ export const keyFamilies = [
   "RELEASE",
   "REVIEWS",
   "SANDBOX",
+  "SEALING_KEYS",
   "SENDER",
   "SENDING",
   "SENT_EMAIL",
@@ -128,6 +130,9 @@ export type KeyFamily = (typeof keyFamilies)[number];
 
 /** The kinds of things that an operator decides on. */
 export type ReviewKind = "kyc" | "sender-ids";
+
+/** What is sealed in the table, each kind with a key of its own. */
+export type SealedKind = "secondFactors" | "webhooks";
 
 export const keys = {
   organization: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "ORG" }),
@@ -250,6 +255,7 @@ export const keys = {
     pk: `MARGINS#${day}`,
     sk: `${organizationId}${behindHash(part)}`,
   }),
+  sealingKey: (kind: SealedKind): Key => ({ pk: "SEALING_KEYS#all", sk: kind }),
   sending: (): Key => ({ pk: "SENDING#all", sk: "SENDING" }),
   carrier: (name: string): Key => ({ pk: "CARRIERS#all", sk: `CARRIER#${name}` }),
   route: (prefix: string, messageType: string): Key => ({

@@ -1,0 +1,108 @@
+import { CloudFormationClient, paginateListStackResources } from "@aws-sdk/client-cloudformation";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+
+import { sealingKeyId } from "../shared/platform/auth/sealed-text.ts";
+import { keys, type SealedKind } from "../shared/platform/table/keys.ts";
+import type { Stage } from "./stages/stage.ts";
+
+/** What is sealed in a table, by the construct of its key and the setting that names another stack's key. */
+const sealed = [
+  {
+    kind: "webhooks",
+    what: "the secrets of webhooks",
+    constructId: "WebhookKey",
+    setting: "adoptWebhookKey",
+  },
+  {
+    kind: "secondFactors",
+    what: "the secrets of second factors",
+    constructId: "SecondFactorKey",
+    setting: "adoptSecondFactorKey",
+  },
+] as const satisfies readonly { readonly kind: SealedKind; readonly [name: string]: string }[];
+
+/** What functions note of a key: see `shared/platform/auth/sealing-key-record.ts`. */
+const Noted = z.object({ keyId: z.string() });
+
+export interface KeysOfTable {
+  /** What keeps the stage from adopting the table. */
+  readonly problems: readonly string[];
+  /** What of it nothing is known about: what it holds was sealed by a release that did not note its key. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Holds the keys that a stage will have against those that the secrets in the table are sealed with.
+ * @param client reads the table
+ * @param region undefined for that of the environment
+ */
+export async function checkKeys(
+  stage: Stage,
+  { adoptTable, client, region }: { adoptTable: string; client: DynamoDBClient; region: string | undefined },
+): Promise<KeysOfTable> {
+  const problems: string[] = [];
+  const unknown: string[] = [];
+  const settings = region === undefined ? {} : { region };
+  for (const { kind, what, constructId, setting } of sealed) {
+    const { Item } =
+      (await DynamoDBDocumentClient.from(client).send(
+        new GetCommand({ TableName: adoptTable, Key: keys.sealingKey(kind) }),
+      )) ?? {};
+    const noted = Noted.safeParse(Item);
+    if (!noted.success) {
+      unknown.push(`${what} (${setting})`);
+      continue;
+    }
+    const arn = stage[setting] ?? (await ownKeyOf(stage, constructId, new CloudFormationClient(settings)));
+    const needed =
+      `${setting} must be the ARN of the secret that the stack of this table has, or has left behind, or of a copy of ` +
+      "its value (infra/RUNBOOK.md, Adopt a table)";
+    if (arn === undefined) {
+      problems.push(`${what} in it are sealed with a key, and this stack would make a new one: ${needed}`);
+    } else if (sealingKeyId(await valueOf(arn, new SecretsManagerClient(settings))) !== noted.data.keyId) {
+      problems.push(`${what} in it are sealed with another key than ${arn}: ${needed}`);
+    }
+  }
+  return { problems, unknown };
+}
+
+/** The ARN of the key that a stage's stack has made for itself; undefined where there is none, or no stack yet. */
+async function ownKeyOf(
+  { name }: Stage,
+  constructId: string,
+  client: CloudFormationClient,
+): Promise<string | undefined> {
+  try {
+    const pages = paginateListStackResources({ client }, { StackName: `sms-gateway-${name}` });
+    for await (const { StackResourceSummaries = [] } of pages) {
+      const found = StackResourceSummaries.find(
+        ({ ResourceType, LogicalResourceId = "", ResourceStatus }) =>
+          ResourceType === "AWS::SecretsManager::Secret" &&
+          LogicalResourceId.startsWith(constructId) &&
+          ResourceStatus !== "DELETE_COMPLETE",
+      );
+      if (found !== undefined) return found.PhysicalResourceId;
+    }
+    return undefined;
+  } catch (error) {
+    // That there is no such stack is an error of its validation, which has no type of its own.
+    if (error instanceof Error && error.message.includes("does not exist")) return undefined;
+    throw error;
+  }
+}
+
+async function valueOf(SecretId: string, client: SecretsManagerClient): Promise<string> {
+  try {
+    const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId }));
+    return SecretString;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `The key ${SecretId} could not be held against the table (${reason}). It takes secretsmanager:GetSecretValue.`,
+      { cause: error },
+    );
+  }
+}

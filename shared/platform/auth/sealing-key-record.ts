@@ -1,0 +1,37 @@
+import * as z from "zod";
+
+import { now } from "../clock.ts";
+import { log } from "../log.ts";
+import { keys, type SealedKind } from "../table/keys.ts";
+import { putItem } from "../table/table.ts";
+import { sealingKeyId } from "./sealed-text.ts";
+
+/** With which key the newest texts of a kind are sealed. A stack that adopts the table needs that key. */
+export const SealingKeyRecord = z.object({
+  entity: z.literal("sealingKey"),
+  keyId: z.string(),
+  usedAt: z.string(),
+});
+
+/** What this function has noted since it started. */
+const noted = new Map<SealedKind, string>();
+
+/**
+ * Notes in the table which key a text is sealed with, once as long as a function runs. What is sealed can be read without the
+ * note, so that a failure is logged and nothing else.
+ */
+export async function noteSealingKey(kind: SealedKind, keyText: string): Promise<void> {
+  const keyId = sealingKeyId(keyText);
+  if (noted.get(kind) === keyId) return;
+  const record: z.infer<typeof SealingKeyRecord> = {
+    entity: "sealingKey",
+    keyId,
+    usedAt: now().toISOString(),
+  };
+  try {
+    await putItem({ put: { ...keys.sealingKey(kind), ...record } });
+    noted.set(kind, keyId);
+  } catch (error) {
+    log.warn("sealing_key.not_noted", { error });
+  }
+}
