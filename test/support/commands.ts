@@ -1,0 +1,213 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import * as cloudFormation from "@aws-sdk/client-cloudformation";
+import * as dynamodb from "@aws-sdk/client-dynamodb";
+import * as kms from "@aws-sdk/client-kms";
+import * as lambda from "@aws-sdk/client-lambda";
+import * as sms from "@aws-sdk/client-pinpoint-sms-voice-v2";
+import * as secretsManager from "@aws-sdk/client-secrets-manager";
+import * as ses from "@aws-sdk/client-sesv2";
+import * as sts from "@aws-sdk/client-sts";
+import { CommanderError } from "commander";
+import * as z from "zod";
+
+import { commandLine, commands } from "../../infra/operator/command-line.ts";
+import { captured } from "./operator.ts";
+
+/*
+ * Whether the commands that our pages tell people to type can be typed: each is held against what it is for, and none is run.
+ */
+
+/** The commands in a page: the lines of its shell blocks, and what stands in it as code. */
+export function commandsIn(markdown: string): string[] {
+  const blocks = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
+  const lines = blocks.flatMap((block) =>
+    block
+      .replaceAll(/\\\n\s*/g, "")
+      .replaceAll(/\s+# .*$/gm, "")
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== ""),
+  );
+  const prose = markdown.replaceAll(/```.*?```/gs, "");
+  const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span.replaceAll(/\s+/g, " "));
+  return [...lines, ...spans.filter(isCommand)];
+}
+
+const groups = new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""));
+const names = new Set(commands.map(({ name }) => name));
+
+function isCommand(span: string): boolean {
+  const [program = "", second = ""] = span.split(" ");
+  if (["aws", "cdk", "npm", "npx", "operator"].includes(program)) return second !== "";
+  // A command of the operator by its name, as prose has it.
+  return groups.has(program) && names.has(span.split(" ").slice(0, 2).join(" "));
+}
+
+/** What is wrong with a command, in words; undefined when it can be typed as it stands. */
+export async function mistakeIn(command: string): Promise<string | undefined> {
+  const [program = "", ...words] = wordsOf(command);
+  if (program === "aws") return mistakeOfAws(words);
+  if (program === "operator" || groups.has(program)) {
+    const named = (program === "operator" ? words : [program, ...words]).slice(0, 2);
+    // In prose a name is enough; what has more words is to be typed.
+    if (names.has(named.join(" ")) && command.replace(/^operator /, "") === named.join(" ")) return undefined;
+    return names.has(command.replace(/^operator /, "")) ? undefined : mistakeOfOperator(words, program);
+  }
+  if (program === "npx" && words[0] === "cdk") return mistakeOfCdk(words.slice(1));
+  if (program === "npm") return mistakeOfNpm(words);
+  return undefined;
+}
+
+async function mistakeOfNpm([verb = "", ...words]: readonly string[]): Promise<string | undefined> {
+  if (verb !== "run") return ["ci", "start", "test"].includes(verb) ? undefined : `npm knows no ${verb}`;
+  const [script = "", separator, ...rest] = words;
+  const { scripts } = z
+    .object({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(await readFile("package.json", "utf8")));
+  const line = scripts[script];
+  if (line === undefined) return `there is no script ${script}`;
+  if (separator !== undefined && separator !== "--") return "npm would keep what stands behind no --";
+  if (script === "operator") return mistakeOfOperator(rest);
+  const [program = "", ...own] = line.split(" ");
+  if (program === "cdk") return mistakeOfCdk([...own, ...rest]);
+  if (script === "smoke") {
+    const source = await readFile("infra/operator/smoke.ts", "utf8");
+    const usage = /const usage =\s+"(.+)"/.exec(source)?.[1] ?? "";
+    return rest.filter((word) => word.startsWith("--")).find((flag) => !usage.includes(flag));
+  }
+  return undefined;
+}
+
+async function mistakeOfOperator(
+  words: readonly string[],
+  program = "operator",
+): Promise<string | undefined> {
+  const typed = program === "operator" ? words : [program, ...words];
+  let understood = false;
+  const carryOut = async (): Promise<void> => {
+    understood = true;
+  };
+  const { stdout, stderr } = await captured(async () => {
+    try {
+      await commandLine(true, carryOut).parseAsync(typed, { from: "user" });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      understood = error.exitCode === 0;
+    }
+  });
+  return understood ? undefined : `${stderr}${stdout}`.trim();
+}
+
+const helpOfCdk = new Map<string, Promise<string>>();
+
+async function mistakeOfCdk([command = "", ...words]: readonly string[]): Promise<string | undefined> {
+  const bin = path.resolve("node_modules/.bin/cdk");
+  const asked =
+    helpOfCdk.get(command) ?? promisify(execFile)(bin, [command, "--help"]).then(({ stdout }) => stdout);
+  helpOfCdk.set(command, asked);
+  const help = await asked;
+  if (!help.startsWith(`cdk ${command} `)) return `cdk knows no ${command}`;
+  return words
+    .filter((word) => word.startsWith("-"))
+    .map((word) => word.replace(/=.*/, "").replace(/^--no-/, "--"))
+    .find((flag) => !new RegExp(`(^|[\\s,])${flag}[\\s,]`, "m").test(help));
+}
+
+/** The services whose operations an SDK of ours describes, by what the AWS CLI calls them. */
+const services: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  cloudformation: cloudFormation,
+  dynamodb,
+  kms,
+  lambda,
+  "pinpoint-sms-voice-v2": sms,
+  secretsmanager: secretsManager,
+  sesv2: ses,
+  sts,
+};
+
+/** The options of those of other services, from the reference of the AWS CLI 2. */
+const otherOptions: Readonly<Record<string, readonly string[]>> = {
+  "cloudtrail lookup-events": ["lookup-attributes"],
+  "cloudwatch describe-alarms": ["state-value", "alarm-name-prefix"],
+  "cloudwatch get-metric-statistics": [
+    "namespace",
+    "metric-name",
+    "statistics",
+    "period",
+    "start-time",
+    "end-time",
+    "dimensions",
+  ],
+  "events enable-rule": ["name"],
+  "events list-rules": ["name-prefix"],
+  "health describe-events": ["filter"],
+  // A command of the CLI's own, which version 1 does not have.
+  "logs tail": ["follow", "since", "filter-pattern"],
+  "service-quotas request-service-quota-increase": ["service-code", "quota-code", "desired-value"],
+};
+
+const globalOptions = ["output", "profile", "query", "region"];
+
+function mistakeOfAws([service = "", operation = "", ...words]: readonly string[]): string | undefined {
+  if (service === "--version") return undefined;
+  const isWait = operation === "wait";
+  const sdk = services[service];
+  const known =
+    sdk === undefined
+      ? otherOptions[`${service} ${operation}`]
+      : optionsOf(sdk, isWait ? (words[0] ?? "") : operation, isWait);
+  if (known === undefined) return `the AWS CLI knows no ${service} ${operation}, or this test does not`;
+  const options = words.filter((word) => word.startsWith("--")).map((word) => word.slice(2));
+  const unknown = options.find(
+    (option) => ![...known, ...globalOptions].includes(option.replace(/^no-(?!cli)/, "")),
+  );
+  return unknown === undefined ? undefined : `aws ${service} ${operation} takes no --${unknown}`;
+}
+
+/** In the schema of an operation its input stands here, and in that of an input the names of its members. */
+const OperationSchema = z
+  .tuple([z.unknown(), z.unknown(), z.unknown(), z.unknown(), z.unknown()])
+  .rest(z.unknown());
+const InputSchema = z
+  .tuple([z.unknown(), z.string(), z.string(), z.unknown(), z.array(z.string())])
+  .rest(z.unknown());
+
+function optionsOf(
+  sdk: Readonly<Record<string, unknown>>,
+  operation: string,
+  isWait: boolean,
+): string[] | undefined {
+  const name = operation.replaceAll(/(^|-)(\w)/g, (_, _hyphen, letter: string) => letter.toUpperCase());
+  // What is waited for is described, for example by the name of a table.
+  if (isWait) return `waitUntil${name}` in sdk ? ["table-name"] : undefined;
+  const schema = OperationSchema.safeParse(sdk[`${name}$`]);
+  if (!schema.success) return undefined;
+  const input = schema.data[4];
+  const [, , , , members] = InputSchema.parse(typeof input === "function" ? input() : input);
+  return members.map((member) => member.replaceAll(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase());
+}
+
+/** What a shell makes of a line: words, with what is in quotes as one, and our placeholders filled in. */
+function wordsOf(line: string): string[] {
+  const [first = ""] = line.split(/ [|>] | && /);
+  const words = first.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];
+  return words.map((word) => placeholders[word] ?? word.replaceAll(/^['"]|['"]$/g, ""));
+}
+
+/** Capital letters stand for what only the reader knows. */
+const placeholders: Readonly<Record<string, string>> = {
+  AMOUNT: "5",
+  CARRIER: "acme",
+  NAME: "acme",
+  NUMBER: "15005550100",
+  ORGANISATION: "org_01M7Y6EGDXHA99AE471ACHQK57",
+  PREFIX: "44",
+  PRICE: "0.05",
+  QUEUE: "refunds",
+  STAGE: "prod",
+  VERSION: "7",
+};
