@@ -104,7 +104,7 @@ beforeAll(async () => {
     { name: "members", address: "members", heading: "Members" },
     { name: "audit-log", address: "audit-log", heading: "Audit log" },
     { name: "security", address: "security", heading: "Security" },
-    { name: "not-found", address: "nowhere", heading: "There is nothing at this address" },
+    { name: "not-found", address: "nowhere", heading: "Page not found" },
   ];
 });
 afterAll(async () => browser.close());
@@ -125,8 +125,8 @@ it.each(looks)("all views look well, $colorScheme and $width px wide", { timeout
   await visitor.heading("Sign up");
   found.push(...(await faults(visitor, "sign-up", look)));
   await visitor.page.getByRole("link", { name: "Log in" }).click();
-  await visitor.page.getByRole("link", { name: "Forgot the password?" }).click();
-  await visitor.heading("Forgot the password");
+  await visitor.page.getByRole("link", { name: "Forgot your password?" }).click();
+  await visitor.heading("Forgot your password");
   found.push(...(await faults(visitor, "forgot-password", look)));
   await visitor.page.getByRole("link", { name: "Log in" }).click();
   await visitor.heading("Log in");
@@ -135,10 +135,30 @@ it.each(looks)("all views look well, $colorScheme and $width px wide", { timeout
     await visitor.open(address, heading);
     found.push(...(await faults(visitor, name, look)));
   }
+  for (const [address, heading, button] of [
+    ["api-keys", "API keys", "New key"],
+    ["webhooks", "Webhooks", "New webhook"],
+    ["members", "Members", "Invite a member"],
+    ["wallet", "Wallet", "Top up"],
+  ] as const) {
+    await visitor.open(address, heading);
+    await visitor.page.getByRole("button", { name: button }).click();
+    await visitor.page.getByRole("dialog").waitFor();
+    found.push(...(await faults(visitor, `${address}-new`, look)));
+    await visitor.page.keyboard.press("Escape");
+  }
+  await visitor.open("api-keys", "API keys");
+  await visitor.page
+    .getByRole("button", { name: /Actions for the key/ })
+    .first()
+    .click();
+  await visitor.page.getByRole("menu").waitFor();
+  found.push(...(await faults(visitor, "api-keys-menu", look)));
+  await visitor.page.keyboard.press("Escape");
   await visitor.open("security", "Security");
-  await visitor.page.getByLabel("Your password, once more").fill(password);
-  await visitor.page.getByRole("button", { name: "Set one up" }).click();
-  await visitor.page.getByLabel("The six digits that the app shows now").waitFor();
+  await visitor.page.getByLabel("Confirm your password").fill(password);
+  await visitor.page.getByRole("button", { name: "Enable" }).click();
+  await visitor.page.getByLabel("Code from the app").waitFor();
   found.push(...(await faults(visitor, "security-set-up", look)));
   await visitor.leave();
   expect(found).toEqual([]);

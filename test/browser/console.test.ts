@@ -173,10 +173,10 @@ it("warns before the session ends, and goes on after it with what was typed", as
   await page.getByRole("button", { name: "Stay logged in" }).click();
   expect(await visitor.violations()).toEqual([]);
   await page.getByLabel("Password").fill(`not ${password}`);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("The email or the password is wrong.").waitFor();
   await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await warning.count()).toBe(0);
 
@@ -185,7 +185,7 @@ it("warns before the session ends, and goes on after it with what was typed", as
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
   await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("Just sent").waitFor();
 });
 
@@ -226,10 +226,10 @@ it("imports 10,000 contacts from a spreadsheet, and says what became of each row
   });
   await page.getByText("10,003 rows, of which 10,001 can be imported.").waitFor();
   await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
-  await page.getByLabel("Tags for all of them").fill("newsletter");
+  await page.getByLabel("Tags for all contacts").fill("newsletter");
   await page.getByRole("button", { name: "Import 10,001 contacts" }).click();
   await page.getByText("10,000 contacts imported.", { exact: true }).first().waitFor({ timeout: 100_000 });
-  await page.getByText("a contact, or an earlier row, has the number").waitFor();
+  await page.getByText("there is already a contact with this number").waitFor();
   expect(await visitor.violations()).toEqual([]);
   const { rows, meta } = await customer.client.listContacts({ query: { limit: 1 } });
   expect(meta.total).toBe(10_000);
@@ -330,10 +330,24 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   await page.getByRole("link", { name: "Test it" }).click();
   await visitor.heading("Webhook");
   await page.getByRole("button", { name: "Send a test call" }).click();
+  const result = page.getByText("Your endpoint answered 500");
+  await result.waitFor();
+  // Who hears the page hears it as well.
+  expect(await page.evaluate("document.activeElement.textContent")).toContain("The test call failed.");
   await page
     .getByRole("cell")
     .filter({ hasText: /500.*1 attempt/ })
     .waitFor();
+  await page.getByText("✕ failing").waitFor();
+  await page.getByText("Calls have failed since").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  await visitor.open("webhooks", "Webhooks");
+  await page.getByText("✕ failing").waitFor();
+  await visitor.open("", "Overview");
+  await page.getByText("A webhook is failing:").waitFor();
+  await page.getByText(receiver.url).waitFor();
+  await page.getByRole("link", { name: "Details" }).click();
+  await visitor.heading("Webhook");
   await page.getByRole("button", { name: "Send again" }).click();
   await page.getByText("2 attempts").waitFor();
   (await second.promise).writeHead(204).end();
@@ -368,13 +382,13 @@ it("writes a campaign, shows whom it reaches and what it costs, launches it and 
   const { page } = visitor;
   await visitor.open("campaigns/new", "New campaign");
   await page.getByLabel("Name").fill("Autumn sale");
-  await page.getByLabel("Begin with a template").selectOption("sale");
+  await page.getByLabel("Use a template").selectOption("sale");
   await page.getByLabel("From").fill("ADASHOP");
   await page.getByLabel("customers (4)").check();
   await page.getByText("2 messages, US$0.0539").waitFor();
-  await page.getByText("1, left out").waitFor();
-  await page.getByText("1 have none for a placeholder, left out").waitFor();
-  await page.getByRole("button", { name: "Save as a draft" }).click();
+  await page.getByText("1 skipped", { exact: true }).waitFor();
+  await page.getByText("1 skipped: a placeholder has no value").waitFor();
+  await page.getByRole("button", { name: "Save draft" }).click();
   await visitor.heading("Autumn sale");
   await page.getByText("2 messages, US$0.0539").waitFor();
   await page.getByRole("button", { name: "Launch" }).click();
@@ -409,9 +423,9 @@ it("says of a campaign to more contacts than it has looked at what it comes to a
   await page.getByLabel("To all contacts").check();
   await page.getByLabel("Message").fill("Hello");
   await page.getByText("At least 10,000 messages, US$79.00").waitFor();
-  await page.getByText("That is for the newest 10,000 of 23,000 contacts.").waitFor();
+  await page.getByText("This counts the newest 10,000 of 23,000 contacts.").waitFor();
   await page.getByLabel("To all contacts").uncheck();
-  await page.getByText("Those of your newest 10,000 contacts.").waitFor();
+  await page.getByText("The tags of your newest 10,000 contacts.").waitFor();
   expect(await visitor.violations()).toEqual([]);
 });
 
@@ -452,8 +466,8 @@ it("finds messages by number and state, and cancels one that waits for its time"
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).click();
   await visitor.heading("Message to 15005550000");
-  await page.getByRole("button", { name: "Cancel the message" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel the message" }).click();
+  await page.getByRole("button", { name: "Cancel message" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel message" }).click();
   await page.getByText("– cancelled").waitFor();
   expect(await customer.balance()).toBe(0.9921);
 });
@@ -527,22 +541,20 @@ it("changes the password, sets up a second factor, and logs in with both", async
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   await visitor.open("security", "Security");
-  await page.getByLabel("The present password").fill(password);
-  await page.getByLabel("The new password").fill(newPassword);
-  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByLabel("Current password").fill(password);
+  await page.getByLabel("New password").fill(newPassword);
+  await page.getByRole("button", { name: "Change password" }).click();
   await page.getByText("The password is changed.").waitFor();
-  await page.getByLabel("Your password, once more").fill(newPassword);
-  await page.getByRole("button", { name: "Set one up" }).click();
+  await page.getByLabel("Confirm your password").fill(newPassword);
+  await page.getByRole("button", { name: "Enable" }).click();
   const secret = await page.locator(".secret code").innerText();
   const code = page.getByRole("img", { name: "The secret as a QR code" });
   const { searchParams, hostname } = new URL(decodeQR(await visitor.pixelsOf(code)));
   expect([hostname, searchParams.get("secret")]).toEqual(["totp", secret]);
   expect(await visitor.violations()).toEqual([]);
-  await page
-    .getByLabel("The six digits that the app shows now")
-    .fill(totpCode(secret, totpStepAt(new Date())));
+  await page.getByLabel("Code from the app").fill(totpCode(secret, totpStepAt(new Date())));
   await page.getByRole("button", { name: "Confirm" }).click();
-  await page.getByText("Keep these recovery codes.").waitFor();
+  await page.getByText("Save these recovery codes.").waitFor();
   expect(await visitor.violations()).toEqual([]);
   const [recoveryCode = ""] = (await page.getByLabel("Recovery codes").innerText()).trim().split("\n");
   await page.getByRole("button", { name: "Log out", exact: true }).click();
@@ -635,13 +647,13 @@ it("offers members only what their role may do, and lets an admin leave", async 
 it("has a link sent to those who have forgotten their password", async () => {
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
-  await page.getByRole("link", { name: "Forgot the password?" }).click();
-  await visitor.heading("Forgot the password");
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await visitor.heading("Forgot your password");
   await page.getByLabel("Email").fill("nobody");
-  await page.getByRole("button", { name: "Send me the link" }).click();
+  await page.getByRole("button", { name: "Send link" }).click();
   await page.getByText("must be an email address").waitFor();
   await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
-  await page.getByRole("button", { name: "Send me the link" }).click();
+  await page.getByRole("button", { name: "Send link" }).click();
   await page.getByText("an email with the link is on its way").waitFor();
   expect(await visitor.violations()).toEqual([]);
 });
@@ -715,4 +727,147 @@ it("can be used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("No keys yet").waitFor();
   await vi.waitFor(async () => expect(await focused()).toBe("API keys"), patience);
+});
+
+it("keeps a message and a campaign that are not finished while the person is elsewhere, and forgets them with the session", async () => {
+  const customer = await Customer.register();
+  await customer.client.createContact({ body: { phoneNumber: "15005550010", tags: ["customers"] } });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("send", "Send a message");
+  const [to, message] = [page.getByLabel("To", { exact: true }), page.getByLabel("Message")];
+  await to.fill("15005550000");
+  await page.getByLabel("From").fill("ACME");
+  await message.fill("Your table is ready");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("The wallet balance does not cover this message.").waitFor();
+  // The way that the console itself proposes, and back.
+  await page.getByRole("alert").filter({ hasText: "does not cover" }).getByRole("link").click();
+  await visitor.heading("Wallet");
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Top up" }).click();
+  await page.getByText("The balance is now US$10.00.").waitFor();
+  await page.goBack();
+  await visitor.heading("Send a message");
+  expect([await to.inputValue(), await message.inputValue()]).toEqual(["15005550000", "Your table is ready"]);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("✓ sent").waitFor();
+  await visitor.open("messages", "Messages");
+  await visitor.open("send", "Send a message");
+  expect([await to.inputValue(), await message.inputValue()]).toEqual(["", ""]);
+
+  await visitor.open("campaigns/new", "New campaign");
+  await page.getByLabel("Name").fill("Autumn sale");
+  await page.getByLabel("customers (1)").check();
+  await visitor.open("contacts", "Contacts");
+  await visitor.open("campaigns/new", "New campaign");
+  expect(await page.getByLabel("Name").inputValue()).toBe("Autumn sale");
+  expect(await page.getByLabel("customers (1)").isChecked()).toBe(true);
+  await page.reload();
+  await visitor.heading("New campaign");
+  expect(await page.getByLabel("Name").inputValue()).toBe("Autumn sale");
+  await page.getByRole("button", { name: "Start over" }).click();
+  expect(await page.getByLabel("Name").inputValue()).toBe("");
+
+  await page.getByLabel("Name").fill("Winter sale");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await visitor.heading("Log in");
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await visitor.login(customer.email);
+  await visitor.open("campaigns/new", "New campaign");
+  expect(await page.getByLabel("Name").inputValue()).toBe("");
+});
+
+it("keeps the focus when a message is sent, and moves it to what came of that", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  const focused = async (): Promise<unknown> => page.evaluate("document.activeElement.textContent");
+  await visitor.open("send", "Send a message");
+  await page.getByLabel("To", { exact: true }).fill("15005550000");
+  await page.getByLabel("Message").fill("hello");
+  const send = page.getByRole("button", { name: "Send", exact: true });
+  await send.focus();
+  await page.keyboard.press("Enter");
+  // Without a sender ID, the field says so in words for people.
+  await page.getByText("Enter a sender ID.").waitFor();
+  await vi.waitFor(
+    async () => expect(await page.evaluate("document.activeElement.name")).toBe("senderId"),
+    patience,
+  );
+  await page.keyboard.type("ACME");
+  await page.keyboard.press("Enter");
+  await vi.waitFor(async () => expect(await focused()).toContain("does not cover this message"), patience);
+  await customer.client.topUpWallet({ body: { amount: 1 } });
+  await send.focus();
+  await page.keyboard.press("Enter");
+  await vi.waitFor(async () => expect(await focused()).toBe("+15005550000"), patience);
+});
+
+it("shows a balance to the cent on one line, and the days of the chart to pointers and keys", async () => {
+  const customer = await Customer.register({ balance: 1_000 });
+  for (let count = 0; count < 3; count += 1) await customer.send();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  const balance = page.locator(".tile").filter({ hasText: "Balance" }).locator(".number");
+  await page.getByText("US$999.97").waitFor();
+  expect(await balance.getAttribute("title")).toBe("US$999.9763");
+  const { height = 0 } = (await balance.boundingBox()) ?? {};
+  const fontSize = await page.evaluate("getComputedStyle(document.querySelector('.tile .number')).fontSize");
+  expect(height).toBeLessThan(2 * Number.parseFloat(String(fontSize)));
+
+  const reading = page.locator(".reading");
+  await reading.getByText("3 accepted").waitFor();
+  const day = page.getByRole("slider", { name: "Day" });
+  await day.focus();
+  await page.keyboard.press("ArrowLeft");
+  await reading.getByText("0 accepted").waitFor();
+  expect(await day.getAttribute("aria-valuetext")).toBe(await reading.innerText());
+  const box = await day.boundingBox();
+  if (box === null) throw new Error("the chart is not shown");
+  await page.mouse.click(box.x + box.width - 3, box.y + box.height / 2);
+  await reading.getByText("3 accepted").waitFor();
+  await page.getByRole("button", { name: "7 days" }).click();
+  expect(await day.getAttribute("aria-valuemax")).toBe("7");
+  expect(await visitor.violations()).toEqual([]);
+});
+
+it("names the page that there is not, and ends an announcement with its view", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("audit-log", "Audit log");
+  await visitor.open("nowhere", "Page not found");
+  expect(await page.title()).toBe("Page not found · SMS gateway");
+  await visitor.open("templates/new", "New template");
+  await page.getByLabel("Name").fill("code");
+  await page.getByLabel("Text").fill("Your code is {{code}}");
+  await page.getByRole("button", { name: "Create template" }).click();
+  await visitor.heading("Template code");
+  // It is about the way here, and stays for as long as the person does.
+  const announcement = page.getByText("The template is added.");
+  await announcement.waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await visitor.heading("Webhooks");
+  expect(await announcement.count()).toBe(0);
+});
+
+it("shows people their numbers, and does not tell them to ask for one that they have", async () => {
+  const customer = await Customer.register();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("inbound", "Replies");
+  const advice = page.getByText("ask the operator of the gateway for one");
+  await advice.waitFor();
+  await page.route(/\/v1\/numbers/, async (route) => {
+    const response = await route.fetch();
+    const { meta } = z.object({ meta: PageMeta }).parse(await response.json());
+    const data = [{ number: "15005559999" }, { number: "12345", keyword: "PIZZA" }];
+    await route.fulfill({ json: { data, meta: { ...meta, total: 2 } } });
+  });
+  await page.reload();
+  await page.getByText("15005559999").waitFor();
+  await page.getByText("PIZZA").waitFor();
+  await page.getByText("When somebody writes to one of your numbers").waitFor();
+  expect(await advice.count()).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { reckon } from "../../functions/console/app/audience.ts";
+import { scaleTop } from "../../functions/console/app/chart-scale.ts";
 import {
   attributeName,
   batchesOf,
@@ -9,6 +10,7 @@ import {
   rowsOf,
 } from "../../functions/console/app/contact-import.ts";
 import { csvOf, parseCsv, textOf } from "../../functions/console/app/csv.ts";
+import { problemOfField } from "../../functions/console/app/problems.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
 import type { Contact } from "../../shared/contract/contacts.ts";
 
@@ -212,4 +214,44 @@ describe("the reckoning of a campaign", () => {
       cost: 0.1,
     });
   });
+});
+
+it.each([
+  [0, 2],
+  [1, 2],
+  [3, 4],
+  [7, 8],
+  [9, 10],
+  [10, 20],
+  [14, 20],
+  [136, 200],
+  [999, 1_000],
+  [1_001, 2_000],
+])("a scale for %i messages ends at %i", (most, top) => {
+  expect(scaleTop(most)).toBe(top);
+});
+
+it("a person reads sentences at a field, and none of the words of schemas", () => {
+  const problem = (path: string, ...messages: string[]) =>
+    problemOfField(
+      path,
+      messages.map((message) => ({ path, message })),
+    );
+  expect(problem("message", "must be at most 1600 characters long")).toBe(
+    "Must be at most 1600 characters long.",
+  );
+  expect(problem("senderId", "Too big: expected string to have <=11 characters")).toBe(
+    "Use up to 11 letters and digits.",
+  );
+  expect(
+    problem(
+      "senderId",
+      "Too big: expected string to have <=11 characters",
+      "must be letters and digits only",
+    ),
+  ).toBe("Must be letters and digits only.");
+  expect(problem("name", "Invalid input: expected string, received undefined")).toBe(
+    "This is missing or cannot be used.",
+  );
+  expect(problemOfField("to", [{ path: "message", message: "must not be empty" }])).toBeUndefined();
 });

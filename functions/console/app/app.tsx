@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { Waiting } from "./parts/load.tsx";
 import { Announcements, Notice } from "./parts/notice.tsx";
+import { Page } from "./parts/page.tsx";
 import { here, match } from "./router.ts";
 import { session } from "./session.ts";
 import { Navigation } from "./views/navigation.tsx";
@@ -65,7 +66,7 @@ export function App(): JSX.Element {
       {isLoggedIn ? <Navigation /> : null}
       <main id="main" class={isLoggedIn ? "view" : "door"}>
         {load === undefined ? (
-          <NotFound />
+          <NotFound key={here.value.parts.join("/")} />
         ) : (
           <LazyView
             // Another address is another view, whose forms begin anew; a query changes what the same one shows.
@@ -102,11 +103,11 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
     return (
       <Notice tone="bad">
         <p>
-          This part of the console could not be loaded. The connection may be lost, or the gateway has a newer
-          console by now.
+          This page could not be loaded. Check your connection. If it works, the console was updated: reload
+          it.
         </p>
         <button type="button" onClick={() => location.reload()}>
-          Load the console again
+          Reload
         </button>
       </Notice>
     );
@@ -116,11 +117,10 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
 
 function NotFound(): JSX.Element {
   return (
-    <>
-      <h1>There is nothing at this address</h1>
+    <Page title="Page not found">
       <p>
-        Go to the <a href="#/">overview</a>, or choose a view in the menu.
+        Go to the <a href="#/">overview</a>, or choose a page in the menu.
       </p>
-    </>
+    </Page>
   );
 }

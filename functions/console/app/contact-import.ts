@@ -117,7 +117,7 @@ export function refusedOf(batch: readonly ImportRow[], results: readonly Importe
     if (row === undefined || result.status === "created") return [];
     const reason =
       result.status === "duplicate"
-        ? "a contact, or an earlier row, has the number"
+        ? "there is already a contact with this number"
         : result.details.map(({ path, message }) => `${path}: ${message}`).join("; ");
     return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
   });

@@ -52,7 +52,7 @@ interface AudienceData {
 
 /** Reads the contacts and the prices, and says how far it is. */
 export function useAudienceData(): { data: AudienceData | undefined; error: unknown; progress: string } {
-  const progress = useSignal("Reading the contacts…");
+  const progress = useSignal("Reading contacts…");
   const isWanted = useMemo(() => ({ value: true }), []);
   useEffect(
     () => () => {
@@ -83,7 +83,7 @@ export function AudienceCost({
   if (data === undefined) {
     return (
       <p class="loading" role="status">
-        <progress aria-label="Contacts read" /> {progress}
+        <progress aria-label="Reading contacts" /> {progress}
       </p>
     );
   }
@@ -102,34 +102,32 @@ export function AudienceCost({
       <Facts
         of={[
           ["Segments", countText(segments)],
-          ["Opted out", optedOut === 0 ? undefined : `${countText(optedOut)}, left out`],
+          ["Opted out", optedOut === 0 ? undefined : `${countText(optedOut)} skipped`],
           [
-            "No value",
-            unrenderable === 0
-              ? undefined
-              : `${countText(unrenderable)} have none for a placeholder, left out`,
+            "Missing value",
+            unrenderable === 0 ? undefined : `${countText(unrenderable)} skipped: a placeholder has no value`,
           ],
           [
             "No price",
-            notPriced === 0 ? undefined : `${countText(notPriced)} have a number that is not sold, left out`,
+            notPriced === 0 ? undefined : `${countText(notPriced)} skipped: no price for the number`,
           ],
         ]}
       />
       {data.isAll ? null : (
         <p>
-          That is for the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}. What
-          the others cost comes on top.
+          This counts the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}. The
+          others cost extra.
         </p>
       )}
       {messages === 0 && data.isAll ? (
         <Notice tone="info">
-          Nobody would get it. <a href="#/contacts/import">Import contacts</a>, or choose others.
+          Nobody would receive it. <a href="#/contacts/import">Import contacts</a>, or choose others.
         </Notice>
       ) : null}
       {balance !== undefined && balance < cost ? (
         <Notice tone="bad">
-          The balance of {amountText(balance)} does not cover it. The campaign stops where the money ends, and
-          can go on after a <a href="#/wallet">top-up</a>.
+          Your balance of {amountText(balance)} is too low. The campaign stops when it is used up; you can
+          resume it after a <a href="#/wallet">top-up</a>.
         </Notice>
       ) : null}
     </div>

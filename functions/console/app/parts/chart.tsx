@@ -1,7 +1,9 @@
-import type { JSX } from "preact";
+import { useSignal } from "@preact/signals";
+import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 
 import type { DashboardStats } from "../../../../shared/contract/dashboard.ts";
-import { countText } from "./money.tsx";
+import { scaleTop } from "../chart-scale.ts";
+import { amountText, countText } from "./money.tsx";
 import { Table } from "./table.tsx";
 import { dayText } from "./time.tsx";
 
@@ -9,66 +11,51 @@ type Day = DashboardStats["days"][number];
 
 const width = 600;
 const height = 160;
-const gap = 3;
+const gapShare = 0.2;
+const ranges = [7, 30] as const;
 
 /**
  * The messages of some days as bars, newest to the right; what failed stands hatched on top. Thirty bars need no library,
  * and in SVG they take the colours of the page and its size. The table below says the same in words.
+ * @param days the newest first
  */
 export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
-  const oldestFirst = days.toReversed();
-  const most = Math.max(1, ...days.map(({ accepted }) => accepted));
-  const step = width / Math.max(1, days.length);
-  const heightOf = (count: number): number => (count / most) * (height - 4);
+  const range = useSignal<number>(30);
+  const shown = days.slice(0, range.value);
+  const accepted = shown.reduce((sum, day) => sum + day.accepted, 0);
+  const spend = shown.reduce((sum, day) => sum + day.spend, 0);
   return (
     <figure class="chart">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-        <defs>
-          <pattern
-            id="failed"
-            width="6"
-            height="6"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
-          >
-            <rect class="bar-failed-ground" width="6" height="6" />
-            <rect class="bar-failed" width="3" height="6" />
-          </pattern>
-        </defs>
-        {oldestFirst.map((day, index) => {
-          const failed = heightOf(day.failed);
-          const others = heightOf(day.accepted - day.failed);
-          const x = index * step + gap / 2;
-          return (
-            <g key={day.date}>
-              <title>{`${dayText(day.date)}: ${countText(day.accepted)} accepted, ${countText(day.failed)} failed`}</title>
-              <rect class="bar-room" x={x} y={0} width={step - gap} height={height} />
-              <rect class="bar" x={x} y={height - others} width={step - gap} height={others} />
-              <rect
-                x={x}
-                y={height - others - failed}
-                width={step - gap}
-                height={failed}
-                fill="url(#failed)"
-              />
-            </g>
-          );
-        })}
-      </svg>
-      <div class="axis" aria-hidden="true">
-        <span>{oldestFirst[0] === undefined ? "" : dayText(oldestFirst[0].date)}</span>
-        <span>most in a day: {countText(most)}</span>
-        <span>today</span>
-      </div>
+      <figcaption class="section-header">
+        <span class="muted">
+          {countText(accepted, "message")}, {amountText(spend)} spent
+        </span>
+        <div class="row" role="group" aria-label="Days shown">
+          {ranges.map((each) => (
+            <button
+              key={each}
+              type="button"
+              class="small"
+              aria-pressed={range.value === each}
+              onClick={() => {
+                range.value = each;
+              }}
+            >
+              {each} days
+            </button>
+          ))}
+        </div>
+      </figcaption>
+      <Plot key={range.value} days={shown.toReversed()} />
       <details>
-        <summary>The same as a table</summary>
+        <summary>Show as a table</summary>
         <Table
           caption="Messages by day"
-          rows={days}
+          rows={shown}
           keyOf={({ date }) => date}
           columns={[
             { title: "Day (UTC)", show: ({ date }) => dayText(date) },
-            { title: "Accepted", isNumber: true, show: ({ accepted }) => countText(accepted) },
+            { title: "Accepted", isNumber: true, show: (day) => countText(day.accepted) },
             { title: "Sent", isNumber: true, show: ({ sent }) => countText(sent) },
             { title: "Failed", isNumber: true, show: ({ failed }) => countText(failed) },
           ]}
@@ -76,4 +63,96 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
       </details>
     </figure>
   );
+}
+
+/** The bars with their scale. A pointer, a finger or the arrow keys choose a day, whose counts stand above. */
+function Plot({ days }: { days: readonly Day[] }): JSX.Element {
+  const last = days.length - 1;
+  const chosen = useSignal(last);
+  const day = days[chosen.value];
+  const top = scaleTop(Math.max(0, ...days.map(({ accepted }) => accepted)));
+  const choose = (index: number): void => {
+    chosen.value = Math.min(last, Math.max(0, index));
+  };
+  const point = (event: TargetedPointerEvent<HTMLDivElement>): void => {
+    const { left, width: widthPx } = event.currentTarget.getBoundingClientRect();
+    choose(Math.floor(((event.clientX - left) / widthPx) * days.length));
+  };
+  const move = (event: TargetedKeyboardEvent<HTMLDivElement>): void => {
+    const { value } = chosen;
+    const next: number | undefined = { ArrowLeft: value - 1, ArrowRight: value + 1, Home: 0, End: last }[
+      event.key
+    ];
+    if (next === undefined) return;
+    event.preventDefault();
+    choose(next);
+  };
+  return (
+    <>
+      <p class="reading">{day === undefined ? null : textOf(day)}</p>
+      <div class="plot">
+        <div class="scale" aria-hidden="true">
+          {[top, top / 2, 0].map((mark) => (
+            <span key={mark}>{countText(mark)}</span>
+          ))}
+        </div>
+        <div
+          class="bars"
+          role="slider"
+          tabIndex={0}
+          aria-label="Day"
+          aria-valuemin={1}
+          aria-valuemax={days.length}
+          aria-valuenow={chosen.value + 1}
+          aria-valuetext={day === undefined ? "" : textOf(day)}
+          onKeyDown={move}
+          onPointerDown={point}
+          onPointerMove={point}
+        >
+          <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+            <Bars days={days} top={top} chosen={chosen.value} />
+          </svg>
+        </div>
+      </div>
+      <div class="axis" aria-hidden="true">
+        <span>{days[0] === undefined ? "" : dayText(days[0].date)}</span>
+        <span>today</span>
+      </div>
+    </>
+  );
+}
+
+function Bars({ days, top, chosen }: { days: readonly Day[]; top: number; chosen: number }): JSX.Element {
+  const step = width / Math.max(1, days.length);
+  const barWidth = step * (1 - gapShare);
+  const heightOf = (count: number): number => (count / top) * height;
+  return (
+    <>
+      <defs>
+        <pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="bar-failed-ground" width="6" height="6" />
+          <rect class="bar-failed" width="3" height="6" />
+        </pattern>
+      </defs>
+      <rect class="bar-room" x={chosen * step} y={0} width={step} height={height} />
+      {[0, height / 2, height].map((y) => (
+        <line key={y} class="grid" x1={0} x2={width} y1={y} y2={y} vector-effect="non-scaling-stroke" />
+      ))}
+      {days.map((day, index) => {
+        const failed = heightOf(day.failed);
+        const others = heightOf(day.accepted - day.failed);
+        const x = index * step + (step - barWidth) / 2;
+        return (
+          <g key={day.date}>
+            <rect class="bar" x={x} y={height - others} width={barWidth} height={others} />
+            <rect x={x} y={height - others - failed} width={barWidth} height={failed} fill="url(#failed)" />
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+function textOf({ date, accepted, sent, failed }: Day): string {
+  return `${dayText(date)}: ${countText(accepted)} accepted, ${countText(sent)} sent, ${countText(failed)} failed`;
 }

@@ -51,7 +51,10 @@ function attributesOf(text: string): Record<string, string> {
     lines.map((line) => {
       const [, name = "", value = ""] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
       if (name === "")
-        throw new FieldProblem("attributes", `must have a colon between name and value: ${line}`);
+        throw new FieldProblem(
+          "attributes",
+          `Put a colon between name and value, such as city: London. This line has none: ${line}`,
+        );
       return [name, value];
     }),
   );
@@ -68,20 +71,20 @@ export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX
         form={form}
         name="tags"
         label="Tags (optional)"
-        hint="With commas between them: customers, London."
+        hint="Separated by commas: customers, London."
       />
       <TextArea
         form={form}
         name="attributes"
         label="Attributes (optional)"
         rows={3}
-        hint="Each on a line, such as city: London. A text with {{city}} takes it from here."
+        hint="One per line, such as city: London. Messages use it as {{city}}."
       />
       <CheckField
         form={form}
         name="optedOut"
-        label="Wants no marketing"
-        hint="Campaigns and other marketing leave them out."
+        label="Opted out of marketing"
+        hint="Campaigns and other marketing skip this contact."
       />
     </>
   );

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 
 import { announce } from "./notice.tsx";
 
-/** Copies a text. Where the browser does not let it, the text can still be marked. */
+/** Copies a text. Where the browser does not allow that, the person can select the text. */
 export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }): JSX.Element {
   const label = useSignal(what);
   const copy = async (): Promise<void> => {
@@ -12,7 +12,7 @@ export function CopyButton({ text, what = "Copy" }: { text: string; what?: strin
       label.value = "Copied";
       announce("Copied.");
     } catch {
-      label.value = "Mark it and copy";
+      label.value = "Select and copy";
     }
   };
   return (
@@ -27,7 +27,7 @@ export function Secret({ label, secret }: { label: string; secret: string }): JS
   return (
     <div class="secret">
       <p>
-        <strong>{label}</strong> It is shown this once: put it where you keep secrets now.
+        <strong>{label}</strong> It is shown only now: store it where you keep secrets.
       </p>
       <div class="row">
         <code class="wide">{secret}</code>

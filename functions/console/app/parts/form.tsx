@@ -156,7 +156,7 @@ export function PasswordField<V extends Values>({
   isNew = false,
   ...field
 }: FieldProps<V, string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
-  const hint = `At least ${minPasswordCharacters} characters. A sentence is easy to keep and hard to guess.`;
+  const hint = `At least ${minPasswordCharacters} characters. A whole sentence is easy to remember and hard to guess.`;
   return (
     <TextField
       {...field}

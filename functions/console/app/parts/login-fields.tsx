@@ -44,13 +44,13 @@ export function LoginFields({
       <PasswordField form={form} name="password" label="Password" hasFocus={hasFocus} />
       {needsCode ? (
         <>
-          <Notice tone="info">The password is right. Now a code is needed too.</Notice>
+          <Notice tone="info">Enter the code from your authenticator app.</Notice>
           <TextField
             form={form}
             name="code"
             label="Code"
             autocomplete="one-time-code"
-            hint="The six digits that your app shows, or one of your recovery codes."
+            hint="Six digits, or one of your recovery codes."
             hasFocus
           />
         </>

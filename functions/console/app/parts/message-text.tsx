@@ -15,7 +15,7 @@ export function SegmentCount({
   return (
     <span class="segments">
       {countText(Array.from(text).length, "character")}, {encoding},{" "}
-      <strong>{text === "" ? "no segment yet" : countText(segments, "segment")}</strong>
+      <strong>{text === "" ? "0 segments" : countText(segments, "segment")}</strong>
     </span>
   );
 }
@@ -26,7 +26,7 @@ export function Preview({ sender, text }: { sender: string; text: string }): JSX
     <figure class="preview">
       <figcaption>{sender === "" ? "Your sender ID" : sender}</figcaption>
       {/* The direction is the text's own, whatever the page's is. */}
-      <p dir="auto">{text === "" ? "What you type appears here." : text}</p>
+      <p dir="auto">{text === "" ? "Your message appears here." : text}</p>
     </figure>
   );
 }

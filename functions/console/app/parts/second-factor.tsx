@@ -10,13 +10,13 @@ import { Section } from "./page.tsx";
 import { QrCode } from "./qr-code.tsx";
 import { Status } from "./status.tsx";
 
-/** A code of an authenticator app at each log-in, beside the password. */
+/** A code of an authenticator app with each log-in, in addition to the password. */
 export function SecondFactor({ isOn }: { isOn: boolean }): JSX.Element {
   const isEnabled = useSignal(isOn);
   const started = useSignal<StartedTotp | undefined>(undefined);
   const recoveryCodes = useSignal<readonly string[]>([]);
   return (
-    <Section title="Second factor">
+    <Section title="Two-factor authentication">
       <Status of={isEnabled.value ? "enabled" : "off"} />
       {recoveryCodes.value.length === 0 ? null : <RecoveryCodes codes={recoveryCodes.value} />}
       {isEnabled.value ? (
@@ -43,9 +43,9 @@ function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }): JS
   });
   return (
     <>
-      <p>With one, a password that others know lets nobody in. You need an authenticator app.</p>
-      <Form form={form} action="Set one up" isNarrow>
-        <PasswordField form={form} name="password" label="Your password, once more" />
+      <p>Logging in then also takes a code from an authenticator app, so a stolen password is not enough.</p>
+      <Form form={form} action="Enable" isNarrow>
+        <PasswordField form={form} name="password" label="Confirm your password" />
       </Form>
     </>
   );
@@ -60,14 +60,14 @@ function Confirm({
 }): JSX.Element {
   const form = useForm({ code: "" }, async ({ code }) => {
     const { recoveryCodes } = await api().confirmTotp({ body: { code } });
-    announce("Log-ins need a code from now on.");
+    announce("Two-factor authentication is enabled.");
     onConfirmed(recoveryCodes);
   });
   return (
     <>
       <p>
-        Let your app read this code. On the phone that has the app, <a href={started.uri}>this link</a> does
-        the same; or put the secret into it by hand.
+        Scan this code with your app. If the app is on this device, open <a href={started.uri}>this link</a>,
+        or enter the secret by hand.
       </p>
       <QrCode text={started.uri} label="The secret as a QR code" />
       <div class="secret">
@@ -80,7 +80,7 @@ function Confirm({
         <TextField
           form={form}
           name="code"
-          label="The six digits that the app shows now"
+          label="Code from the app"
           inputMode="numeric"
           autocomplete="one-time-code"
         />
@@ -94,8 +94,8 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
     <>
       <Notice tone="good">
         <p>
-          <strong>Keep these recovery codes.</strong> Each lets you in once, on the day when the app is lost.
-          They are shown this once.
+          <strong>Save these recovery codes.</strong> If you lose the app, each of them lets you log in once.
+          They are shown only now.
         </p>
       </Notice>
       <Code code={codes.join("\n")} label="Recovery codes" />
@@ -106,18 +106,18 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
 function Remove({ onDone }: { onDone: () => void }): JSX.Element {
   const form = useForm({ password: "", code: "" }, async (body) => {
     await api().deleteTotp({ body });
-    announce("Log-ins need no code any more.");
+    announce("Two-factor authentication is disabled.");
     onDone();
   });
   return (
     <details>
-      <summary>Remove the second factor</summary>
-      <Form form={form} action="Remove it" isNarrow>
-        <PasswordField form={form} name="password" label="Your password, once more" />
+      <summary>Disable two-factor authentication</summary>
+      <Form form={form} action="Disable" isNarrow>
+        <PasswordField form={form} name="password" label="Confirm your password" />
         <TextField
           form={form}
           name="code"
-          label="A code of the app, or a recovery code"
+          label="Code from the app, or a recovery code"
           autocomplete="one-time-code"
         />
       </Form>

@@ -23,7 +23,10 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
     [from, to],
   );
   return (
-    <Page title="Audit log" lead="Who changed what in the organisation. Nothing is ever taken from it.">
+    <Page
+      title="Audit log"
+      lead="Who changed what in your organisation. Entries cannot be changed or removed."
+    >
       <div class="panel">
         <Period key={`${from} ${to}`} from={from} to={to} />
         <PagedTable
@@ -33,7 +36,7 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
           columns={[
             { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
             { title: "Who", show: (entry) => <span class="break">{actorText(entry)}</span> },
-            { title: "What", show: ({ action }) => <Action of={action} /> },
+            { title: "Action", show: ({ action }) => <Action of={action} /> },
             {
               title: "Outcome",
               show: ({ outcome, errorCode }) => (
@@ -47,7 +50,7 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
           ]}
           empty={
             <Empty title="No entries">
-              <p>None in this time.</p>
+              <p>There are none in this period.</p>
               <a href="#/audit-log">Show all entries</a>
             </Empty>
           }

@@ -38,7 +38,7 @@ const initial = {
   tags: [] as readonly string[],
 };
 
-/** A new campaign, with whom it reaches and what that costs as it is written. */
+/** A new campaign, with its audience and cost while it is written. */
 export function NewCampaign(): JSX.Element {
   const senderIds = useLoad(approvedSenderIds, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
@@ -74,8 +74,8 @@ export function NewCampaign(): JSX.Element {
     <Page title="New campaign" back={["#/campaigns", "Campaigns"]}>
       <div class="columns">
         <div class="panel">
-          <Form form={form} action={scheduledAt === "" ? "Save as a draft" : "Schedule"}>
-            <TextField form={form} name="name" label="Name" hint="For you alone." />
+          <Form form={form} action={scheduledAt === "" ? "Save draft" : "Schedule"}>
+            <TextField form={form} name="name" label="Name" hint="Only you see it." />
             <TemplatePicker templates={templates.data ?? []} onPick={(body) => form.set({ message: body })} />
             <TextArea
               form={form}
@@ -84,8 +84,8 @@ export function NewCampaign(): JSX.Element {
               rows={5}
               hint={
                 <>
-                  <SegmentCount text={message} isUnicode={isUnicode} /> as it stands. {"{{firstName}}"},{" "}
-                  {"{{lastName}}"} and the attributes of contacts are filled in.
+                  <SegmentCount text={message} isUnicode={isUnicode} /> before values are filled in. You can
+                  use {"{{firstName}}"}, {"{{lastName}}"} and the attributes of your contacts.
                 </>
               }
             />
@@ -105,21 +105,21 @@ export function NewCampaign(): JSX.Element {
               name="senderId"
               label="From"
               suggestions={approved.map((each) => each.senderId)}
-              hint="Up to 11 letters and digits. Left empty, it comes from your default sender ID."
+              hint="Up to 11 letters and digits. If empty, your default sender ID is used."
             />
             <SelectField
               form={form}
               name="messageType"
-              label="Kind"
+              label="Type"
               options={kinds}
-              hint="Those who opted out are left out of either. Transactional is what people wait for, such as an order."
+              hint="Contacts who opted out are skipped whichever you choose. Transactional is what people expect, such as news of an order."
             />
             <TextField
               form={form}
               name="scheduledAt"
-              label="When (optional)"
+              label="Send later (optional)"
               type="datetime-local"
-              hint="In your time zone, up to 30 days ahead. Empty makes a draft, which you launch yourself."
+              hint="In your time zone, up to 30 days ahead. If empty, the campaign is saved as a draft that you launch yourself."
             />
             <SelectField
               form={form}
@@ -128,11 +128,11 @@ export function NewCampaign(): JSX.Element {
               options={expiryChoices}
               hint="A message that is not sent by then fails and is refunded."
             />
-            <CheckField form={form} name="isUnicode" label="Send as Unicode in any case" apiName="language" />
+            <CheckField form={form} name="isUnicode" label="Always send as Unicode" apiName="language" />
           </Form>
         </div>
         <div>
-          <Section title="Whom it reaches and what it costs">
+          <Section title="Audience and cost">
             {isReady ? (
               <AudienceCost
                 source={source}
@@ -143,12 +143,12 @@ export function NewCampaign(): JSX.Element {
                 }}
               />
             ) : (
-              <p class="muted">Choose whom it goes to.</p>
+              <p class="muted">Choose who gets the campaign.</p>
             )}
           </Section>
-          <Section title="How it looks">
+          <Section title="Preview">
             <Preview sender={given(senderId) ?? approved[0]?.senderId ?? ""} text={message} />
-            {problem === undefined ? null : <Notice tone="bad">The text {problem}</Notice>}
+            {problem === undefined ? null : <Notice tone="bad">The message {problem}</Notice>}
           </Section>
         </div>
       </div>
@@ -161,8 +161,8 @@ function hintOf(
   { data, error, progress }: ReturnType<typeof useAudienceData>,
 ): string | undefined {
   if (data === undefined) return error === undefined ? progress : messageOf(error);
-  if (!data.isAll) return `Those of your newest ${countText(data.contacts.length)} contacts.`;
-  return tags.length === 0 ? "None of your contacts has a tag." : undefined;
+  if (!data.isAll) return `The tags of your newest ${countText(data.contacts.length)} contacts.`;
+  return tags.length === 0 ? "None of your contacts has a tag yet." : undefined;
 }
 
 function TemplatePicker({
@@ -175,7 +175,7 @@ function TemplatePicker({
   if (templates.length === 0) return null;
   return (
     <label class="field">
-      <span>Begin with a template (optional)</span>
+      <span>Use a template (optional)</span>
       <select
         onChange={(event) => {
           const picked = templates.find(({ id }) => id === event.currentTarget.value);

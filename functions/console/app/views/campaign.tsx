@@ -13,9 +13,10 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
+import { problemWords } from "../problems.ts";
 import { TagList } from "./contacts.tsx";
 
-/** One campaign: what it comes to before it is launched, and how far it is after. */
+/** One campaign: its audience and cost before it is launched, and its progress afterwards. */
 export function Campaign({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
@@ -36,17 +37,17 @@ export function Campaign({ params }: ViewProps): JSX.Element {
           <div class="columns">
             <div>
               {shown.status === "draft" || shown.status === "scheduled" ? <Before campaign={shown} /> : null}
-              <Section title="State">
+              <Section title="Progress">
                 <Progress campaign={shown} />
               </Section>
             </div>
-            <Section title="The message">
+            <Section title="Message">
               <Preview sender={shown.senderId} text={shown.message} />
               <Facts
                 of={[
                   ["To", <Audience campaign={shown} />],
                   ["From", shown.senderId],
-                  ["Kind", shown.messageType],
+                  ["Type", shown.messageType],
                   ["Language", shown.language],
                   ["Created", <Time at={shown.createdAt} />],
                   [
@@ -74,9 +75,9 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
       {status === "draft" || status === "failed" ? (
         <ConfirmButton
           look="primary"
-          label={status === "draft" ? "Launch" : "Go on"}
-          question={status === "draft" ? "Launch this campaign?" : "Go on with this campaign?"}
-          consequence="It begins to send at once, and each message is paid for as it is accepted."
+          label={status === "draft" ? "Launch" : "Resume"}
+          question={status === "draft" ? "Launch this campaign?" : "Resume this campaign?"}
+          consequence="Sending starts at once, and you pay for each message as it is accepted."
           act={async () => {
             load.replace(await api().launchCampaign({ params: { id } }));
             announce("The campaign is launched.");
@@ -86,9 +87,9 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
       {isOver ? null : (
         <ConfirmButton
           look="plain"
-          label="Cancel the campaign"
+          label="Cancel campaign"
           question="Cancel this campaign?"
-          consequence="No more messages are accepted. Those that were accepted go their way."
+          consequence="No more messages are created. Those that are already accepted are still sent."
           act={async () => {
             load.replace(await api().cancelCampaign({ params: { id } }));
             announce("The campaign is cancelled.");
@@ -102,7 +103,7 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
 function Before({ campaign }: { campaign: CampaignOf }): JSX.Element {
   const source = useAudienceData();
   return (
-    <Section title="Whom it reaches and what it costs">
+    <Section title="Audience and cost">
       <AudienceCost source={source} plan={campaign} />
     </Section>
   );
@@ -126,45 +127,46 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
       {errorCode === undefined ? null : (
         <Notice tone="bad">
           <p>
-            <strong>It stopped. {errorCatalogue[errorCode].message}</strong>{" "}
-            {errorCatalogue[errorCode].remedy} Then go on with it.
+            <strong>The campaign stopped. {errorCatalogue[errorCode].message}</strong>{" "}
+            {problemWords[errorCode]?.remedy ?? errorCatalogue[errorCode].remedy} Then resume the campaign.
           </p>
         </Notice>
       )}
       {waitsUntil === undefined ? null : (
         <Notice tone="info">
-          The daily spend cap is reached. It goes on by itself at <Time at={waitsUntil} />.
+          The daily spending limit is reached. Sending continues on <Time at={waitsUntil} />.
         </Notice>
       )}
       {accepted === 0 ? null : (
         <div>
-          <progress aria-label="Messages that have come to their end" max={accepted} value={sent + failed} />
+          <progress aria-label="Messages sent or failed" max={accepted} value={sent + failed} />
           <p class="muted">
-            {countText(sent + failed)} of {countText(accepted, "message")} came to their end
-            {status === "sending" ? "; more may be accepted" : ""}.
+            {countText(sent + failed)} of {countText(accepted, "message")} done
+            {status === "sending" ? "; more may follow" : ""}.
           </p>
         </div>
       )}
-      {accepted === 0 && status === "sending" ? (
-        <progress aria-label="The first messages are being accepted" />
-      ) : null}
+      {accepted === 0 && status === "sending" ? <progress aria-label="Creating the first messages" /> : null}
       <Facts
         of={[
           ["Accepted", countText(accepted)],
-          ["On their way", countText(queued)],
+          ["Queued", countText(queued)],
           ["Sent", countText(sent)],
           ["Failed", countText(failed)],
-          ["Opted out", skipped.optedOut === 0 ? undefined : countText(skipped.optedOut)],
-          ["No value", skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable)],
-          ["No contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
+          ["Skipped: opted out", skipped.optedOut === 0 ? undefined : countText(skipped.optedOut)],
           [
-            "Not sent to",
+            "Skipped: missing value",
+            skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable),
+          ],
+          ["Skipped: no contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
+          [
+            "Skipped: destination",
             skipped.destinationNotAllowed === undefined
               ? undefined
               : countText(skipped.destinationNotAllowed),
           ],
           [
-            "No price",
+            "Skipped: no price",
             skipped.destinationNotPriced === undefined ? undefined : countText(skipped.destinationNotPriced),
           ],
           ["Charged", <Money amount={charged} />],

@@ -18,7 +18,7 @@ export function Campaigns(): JSX.Element {
     </a>
   );
   return (
-    <Page title="Campaigns" lead="One text to many contacts." actions={add}>
+    <Page title="Campaigns" lead="Send one message to many contacts." actions={add}>
       <Section title="Campaigns">
         <PagedTable
           caption="Campaigns, newest first"
@@ -37,12 +37,16 @@ export function Campaigns(): JSX.Element {
             { title: "Messages", isNumber: true, show: ({ progress }) => countText(progress.accepted) },
             { title: "Sent", isNumber: true, show: ({ progress }) => countText(progress.sent) },
             { title: "Failed", isNumber: true, show: ({ progress }) => countText(progress.failed) },
-            { title: "Charged", isNumber: true, show: ({ progress }) => <Money amount={progress.charged} /> },
+            {
+              title: "Charged",
+              isNumber: true,
+              show: ({ progress }) => <Money amount={progress.charged} isShort />,
+            },
             { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
           empty={
             <Empty title="No campaigns yet">
-              <p>You see how many it reaches and what it costs before anything is sent.</p>
+              <p>You see the audience and the cost before anything is sent.</p>
               {add}
             </Empty>
           }

@@ -26,7 +26,7 @@ export function Contact({ params }: ViewProps): JSX.Element {
           look="plain"
           label="Delete"
           question="Delete this contact?"
-          consequence="Messages that were sent to the number stay in the list of messages."
+          consequence="Messages to this number stay in the list of messages."
           act={async () => {
             await api().deleteContact({ params: { id } });
             go("contacts");
@@ -38,10 +38,10 @@ export function Contact({ params }: ViewProps): JSX.Element {
       <Loaded load={load}>
         {(contact) => (
           <div class="columns">
-            <Section title="Particulars">
+            <Section title="Details">
               <Edit contact={contact} load={load} />
             </Section>
-            <Section title="Beside that">
+            <Section title="More">
               <Facts
                 of={[
                   [

@@ -29,7 +29,7 @@ const targetWords: Readonly<Record<Target, string>> = {
   lastName: "Last name",
   tags: "Tags",
   attribute: "Attribute",
-  skip: "Leave it out",
+  skip: "Do not import",
 };
 
 interface File {
@@ -37,7 +37,7 @@ interface File {
   readonly table: readonly (readonly string[])[];
 }
 
-/** Contacts from a spreadsheet: choose the file, say what its columns are, look at it, import. */
+/** Contacts from a spreadsheet: choose the file, map its columns, preview, import. */
 export function ContactsImport(): JSX.Element {
   const file = useSignal<File | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
@@ -45,17 +45,16 @@ export function ContactsImport(): JSX.Element {
   const read = async (chosen: globalThis.File | undefined): Promise<void> => {
     if (chosen === undefined) return;
     const table = parseCsv(await textOf(chosen));
-    problem.value =
-      table.length < 2 ? "The file has no rows below its first one, which names the columns." : undefined;
+    problem.value = table.length < 2 ? "The file has no rows below the header." : undefined;
     file.value = table.length < 2 ? undefined : { name: chosen.name, table };
   };
   return (
     <Page
       title="Import contacts"
-      lead="From a CSV file, which every spreadsheet can write. Its first row names the columns."
+      lead="From a CSV file: every spreadsheet can save one. The first row holds the column names."
       back={["#/contacts", "Contacts"]}
     >
-      <Section title="The file">
+      <Section title="File">
         <div class="field">
           <label for={id}>CSV file</label>
           <input
@@ -65,7 +64,7 @@ export function ContactsImport(): JSX.Element {
             onChange={(event) => void read(event.currentTarget.files?.[0])}
           />
           <p class="hint">
-            Commas, semicolons or tabs between the columns. It stays on this device until you import it.
+            Separated by commas, semicolons or tabs. Nothing is uploaded until you import it.
           </p>
         </div>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
@@ -89,7 +88,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
   const id = useId();
   return (
     <>
-      <Section title="What the columns are">
+      <Section title="Columns">
         <Table
           caption="Columns of the file"
           rows={header.map((name, index) => ({ name, index }))}
@@ -108,10 +107,10 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
               ),
             },
             {
-              title: "Stands for",
+              title: "Import as",
               show: ({ name, index }) => (
                 <select
-                  aria-label={`What the column ${name} stands for`}
+                  aria-label={`Import the column ${name} as`}
                   value={columns.value[index]}
                   onChange={(event) => {
                     const chosen = targets.find((each) => each === event.currentTarget.value) ?? "skip";
@@ -131,7 +130,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           ]}
         />
         <div class="field">
-          <label for={`${id}-tag`}>Tags for all of them (optional)</label>
+          <label for={`${id}-tag`}>Tags for all contacts (optional)</label>
           <input
             id={`${id}-tag`}
             value={tag.value}
@@ -139,10 +138,10 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
               tag.value = event.currentTarget.value;
             }}
           />
-          <p class="hint">With commas between them. A campaign can go to a tag.</p>
+          <p class="hint">Separated by commas. You can send campaigns to a tag.</p>
         </div>
       </Section>
-      <Section title="How they will be">
+      <Section title="Preview">
         <Table
           caption="The first rows as contacts"
           rows={rows.value.slice(0, previewRows)}
@@ -169,11 +168,11 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           <strong>{countText(rows.value.length - wrong.length)}</strong> can be imported.
         </p>
         {hasNumber ? null : (
-          <Notice tone="bad">Say which column has the numbers: there is no contact without one.</Notice>
+          <Notice tone="bad">Choose the column with the phone numbers: every contact needs one.</Notice>
         )}
         {wrong.length === 0 || !hasNumber ? null : (
           <details>
-            <summary>{countText(wrong.length, "row")} cannot, and why</summary>
+            <summary>{countText(wrong.length, "row")} cannot be imported</summary>
             <RefusedTable refused={wrong.map(refusedHere)} />
           </details>
         )}
@@ -243,7 +242,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
     <>
       <div class="row">
         <button type="button" class="primary" disabled={isBusy || valid.length === 0 || isDone} onClick={run}>
-          {done > 0 && !isDone ? "Go on with the import" : `Import ${countText(valid.length, "contact")}`}
+          {done > 0 && !isDone ? "Continue the import" : `Import ${countText(valid.length, "contact")}`}
         </button>
         {isBusy ? (
           <button type="button" onClick={() => (isStopping.value = true)}>
@@ -256,7 +255,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
           <progress aria-label="Rows imported" max={valid.length} value={done} />
           <p>
             {countText(done)} of {countText(valid.length, "row")} done: {countText(created)} imported,{" "}
-            {countText(refused.length)} not.
+            {countText(refused.length)} not imported.
           </p>
         </div>
       ) : null}
@@ -271,14 +270,14 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
               Contacts
             </a>
             <a class="button" href="#/campaigns/new">
-              Write to them
+              New campaign
             </a>
           </div>
         </Notice>
       ) : null}
       {refused.length === 0 || isBusy ? null : (
         <details open={isDone}>
-          <summary>{countText(refused.length, "row")} not imported, and why</summary>
+          <summary>{countText(refused.length, "row")} not imported</summary>
           <RefusedTable refused={refused} />
           <button
             type="button"
@@ -312,7 +311,7 @@ function RefusedTable({ refused }: { refused: readonly Refused[] }): JSX.Element
         columns={[
           { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
           { title: "Number", show: ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span> },
-          { title: "Why", show: ({ reason }) => reason },
+          { title: "Reason", show: ({ reason }) => reason },
         ]}
       />
       {refused.length > maxRefusedShown ? (

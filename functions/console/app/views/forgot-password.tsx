@@ -14,16 +14,16 @@ export function ForgotPassword(): JSX.Element {
     requestedFor.value = email.trim();
   });
   return (
-    <Page title="Forgot the password" lead="A link in an email lets you set a new one.">
+    <Page title="Forgot your password" lead="We send you a link to set a new one.">
       {requestedFor.value === undefined ? (
-        <Form form={form} action="Send me the link">
+        <Form form={form} action="Send link">
           <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
         </Form>
       ) : (
         <Notice tone="good">
           <p>
-            If there is an account of <strong dir="auto">{requestedFor.value}</strong>, an email with the link
-            is on its way.
+            If there is an account for <strong dir="auto">{requestedFor.value}</strong>, an email with the
+            link is on its way.
           </p>
         </Notice>
       )}

@@ -21,7 +21,7 @@ export function Login(): JSX.Element {
         <LoginFields {...login} />
       </Form>
       <p>
-        <a href="#/forgot-password">Forgot the password?</a>
+        <a href="#/forgot-password">Forgot your password?</a>
       </p>
       <p>
         No account yet? <a href="#/sign-up">Sign up</a>

@@ -14,17 +14,18 @@ import { MessageState } from "./messages.tsx";
 
 /** Why a message failed, for people; the contract has the same in its own words. */
 const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
-  MESSAGE_INVALID_DESTINATION: "The number cannot be a phone.",
-  MESSAGE_UNROUTABLE: "No carrier takes messages for this number.",
-  MESSAGE_EXPIRED: "It expired before it was handed to a carrier.",
-  MESSAGE_PROVIDER_ERROR: "The carrier refused the message, or could not be reached in any attempt.",
-  MESSAGE_OUTCOME_UNKNOWN: "Whether the carrier took the message is not known, so it is not sent again.",
-  MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of its sender ID was withdrawn before it was sent.",
-  MESSAGE_RECIPIENT_OPTED_OUT: "The contact opted out of marketing before it was sent.",
-  ORGANIZATION_SUSPENDED: "The operator had suspended the organisation when it was to be sent.",
+  MESSAGE_INVALID_DESTINATION: "This number cannot receive messages.",
+  MESSAGE_UNROUTABLE: "No carrier delivers to this number.",
+  MESSAGE_EXPIRED: "The message expired before it was handed to a carrier.",
+  MESSAGE_PROVIDER_ERROR: "The carrier refused the message, or could not be reached.",
+  MESSAGE_OUTCOME_UNKNOWN:
+    "It is not known whether the carrier accepted the message, so it is not sent again.",
+  MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of the sender ID was withdrawn before the message was sent.",
+  MESSAGE_RECIPIENT_OPTED_OUT: "The recipient opted out of marketing before the message was sent.",
+  ORGANIZATION_SUSPENDED: "Your organisation was suspended when the message was to be sent.",
 };
 
-/** One message: its way from being accepted to its end, and its money. */
+/** One message: its status over time, its price and its text. */
 export function Message({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
@@ -39,9 +40,9 @@ export function Message({ params }: ViewProps): JSX.Element {
         message !== undefined && isWaiting(message) ? (
           <ConfirmButton
             look="plain"
-            label="Cancel the message"
+            label="Cancel message"
             question="Cancel this message?"
-            consequence={`It is not sent, and ${amountText(message.pricing.total)} return to the wallet.`}
+            consequence={`It will not be sent, and ${amountText(message.pricing.total)} is returned to your wallet.`}
             act={async () => {
               load.replace(await api().cancelSms({ params: { id } }));
               announce("The message is cancelled.");
@@ -64,7 +65,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
   return (
     <div class="columns">
       <div>
-        <Section title="What became of it">
+        <Section title="Status">
           <MessageState message={message} />
           {errorCode === undefined ? null : (
             <Notice tone="bad">
@@ -82,26 +83,26 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             ))}
           </ol>
         </Section>
-        <Section title="Money">
+        <Section title="Price">
           <Facts
             of={[
               ["Price", <Money amount={pricing.total} />],
               ["Segments", `${pricing.segments} × ${amountText(pricing.unitPrice)}`],
-              ["Returned", isReturned(message) ? <Money amount={pricing.total} /> : undefined],
+              ["Refunded", isReturned(message) ? <Money amount={pricing.total} /> : undefined],
             ]}
           />
           <p>
-            <a href="#/wallet">The ledger has each movement</a>
+            <a href="#/wallet">See the ledger</a>
           </p>
         </Section>
       </div>
-      <Section title="The message">
+      <Section title="Message">
         <Preview sender={message.senderId} text={message.message} />
         <Facts
           of={[
             ["To", message.to],
             ["From", message.senderId],
-            ["Kind", messageType],
+            ["Type", messageType],
             ["Encoding", message.encoding],
             ["Expires", message.expiresAt === undefined ? undefined : <Time at={message.expiresAt} />],
             [
@@ -129,33 +130,34 @@ interface Step {
 function steps(message: MessageOf): Step[] {
   const { status, pricing, queuedAt, scheduledAt, sentAt, failedAt, cancelledAt, delivery } = message;
   const price = amountText(pricing.total);
-  const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} taken from the wallet` }];
+  const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} charged` }];
   if (scheduledAt !== undefined)
-    made.push({ name: isWaiting(message) ? "To be sent" : "Due", at: scheduledAt });
+    made.push({ name: isWaiting(message) ? "Scheduled for" : "Due", at: scheduledAt });
   if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Handed to the carrier" });
   if (delivery !== undefined) made.push(deliveryStep(delivery));
   if (failedAt !== undefined)
-    made.push({ name: "Failed", at: failedAt, note: `${price} go back to the wallet` });
+    made.push({ name: "Failed", at: failedAt, note: `${price} refunded to the wallet` });
   if (cancelledAt !== undefined) {
-    made.push({ name: "Cancelled", at: cancelledAt, note: `${price} went back to the wallet` });
+    made.push({ name: "Cancelled", at: cancelledAt, note: `${price} refunded to the wallet` });
   }
-  if (status === "queued" && !isWaiting(message)) made.push({ name: "On its way to the carrier…" });
+  if (status === "queued" && !isWaiting(message)) made.push({ name: "Waiting to be handed to the carrier…" });
   return made;
 }
 
-/** Why a phone did not get a message, for people. */
+/** Why a phone did not receive a message, for people. */
 const deliveryReasons: Readonly<Record<DeliveryErrorCode, string>> = {
-  DELIVERY_EXPIRED: "It could not be reached for as long as the carrier tries.",
-  DELIVERY_INVALID_DESTINATION: "Nobody has the number.",
-  DELIVERY_REJECTED: "A carrier on the way, or its filter, refused the message.",
-  DELIVERY_UNREACHABLE: "The phone is off, out of reach or barred.",
-  DELIVERY_FAILED: "No reason was given.",
+  DELIVERY_EXPIRED: "The phone could not be reached before the message expired.",
+  DELIVERY_INVALID_DESTINATION: "The number is not in use.",
+  DELIVERY_REJECTED: "A carrier or its spam filter rejected the message.",
+  DELIVERY_UNREACHABLE: "The phone is switched off, out of reach or barred.",
+  DELIVERY_FAILED: "The carrier gave no reason.",
 };
 
 function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {
-  if (status === "delivered") return { name: "Delivered", at, note: "The phone got it" };
-  if (status === "pending") return { name: "Waiting for the receipt of the phone…" };
-  if (status === "unknown") return { name: "No receipt", at, note: "Whether the phone got it is not known" };
+  if (status === "delivered") return { name: "Delivered", at, note: "The phone received it" };
+  if (status === "pending") return { name: "Waiting for the delivery receipt…" };
+  if (status === "unknown")
+    return { name: "No receipt", at, note: "It is not known whether the phone received it" };
   return {
     name: "Not delivered",
     at,

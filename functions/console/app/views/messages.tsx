@@ -70,14 +70,14 @@ export function Messages({ query }: ViewProps): JSX.Element {
           ]}
           empty={
             isFiltered ? (
-              <Empty title="No message is like that">
+              <Empty title="No messages match">
                 <a href="#/messages">Show all messages</a>
               </Empty>
             ) : (
               <Empty title="No messages yet">
-                <p>Each message that you send appears here, with what became of it.</p>
+                <p>The messages that you send appear here with their status.</p>
                 <a class="button" href="#/send">
-                  Send the first one
+                  Send your first message
                 </a>
               </Empty>
             )

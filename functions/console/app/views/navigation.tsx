@@ -11,10 +11,10 @@ const groups: readonly (readonly [
   title: string,
   links: readonly (readonly [path: string, name: string])[],
 ])[] = [
+  ["", [["", "Overview"]]],
   [
     "Messages",
     [
-      ["", "Overview"],
       ["send", "Send"],
       ["messages", "Messages"],
       ["inbound", "Replies"],
@@ -75,7 +75,7 @@ export function Navigation(): JSX.Element {
         <nav aria-label="Views">
           {groups.map(([title, links]) => (
             <section key={title}>
-              <h2>{title}</h2>
+              {title === "" ? null : <h2>{title}</h2>}
               <ul>
                 {links.map(([path, name]) => (
                   <li key={path}>

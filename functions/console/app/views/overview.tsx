@@ -12,6 +12,7 @@ import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
+import { Health, isFailing } from "./webhooks.tsx";
 
 interface Figures {
   readonly stats: DashboardStats;
@@ -39,12 +40,18 @@ export function Overview(): JSX.Element {
       title="Overview"
       actions={
         <>
-          <button type="button" disabled={load.isLoading} onClick={() => void load.reload()}>
-            Refresh
-          </button>
           <a class="button primary" href="#/send">
             Send a message
           </a>
+          <button
+            type="button"
+            aria-disabled={load.isLoading}
+            onClick={() => {
+              if (!load.isLoading) void load.reload();
+            }}
+          >
+            Refresh
+          </button>
         </>
       }
     >
@@ -53,11 +60,7 @@ export function Overview(): JSX.Element {
           <>
             <Attention {...figures} />
             <Tiles {...figures} />
-            <Section title="The last 30 days">
-              <p class="muted">
-                {countText(figures.stats.last30Days.accepted, "message")},{" "}
-                {amountText(figures.stats.last30Days.spend)} spent
-              </p>
+            <Section title="Messages by day">
               <DayChart days={figures.stats.days} />
             </Section>
           </>
@@ -72,20 +75,17 @@ function Tiles({ stats, wallet }: Figures): JSX.Element {
   return (
     <div class="tiles">
       <Tile title="Balance" note={<a href="#/wallet">Wallet</a>}>
-        <Money amount={wallet.balance} />
+        <Money amount={wallet.balance} isShort />
       </Tile>
-      <Tile
-        title="Sent today"
-        note={`${countText(today.queued)} on the way, ${countText(today.failed)} failed`}
-      >
+      <Tile title="Sent today" note={`${countText(today.queued)} queued, ${countText(today.failed)} failed`}>
         {countText(today.sent)}
       </Tile>
       <Tile
         title="Delivered today"
         note={
           today.receiptRate === null
-            ? "No receipts yet"
-            : `${shareText(today.receiptRate)} of those with a receipt`
+            ? "No delivery receipts yet"
+            : `${shareText(today.receiptRate)} of messages with a receipt`
         }
       >
         {countText(today.delivered)}
@@ -94,11 +94,11 @@ function Tiles({ stats, wallet }: Figures): JSX.Element {
         title="Spent today"
         note={
           wallet.dailySpendCap === undefined
-            ? "No cap for a day"
+            ? "No daily limit"
             : `of ${amountText(wallet.dailySpendCap)} a day`
         }
       >
-        <Money amount={wallet.spentToday} />
+        <Money amount={wallet.spentToday} isShort />
       </Tile>
     </div>
   );
@@ -122,7 +122,7 @@ function Tile({
   );
 }
 
-/** What a person should do something about, most pressing first. */
+/** What needs a person's attention, most urgent first. */
 function Attention(figures: Figures): JSX.Element | null {
   const points = attentionPoints(figures);
   if (points.length === 0) return null;
@@ -131,7 +131,7 @@ function Attention(figures: Figures): JSX.Element | null {
       <h2>What needs attention</h2>
       <ul>
         {points.map((point) => (
-          <li key={point.what}>
+          <li key={point.id ?? point.what}>
             <div>
               <strong>{point.what}</strong> {point.detail}
             </div>
@@ -146,9 +146,11 @@ function Attention(figures: Figures): JSX.Element | null {
 }
 
 /** Where customers add no money themselves, they see in the wallet who does. */
-const topUpWords = has("top-up") ? "Top up" : "Look at the wallet";
+const topUpWords = has("top-up") ? "Top up" : "Wallet";
 
 interface Point {
+  /** Tells points with the same words apart. */
+  readonly id?: string;
   readonly what: string;
   readonly detail?: ComponentChildren;
   readonly href: string;
@@ -160,59 +162,39 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   if (wallet.closedAt !== undefined) {
     points.push({
       what: "The wallet is closed.",
-      detail: "Nothing can be sent. Ask the operator of the gateway why.",
+      detail: "You cannot send. Ask the operator of the gateway why.",
       href: "#/wallet",
-      action: "Look at the wallet",
+      action: "Wallet",
     });
   }
   if (wallet.balance <= 0) {
     points.push({
-      what: "There is no money in the wallet.",
-      detail: "Messages are paid for in advance.",
+      what: "The wallet is empty.",
+      detail: "You pay for messages in advance.",
       href: "#/wallet",
       action: topUpWords,
     });
   } else if (wallet.lowBalanceThreshold !== undefined && wallet.balance < wallet.lowBalanceThreshold) {
     points.push({
       what: "The balance is low.",
-      detail: `It is below the ${amountText(wallet.lowBalanceThreshold)} that you set.`,
+      detail: `It is below your warning level of ${amountText(wallet.lowBalanceThreshold)}.`,
       href: "#/wallet",
       action: topUpWords,
     });
   }
   if (wallet.dailySpendCap !== undefined && wallet.spentToday >= wallet.dailySpendCap) {
     points.push({
-      what: "The daily spend cap is reached.",
+      what: "The daily spending limit is reached.",
       detail: "Messages are refused until midnight UTC.",
       href: "#/wallet",
-      action: "Look at the cap",
+      action: "Change limit",
     });
   }
-  for (const webhook of webhooks.filter(
-    ({ disabledReason }) => disabledReason === "failing" || disabledReason === "gone",
-  )) {
-    points.push({
-      what: "A webhook is called no more.",
-      detail: (
-        <>
-          <span class="break">{webhook.url}</span>{" "}
-          {webhook.disabledReason === "gone" ? "answered that it is gone" : "failed for five days"}
-          {webhook.disabledAt === undefined ? null : (
-            <>
-              {" "}
-              (<Time at={webhook.disabledAt} />)
-            </>
-          )}
-        </>
-      ),
-      href: `#/webhooks/${webhook.id}`,
-      action: "Look at it",
-    });
-  }
+  points.push(...webhooks.flatMap(webhookPoints));
   const pending = senderIds.filter(({ status }) => status === "pending");
   if (pending.length > 0) {
     points.push({
-      what: `${countText(pending.length, "sender ID")} wait${pending.length === 1 ? "s" : ""} for approval:`,
+      what: `${countText(pending.length, "sender ID")} waiting for approval:`,
       detail: `${pending.map(({ senderId }) => senderId).join(", ")}.`,
       href: "#/sender-ids",
       action: "Sender IDs",
@@ -227,18 +209,44 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
     });
   } else if (kyc?.status === "pending") {
     points.push({
-      what: "Your KYC submission waits for the operator.",
+      what: "Your KYC submission is being reviewed.",
       href: "#/kyc",
-      action: "Look at it",
+      action: "Details",
     });
   }
   if (stats.last30Days.accepted === 0) {
     points.push({
-      what: "Nothing was sent yet.",
-      detail: "Send the first message here, or make an API key for your server.",
+      what: "You have not sent anything yet.",
+      detail: "Send your first message here, or create an API key for your server.",
       href: "#/send",
       action: "Send a message",
     });
   }
   return points;
+}
+
+/** A webhook that was disabled by the gateway, or whose calls fail. */
+function webhookPoints(webhook: Webhook): Point[] {
+  const { id, url, disabledReason, disabledAt } = webhook;
+  const isDisabled = disabledReason === "failing" || disabledReason === "gone";
+  if (!isDisabled && !isFailing(webhook)) return [];
+  return [
+    {
+      id,
+      what: isDisabled ? "A webhook was disabled:" : "A webhook is failing:",
+      detail: (
+        <>
+          <span class="break">{url}</span>. <Health webhook={webhook} />
+          {isDisabled && disabledAt !== undefined ? (
+            <>
+              {" "}
+              (<Time at={disabledAt} />)
+            </>
+          ) : null}
+        </>
+      ),
+      href: `#/webhooks/${id}`,
+      action: "Details",
+    },
+  ];
 }

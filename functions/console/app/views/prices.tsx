@@ -26,7 +26,7 @@ export function Prices({ query }: ViewProps): JSX.Element {
   return (
     <Page
       title="Prices"
-      lead="Of one segment, by what numbers begin with. The longest that fits counts."
+      lead="Per segment, by the beginning of the number. The longest match applies."
       back={["#/wallet", "Wallet"]}
     >
       <div class="panel">
@@ -39,7 +39,7 @@ export function Prices({ query }: ViewProps): JSX.Element {
             void form.submit();
           }}
         >
-          <TextField form={form} name="prefix" label="Number, or its beginning" type="tel" />
+          <TextField form={form} name="prefix" label="Number or its beginning" type="tel" />
           <button type="submit">Filter</button>
         </form>
         <PagedTable
@@ -55,8 +55,8 @@ export function Prices({ query }: ViewProps): JSX.Element {
             { title: "Price", isNumber: true, show: ({ unitPrice }) => <Money amount={unitPrice} /> },
           ]}
           empty={
-            <Empty title="There is no price for such numbers">
-              <p>Nothing is sent to them. Ask the operator of the gateway for a price.</p>
+            <Empty title="No price for these numbers">
+              <p>You cannot send to them. Ask the operator of the gateway for a price.</p>
               <a href="#/prices">Show all prices</a>
             </Empty>
           }

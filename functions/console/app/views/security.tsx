@@ -11,13 +11,13 @@ import { SecondFactor } from "../parts/second-factor.tsx";
 import { Time } from "../parts/time.tsx";
 import { forgetSession, session } from "../session.ts";
 
-/** The person's own way in. */
+/** The person's own account: password, second factor, sessions. */
 export function Security(): JSX.Element {
   const { user, organization, endsAtMs = 0 } = session.value ?? {};
   const account = useLoad(async () => api().getMe(), []);
   return (
     <Page title="Security">
-      <Section title="You">
+      <Section title="Account">
         <Facts
           of={[
             ["Email", <Email of={user?.email ?? ""} />],
@@ -32,14 +32,14 @@ export function Security(): JSX.Element {
       <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
       <Section title="Sessions">
         <p>
-          This session ends at <Time at={new Date(endsAtMs).toISOString()} />. It is this tab's alone, and
-          forgotten when the tab is closed.
+          This session ends on <Time at={new Date(endsAtMs).toISOString()} />. It is only in this tab, and
+          ends when you close the tab.
         </p>
         <div class="row">
           <ConfirmButton
             label="Log out everywhere"
             question="End all sessions?"
-            consequence="On all devices and in all tabs, this one too. API keys work on."
+            consequence="You are logged out on all devices and in all tabs, including this one. API keys keep working."
             act={async () => {
               await api().logoutEverywhere();
               forgetSession();
@@ -56,16 +56,16 @@ function VerifyEmail(): JSX.Element {
   return (
     <Section title="Email">
       <p>
-        Until your email is verified you cannot invite anybody, and some gateways let you send nothing. The
-        link in the email asks for your password. Verifying ends what was made before: this session, API keys,
+        Until you verify your email you cannot invite members, and some gateways do not let you send. The link
+        in the email asks for your password. Verifying ends what was made before: this session, API keys,
         webhooks and invitations. Log in again afterwards.
       </p>
       <div class="row">
         <ActionButton
-          label="Send me the link again"
+          label="Send the link again"
           act={async () => {
             await api().requestEmailVerification();
-            announce("The link is on its way.");
+            announce("We sent you the link.");
           }}
         />
       </div>
@@ -77,14 +77,14 @@ function ChangePassword(): JSX.Element {
   const form = useForm({ currentPassword: "", newPassword: "" }, async (body) => {
     await api().changePassword({ body });
     form.reset();
-    announce("The password is changed. All other sessions have ended.");
+    announce("The password is changed. Your other sessions have ended.");
   });
   return (
     <Section title="Password">
-      <p>To change it ends all other sessions of yours.</p>
-      <Form form={form} action="Change the password" isNarrow>
-        <PasswordField form={form} name="currentPassword" label="The present password" />
-        <PasswordField form={form} name="newPassword" label="The new password" isNew />
+      <p>Changing it ends all your other sessions.</p>
+      <Form form={form} action="Change password" isNarrow>
+        <PasswordField form={form} name="currentPassword" label="Current password" />
+        <PasswordField form={form} name="newPassword" label="New password" isNew />
       </Form>
     </Section>
   );

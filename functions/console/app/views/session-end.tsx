@@ -20,7 +20,7 @@ export function SessionEnd(): JSX.Element | null {
   return (
     <div class="session-warning">
       <Notice tone="bad">
-        <p>Your session ends in less than two minutes. What you have typed stays if you go on.</p>
+        <p>Your session ends in less than two minutes. Log in again to keep what you have typed.</p>
         <button type="button" class="primary" onClick={() => (isAsking.value = true)}>
           Stay logged in
         </button>
@@ -37,19 +37,19 @@ function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void 
   return (
     <Dialog title={isOver ? "Your session has ended" : "Stay logged in"} {...(isOver ? {} : { onClose })}>
       <p>
-        Give the password of <strong dir="auto">{email}</strong> to go on where you are. Nothing that you have
-        typed is lost.
+        Enter the password of <strong dir="auto">{email}</strong> to continue. Nothing that you have typed is
+        lost.
       </p>
       <Form
         form={login.form}
-        action="Go on"
+        action="Continue"
         extra={
           <button type="button" onClick={() => void logout()}>
             Log out
           </button>
         }
       >
-        {/* For the browser's store of passwords. */}
+        {/* For the password manager of the browser. */}
         <input type="text" autocomplete="username" value={email} readOnly hidden />
         <LoginFields {...login} hasFocus />
       </Form>

@@ -13,7 +13,7 @@ export function SignUp(): JSX.Element {
     startSession(await api().register({ body }));
   });
   return (
-    <Page title="Sign up" lead="An account with a wallet of its own. You pay for what you send, in advance.">
+    <Page title="Sign up" lead="Create an account. You add money first and pay for what you send.">
       <Form form={form} action="Sign up">
         <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
         <PasswordField form={form} name="password" label="Password" isNew />
@@ -22,11 +22,11 @@ export function SignUp(): JSX.Element {
           name="organizationName"
           label="Organisation (optional)"
           autocomplete="organization"
-          hint="Your email stands for it when there is none."
+          hint="If empty, your email is used."
         />
       </Form>
       <p>
-        You have an account? <a href="#/">Log in</a>
+        Already have an account? <a href="#/">Log in</a>
       </p>
     </Page>
   );

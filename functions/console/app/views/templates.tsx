@@ -16,7 +16,7 @@ export function Templates(): JSX.Element {
     </a>
   );
   return (
-    <Page title="Templates" lead="Texts to use again, with places for names and codes." actions={add}>
+    <Page title="Templates" lead="Texts to reuse, with placeholders for names and codes." actions={add}>
       <Section title="Templates">
         <PagedTable
           caption="Templates, newest first"
@@ -44,8 +44,7 @@ export function Templates(): JSX.Element {
           empty={
             <Empty title="No templates yet">
               <p>
-                A text such as “Your code is {"{{code}}"}” is written once and sent with another code each
-                time.
+                Write a text such as “Your code is {"{{code}}"}” once, and send it with a new code each time.
               </p>
               {add}
             </Empty>

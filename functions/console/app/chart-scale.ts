@@ -1,0 +1,8 @@
+/**
+ * The top of a scale from 0: the next number at or above `most` that is even and easy to read (2, 4, 6, 8, 20, 40, 200 …),
+ * so that half of it is a whole number of messages.
+ */
+export function scaleTop(most: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, most)));
+  return Math.max(2, Math.ceil(most / (2 * unit)) * 2 * unit);
+}
