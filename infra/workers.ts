@@ -161,13 +161,14 @@ export const workers = {
     timeoutSeconds: 20,
     access: grant(changesOptOuts, {
       table: {
-        INBOUND: ["GetItem"],
+        INBOUND: ["GetItem", "DeleteItem"],
         MESSAGES: ["UpdateItem"],
         NUMBERS: ["GetItem"],
         STATS: ["UpdateItem"],
       },
       transactions: [{ INBOUND: ["PutItem"] }],
-      queues: ["webhookDeliveries"],
+      // A message to a number that many share is worked on in several jobs.
+      queues: ["carrierReports", "webhookDeliveries"],
     }),
     queues: {
       carrierReports: {
@@ -185,7 +186,10 @@ export const workers = {
       table: {
         ORG: ["GetItem", "Query", "UpdateItem"],
         WEBHOOK_SECRETS: ["GetItem"],
-        DELIVERIES: ["PutItem", "UpdateItem"],
+        DELIVERIES: ["PutItem", "UpdateItem", "DeleteItem"],
+        // Whether what an event is about has been erased meanwhile.
+        INBOUND: ["GetItem"],
+        MESSAGES: ["GetItem"],
         OPENCALLS: ["GetItem", "UpdateItem"],
         DUE: ["PutItem"],
       },

@@ -26,6 +26,8 @@ const ReplyJob = z.object({
   to: z.string(),
   message: z.string(),
   receivedAt: z.string(),
+  /** For which of those who share its number; without it, for all of them. */
+  organizationIds: z.array(z.string()).readonly().optional(),
 });
 
 /** What a call of a carrier has become, once it is understood. */

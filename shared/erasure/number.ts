@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { eraseContact } from "../contacts/contacts.ts";
+import { markErased } from "../inbound/erased.ts";
 import { redactedText } from "../messages/record.ts";
 import { forgetLifted, hasOptedOut } from "../opt-outs/record.ts";
 import { forEachOf } from "../platform/table/batches.ts";
@@ -41,7 +42,9 @@ export interface ErasedNumber {
 
 /**
  * Takes a number out of what an organisation has of it, but for an opt-out. The ledger stays, which has no numbers. It can
- * be stopped and repeated anywhere, and messages may be sent meanwhile.
+ * be stopped and repeated anywhere, and messages may be sent meanwhile. What is on a queue meanwhile is not stored after it:
+ * whoever stores a message from the number, or a delivery of an event about it, looks after that whether it was erased. So
+ * messages go before deliveries here, and the mark before the messages from the number.
  * @throws ApiError UNAVAILABLE when others changed the contact in every attempt
  */
 export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
@@ -49,6 +52,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   let inbound = 0;
   let deliveries = 0;
   let left = 0;
+  await markErased(organizationId, phoneNumber);
   const contact = await eraseContact(organizationId, phoneNumber);
   for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(organizationId, part))) {
     await forEachOf(StoredMessage, pk, async ({ sk, to, status = "" }) => {

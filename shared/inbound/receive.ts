@@ -1,12 +1,15 @@
+import { reportJob } from "../carrier-reports/report-job.ts";
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
-import { addresseesOf, findNumber } from "../numbers/record.ts";
+import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
 import { hearWord } from "../opt-outs/opt-outs.ts";
+import { forgetLifted } from "../opt-outs/record.ts";
 import { newId } from "../platform/ids.ts";
-import { enqueue } from "../platform/jobs/queue.ts";
+import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, transact } from "../platform/table/table.ts";
+import { deleteItem, findItem, transact } from "../platform/table/table.ts";
+import { wasErasedSince } from "./erased.ts";
 import { inboundPuts, InboundRecord, presentInbound, TakenRecord, takenKey } from "./record.ts";
 
 /** A message that a carrier brings from a phone. */
@@ -21,25 +24,57 @@ export interface Reply {
   readonly message: string;
   /** ISO 8601. */
   readonly receivedAt: string;
+  /** For which of those who share the number; without it, for all of them. */
+  readonly organizationIds?: readonly string[] | undefined;
 }
+
+/** A number may be shared by a thousand organizations. So many of them are one job's, which has twenty seconds. */
+const addresseesPerJob = 50;
+
+/** Addressees that are worked on side by side. */
+const addresseesAtOnce = 10;
 
 /**
  * Keeps a message for those whose number it came to, does what it says if it is STOP or START, and tells them. One that
- * the carrier brings again is kept and obeyed once.
- * @throws Error when it has to come again
+ * the carrier brings again is kept and obeyed once. Where there are more addressees than one job can do, each part of them
+ * gets a job of its own.
+ * @throws Error when it has to come again; each addressee of the job has had its turn before
  */
 export async function receiveReply(reply: Reply): Promise<void> {
-  const addressees = addresseesOf(await findNumber(reply.to), reply.message);
-  if (addressees.length === 0) {
+  const { organizationIds, ...whole } = reply;
+  const all = addresseesOf(await findNumber(reply.to), reply.message);
+  if (all.length === 0) {
     log.warn("reply.for_nobody");
     return;
   }
-  const { from, to, message, receivedAt } = reply;
-  for (const { organizationId, keyword } of addressees) {
-    const record = { from, to, message, keyword, receivedAt, organizationId };
-    const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, reply);
-    if (kept !== undefined) await conclude(kept);
+  if (organizationIds === undefined && all.length > addresseesPerJob) {
+    await enqueueAll(
+      partsOf(all, addresseesPerJob).map((part) =>
+        reportJob({ kind: "reply", ...whole, organizationIds: part.map((each) => each.organizationId) }),
+      ),
+    );
+    return;
   }
+  const addressees = all.filter((each) => organizationIds?.includes(each.organizationId) ?? true);
+  const failures: unknown[] = [];
+  for (const part of partsOf(addressees, addresseesAtOnce)) {
+    const results = await Promise.allSettled(part.map(async (each) => receiveFor(each, whole)));
+    failures.push(...results.flatMap((result) => (result.status === "rejected" ? [result.reason] : [])));
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+async function receiveFor({ organizationId, keyword }: Addressee, reply: Reply): Promise<void> {
+  const { from, to, message, receivedAt } = reply;
+  const record = { from, to, message, keyword, receivedAt, organizationId };
+  const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, reply);
+  if (kept !== undefined) await conclude(kept);
 }
 
 /** @returns what is kept of it; undefined when the carrier has brought it before */
@@ -59,14 +94,26 @@ async function keep(
 
 /** What follows from a message that is kept. Doing it again repeats the same event. */
 async function conclude(record: InboundRecord): Promise<void> {
-  const { organizationId, from, keyword, receivedAt: timestamp } = record;
-  // Whoever writes from a name or a short code gets no messages there.
-  if (PhoneNumber.safeParse(from).success) {
-    if (keyword === "stop" || keyword === "start") {
-      await hearWord(organizationId, from, { word: keyword, saidAt: record.receivedAt });
-    }
+  const { id, organizationId, from, receivedAt: timestamp } = record;
+  const isErased = await wasErasedSince(organizationId, from, timestamp);
+  await obey(record, isErased);
+  if (isErased) {
+    await deleteItem(keys.inbound(organizationId, id));
+    return;
   }
   log.info("message.received", { organizationId });
   const data = presentInbound(record);
   await enqueue(eventJob(organizationId, { event: "message.received", timestamp, data }));
+}
+
+/** Does what a STOP or START says. Of an erased number an opt-out stays, as with any erasure, and nothing else. */
+async function obey(
+  { organizationId, from, keyword, receivedAt }: InboundRecord,
+  isErased: boolean,
+): Promise<void> {
+  // Nobody who writes from a name or a short code gets messages there.
+  if (!PhoneNumber.safeParse(from).success) return;
+  if (keyword !== "stop" && keyword !== "start") return;
+  await hearWord(organizationId, from, { word: keyword, saidAt: receivedAt });
+  if (isErased) await forgetLifted(organizationId, from);
 }

@@ -28,6 +28,7 @@ import {
   MessageRecord,
   noteWaiting,
   passOn,
+  redactedText,
   release,
   sentByReceipt,
 } from "./record.ts";
@@ -454,9 +455,10 @@ async function conclude(message: MessageRecord, { hasWebhooks }: OrganizationSta
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
-/** What the customer hears about; nothing of a message that the customer cancelled. */
+/** What the customer hears about; nothing of a message that the customer cancelled, or whose number was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, status, sentAt, failedAt, errorCode } = message;
+  if (to === redactedText) return undefined;
   if (status === "sent" && sentAt !== undefined) {
     return { event: "message.sent", timestamp: sentAt, data: { id, to, status } };
   }

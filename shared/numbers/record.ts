@@ -156,7 +156,7 @@ function keywordAsKept(keyword: string): string {
 }
 
 /** For whom a message is, and what it says to them. */
-interface Addressee {
+export interface Addressee {
   readonly organizationId: string;
   readonly keyword: Keyword | undefined;
 }

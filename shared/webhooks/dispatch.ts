@@ -13,7 +13,6 @@ import {
   claimedAtOnce,
   giveUp,
   newDelivery,
-  putDelivery,
   recordOutcome,
   releaseAttempt,
   type DeliveryRecord,
@@ -22,6 +21,7 @@ import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
 import { findSecrets, moveSecrets } from "./secrets.ts";
+import { storeDelivery } from "./store-delivery.ts";
 import { attemptJob, type AttemptJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
 
@@ -67,7 +67,7 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
 async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   if (delivery.state !== "pending") {
-    await putItem(putDelivery(webhookId, delivery));
+    await storeDelivery(webhook, delivery);
     return;
   }
   const attempt = {
@@ -80,16 +80,15 @@ async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Prom
   } as const;
   const waitSeconds = await waitForSlot(webhook, attempt.lane);
   if (waitSeconds !== undefined) {
-    await putItem(putDelivery(webhookId, delivery));
-    return putOff(attempt, waitSeconds);
+    if ((await storeDelivery(webhook, delivery)) !== "erased") await putOff(attempt, waitSeconds);
+    return;
   }
   const callable = await callableOf(webhook);
   if (callable === undefined) return;
   const noted = claimedAtOnce(delivery);
-  const put = await putItem(putDelivery(webhookId, noted), {
-    isOwn: ({ claimToken }) => claimToken === noted.claimToken,
-  });
-  if (put.applied) return makeCall(callable, noted, attempt);
+  const stored = await storeDelivery(webhook, noted);
+  if (stored === "erased") return;
+  if (stored === "stored") return makeCall(callable, noted, attempt);
   // An event that comes twice finds its delivery there, but whoever noted it may be gone. A job too many is refused by
   // the claim.
   await enqueue(attemptJob(attempt));

@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import * as z from "zod";
 
 import { createContact, getContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
+import { listInbound } from "../../shared/inbound/list.ts";
+import { receiveReply } from "../../shared/inbound/receive.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
 import { getOptOut } from "../../shared/opt-outs/opt-outs.ts";
+import { hasOptedOut } from "../../shared/opt-outs/record.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -16,9 +22,11 @@ import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
 import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
+import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
+import { replyOf } from "../support/replies.ts";
 import { allRows } from "../support/rows.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, eventJob, openWebhook } from "../support/webhooks.ts";
@@ -119,6 +127,47 @@ it("what is still to be sent or called is left, and erased the next time", async
   await send(waiting);
   await dispatchWebhook(attemptOf(webhook, { eventId: pending.replace("dlv_", "evt_") }, 1));
   expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, deliveries: 1, left: 0 });
+});
+
+it("an event that is on its queue is not stored after the erasure, nor told", async () => {
+  const id = await accept(number);
+  await takeJobs("webhookDeliveries");
+  await send(id);
+  const [event] = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
+  if (event?.kind !== "event") throw new Error("there is no event");
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, left: 0 });
+  await dispatchWebhook(event);
+  // The queue may bring it twice, and the message's own job too.
+  await dispatchWebhook(event);
+  await send(id);
+  expect(await takeJobs("webhookDeliveries")).toEqual([]);
+  expect(JSON.stringify(await allRows())).not.toContain(number);
+  expect(hook.calls).toEqual([]);
+  // An event about another message is told as ever.
+  await send(await accept(other));
+  const [told] = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
+  if (told !== undefined) await dispatchWebhook(told);
+  expect(hook.calls).toHaveLength(1);
+});
+
+it("a message that came before the erasure and is on its queue is not kept after it, and its STOP is obeyed", async () => {
+  await assignNumber({ number: "12025550199", organizationId });
+  const receivedAt = new Date().toISOString();
+  const said = (message: string, at = receivedAt) =>
+    replyOf({ from: number, to: "12025550199", message, receivedAt: at });
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ inbound: 0, left: 0 });
+  const hello = said("hello");
+  await receiveReply(hello);
+  await receiveReply(hello);
+  await receiveReply(said("START"));
+  expect(JSON.stringify(await allRows())).not.toContain(number);
+  expect(await takeJobs("webhookDeliveries")).toEqual([]);
+  await receiveReply(said("STOP"));
+  expect(await hasOptedOut(organizationId, number)).toBe(true);
+  expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toEqual([]);
+  // What they write later is kept.
+  await receiveReply(said("hello again", new Date(Date.now() + minuteMs).toISOString()));
+  expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toHaveLength(1);
 });
 
 it("another organisation keeps what it has", async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
+import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
 import type { WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
@@ -11,6 +12,8 @@ import { readStanding } from "../../shared/opt-outs/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -129,6 +132,37 @@ it("STOP to a number that several share is for all of them, and behind a keyword
   await receiveReply(reply("nothing of theirs", { to: shared }));
   expect(await texts(pizza)).toEqual(expect.not.arrayContaining(["nothing of theirs"]));
 });
+
+it("STOP to a number of very many reaches each of them once, in jobs of a bounded size", async () => {
+  const shared = "90910";
+  const owners = Array.from({ length: 120 }, () => newId("org"));
+  const keywords = Object.fromEntries(owners.map((owner, index) => [`WORD${index}`, owner]));
+  const record = { entity: "number", number: shared, keywords, updatedAt: "2026-01-01", version: 1 };
+  await putItem({ put: { ...keys.number(shared), ...record } });
+  const stop = reply("STOP", { to: shared });
+  await receiveReply(stop);
+  const jobs = z.array(QueuedReport).parse(await takeJobs("carrierReports"));
+  const parts = jobs.flatMap((job) => (job.kind === "reply" ? [job] : []));
+  const sizes = parts.map(({ organizationIds = [] }) => organizationIds.length);
+  expect(sizes.toSorted((one, other) => one - other)).toEqual([20, 50, 50]);
+  // One of them that cannot be read keeps no other from its turn.
+  const [broken = ""] = owners;
+  await putItem({ put: { ...keys.optOut(broken, phone), entity: "unknown" } });
+  const failing = parts.filter(({ organizationIds = [] }) => organizationIds.includes(broken));
+  const neighbours = failing.flatMap(({ organizationIds = [] }) => organizationIds.slice(-1));
+  expect(neighbours).toHaveLength(1);
+  await expect(receiveReply(failing[0] ?? stop)).rejects.toThrow("cannot be read");
+  expect(await Promise.all(neighbours.map(async (each) => sourceOf(each)))).toEqual(["reply"]);
+  await deleteItem(keys.optOut(broken, phone));
+  for (const part of [...parts, ...failing]) await receiveReply(part);
+  for (const owner of owners) {
+    expect(await sourceOf(owner)).toBe("reply");
+    expect(await texts(owner)).toEqual(["STOP"]);
+  }
+  const told = await events();
+  expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(owners.length);
+  expect(await takeJobs("carrierReports")).toEqual([]);
+}, 60_000);
 
 it("a number is one organisation's, or has keywords of several, and goes with an organisation that is erased", async () => {
   const other = newId("org");

@@ -35,6 +35,7 @@
  * | the numbers that have opted out of an organisation's marketing | OPT_OUTS#<org> | <number> |
  * | the messages that came to an organisation's numbers, in order | INBOUND#<org> | <inbound> |
  * | that a carrier's message has been taken, by its id there | INBOUND#<org> | TAKEN#<sha-256> |
+ * | that a number was erased, by a digest of it      | INBOUND#<org>       | ERASED#<sha-256> |
  * | whose the messages are that come to a number     | NUMBERS#all         | <number>      |
  * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |

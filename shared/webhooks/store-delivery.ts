@@ -1,0 +1,52 @@
+import * as z from "zod";
+
+import type { WebhookPayload } from "../contract/webhooks.ts";
+import { redactedText } from "../messages/record.ts";
+import { keys } from "../platform/table/keys.ts";
+import { deleteItem, findItem, putItem } from "../platform/table/table.ts";
+import { putDelivery, type DeliveryRecord } from "./delivery-record.ts";
+import type { WebhookRecord } from "./record.ts";
+
+/**
+ * Stores a new delivery, unless it is there. It is taken away again when its event is about a number that has been erased
+ * while the event was on its queue. That is looked at after the delivery is stored: then either the erasure finds the
+ * delivery, or this finds that the message is erased.
+ */
+export async function storeDelivery(
+  { organizationId, id: webhookId }: WebhookRecord,
+  delivery: DeliveryRecord,
+): Promise<"erased" | "stored" | "there"> {
+  const { claimToken, payload } = delivery;
+  const stored = await putItem(putDelivery(webhookId, delivery), {
+    isOwn: (found) => claimToken !== undefined && found["claimToken"] === claimToken,
+  });
+  if (await isErased(organizationId, payload)) {
+    await deleteItem(keys.webhookDelivery(webhookId, delivery.id));
+    return "erased";
+  }
+  return stored.applied ? "stored" : "there";
+}
+
+const Stored = z.object({ to: z.string() });
+
+/** Whether what an event is about has been erased. A message that the table has forgotten in its time has not. */
+async function isErased(organizationId: string, payload: WebhookPayload): Promise<boolean> {
+  const consistent = { consistent: true };
+  switch (payload.event) {
+    case "message.sent":
+    case "message.failed":
+    case "message.delivered":
+    case "message.undelivered": {
+      const message = await findItem(Stored, keys.message(organizationId, payload.data.id), consistent);
+      return message?.to === redactedText;
+    }
+    case "message.received":
+      return (
+        (await findItem(Stored, keys.inbound(organizationId, payload.data.id), consistent)) === undefined
+      );
+    case "spend.cap_reached":
+    case "balance.low":
+    case "ping":
+      return false;
+  }
+}
