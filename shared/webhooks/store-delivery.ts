@@ -46,6 +46,7 @@ async function isErased(organizationId: string, payload: WebhookPayload): Promis
       );
     case "spend.cap_reached":
     case "balance.low":
+    case "campaign.completed":
     case "ping":
       return false;
   }
