@@ -57,6 +57,7 @@ export function addDashboard(
         "CarrierInvalidDestinations",
         "CarrierUnknown",
         "CarrierPutOff",
+        "CarrierBuffered",
       ),
     ),
     graph(

@@ -319,6 +319,16 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     stretches: 2,
   });
   alarms.add({
+    kind: "carrier-buffered",
+    means:
+      "A carrier takes messages and keeps them, because its own link is down. They count as sent, and go out when it is back.",
+    firstStep: "See which carrier it is, and bring its link back, or disable the carrier until then.",
+    command: tailOf(alarms, "workers", '{ $.event = "carrier.buffered" }'),
+    metric: countedMetric(stage, "CarrierBuffered"),
+    threshold: 1,
+    stretches: 2,
+  });
+  alarms.add({
     kind: "carrier-broken",
     means:
       "A carrier does not answer, and is not asked for now: messages go to the next one of their route, or wait for it.",

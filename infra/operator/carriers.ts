@@ -312,6 +312,8 @@ async function tryCarrier(
     listOf({
       Carrier: record.name,
       Outcome: came.outcome,
+      Code: "providerCode" in came ? came.providerCode : undefined,
+      Buffered: "isBuffered" in came && came.isBuffered === true ? "yes: its link is down" : undefined,
       Why: "errorCode" in came ? came.errorCode : "reason" in came ? came.reason : undefined,
       "Its reference": came.outcome === "accepted" ? (came.carrierReference ?? "none") : undefined,
       Took: `${durationMs} ms`,

@@ -29,7 +29,10 @@ type Stored = z.infer<typeof Stored>;
  */
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
   const shown = Object.entries(fields).filter(
-    ([name]) => !/secret|hash|token|password|^(carrier|costMicros|refusedBy)$/i.test(name),
+    ([name]) =>
+      !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|refusedBy|attemptLog|deliveryProviderCode)$/i.test(
+        name,
+      ),
   );
   return Object.fromEntries(shown);
 }

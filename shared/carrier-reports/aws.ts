@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import {
   Address,
@@ -69,7 +70,8 @@ function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
   if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
     return { status: "unknown" };
   if (onTheWay.has(eventType)) return { status: "pending" };
-  return { status: "undelivered", errorCode: errorCodes.get(eventType) ?? "DELIVERY_FAILED" };
+  const errorCode = errorCodes.get(eventType) ?? "DELIVERY_FAILED";
+  return { status: "undelivered", errorCode, providerCode: providerCodeOf(eventType) };
 }
 
 /**

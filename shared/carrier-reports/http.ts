@@ -1,3 +1,4 @@
+import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { SettingsOf } from "../carriers/settings.ts";
 import type { FinalDelivery } from "../messages/record.ts";
 import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
@@ -15,7 +16,10 @@ export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportRe
       ).find((word) => receipts[word].includes(said));
       const error = (receipts.errorPath && textAt(fields, receipts.errorPath)) ?? "";
       const errorCode = Object.hasOwn(receipts.errors, error) ? receipts.errors[error] : undefined;
-      if (status === "undelivered") return { reference, status, errorCode: errorCode ?? "DELIVERY_FAILED" };
+      if (status === "undelivered") {
+        const providerCode = providerCodeOf(error);
+        return { reference, status, errorCode: errorCode ?? "DELIVERY_FAILED", providerCode };
+      }
       return { reference, status: status ?? "pending" };
     },
     reply: (fields) => {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import { Address, OwnNumber, ReplyText, type ReportReader } from "./report.ts";
 
@@ -32,11 +33,16 @@ export const kannelReports: ReportReader = {
     if ((type & delivered) !== 0) return { status: "delivered" };
     const state = /\bstat:(\w+)/i.exec(answer)?.[1]?.toUpperCase();
     if (state === "UNKNOWN") return { status: "unknown" };
-    if ((type & refused) !== 0) return { status: "undelivered", errorCode: errorOfRefusal(answer) };
+    if ((type & refused) !== 0) {
+      const providerCode = providerCodeOf(commandStatus.exec(answer)?.[0]);
+      return { status: "undelivered", errorCode: errorOfRefusal(answer), providerCode };
+    }
     if ((type & notDelivered) === 0) return { status: "pending" };
+    const error = networkError.exec(answer)?.[1];
     return {
       status: "undelivered",
       errorCode: type === notDelivered ? errorOfState(state) : "DELIVERY_EXPIRED",
+      providerCode: providerCodeOf([state, error].filter((each) => each !== undefined).join(".")),
     };
   },
   reply: (fields) => {
@@ -46,6 +52,12 @@ export const kannelReports: ReportReader = {
     return { carrierId: id, from, to, message: text };
   },
 };
+
+/** The command status of an SMSC's refusal, such as in "NACK/0x0000000b/Invalid Destination Address". */
+const commandStatus = /\b0x[0-9a-f]{1,8}\b/i;
+
+/** The code of the network in the text of a receipt (SMPP 3.4, appendix B). */
+const networkError = /\berr:([0-9A-Za-z]{1,8})\b/i;
 
 /** The command status that an SMSC answers with when the number is wrong (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
 const invalidDestination = /0x0*b\b/i;

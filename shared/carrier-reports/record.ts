@@ -34,11 +34,11 @@ export async function recordReport(report: QueuedReport, queuedAt: Date): Promis
 async function recordNotification(fields: Fields, at: string): Promise<HeardReceipt | undefined> {
   const receipt = awsReports.receipt(fields);
   if (receipt !== undefined) {
-    const { reference, status, errorCode } = receipt;
+    const { reference, status, errorCode, providerCode } = receipt;
     const message = messageOf(reference);
     // The account may send messages without the gateway.
     if (message === undefined || status === "pending") return undefined;
-    return hearReceipt({ ...message, status, errorCode, at });
+    return hearReceipt({ ...message, status, errorCode, providerCode, at });
   }
   const reply = awsReports.reply(fields);
   if (reply === undefined) throw new Error("the notification of AWS cannot be read");

@@ -13,6 +13,7 @@ const ReceiptJob = z.object({
   messageId: z.string(),
   status: z.enum(finalDeliveries),
   errorCode: DeliveryErrorCode.optional(),
+  providerCode: z.string().optional(),
   at: z.string(),
 });
 

@@ -10,6 +10,8 @@ export interface ReportedReceipt {
   /** `pending` is everything that is not the end. */
   readonly status: FinalDelivery | "pending";
   readonly errorCode?: DeliveryErrorCode | undefined;
+  /** The carrier's own code of what went wrong: see `providerCodeOf`. */
+  readonly providerCode?: string | undefined;
 }
 
 /** A message from a phone, as its carrier brings it. */

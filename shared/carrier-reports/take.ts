@@ -111,10 +111,10 @@ function readReceipt(
   const ofCall = call.reports.length === 1 ? call.query.reference : undefined;
   const message = messageOf(receipt?.reference ?? ofCall);
   if (receipt === undefined || message === undefined) return undefined;
-  const { status, errorCode } = receipt;
+  const { status, errorCode, providerCode } = receipt;
   if (status === "pending") return "not the end";
   const at = now().toISOString();
-  return { kind: "receipt", carrier: carrier.name, ...message, status, errorCode, at };
+  return { kind: "receipt", carrier: carrier.name, ...message, status, errorCode, providerCode, at };
 }
 
 function readReply(

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 import * as z from "zod";
 
+import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
 
@@ -51,7 +52,8 @@ export const twilioReports: ReportReader = {
     if (status === "delivered" || status === "read") return { status: "delivered" };
     if (status !== "canceled" && status !== "failed" && status !== "undelivered")
       return { status: "pending" };
-    return { status: "undelivered", errorCode: errorCodes.get(ErrorCode) ?? "DELIVERY_FAILED" };
+    const errorCode = errorCodes.get(ErrorCode) ?? "DELIVERY_FAILED";
+    return { status: "undelivered", errorCode, providerCode: providerCodeOf(ErrorCode) };
   },
   reply: (fields) => {
     const parsed = ReplyFields.safeParse(fields);

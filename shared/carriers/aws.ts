@@ -12,6 +12,7 @@ import {
 import { CarefulRetryStrategy } from "../platform/table/retry.ts";
 import type { HandOff, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
+import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
 const client = new PinpointSMSVoiceV2Client({
@@ -63,29 +64,33 @@ export async function sendWithAws(
 
 /** What an error says about the message, or undefined when it may have been taken all the same. */
 function handOffOf(error: unknown): HandOff | undefined {
+  const providerCode = codeOf(error);
   if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
-    return { outcome: "tryLater" };
+    return { outcome: "tryLater", providerCode };
   }
   if (error instanceof ValidationException) {
     const isDestination = error.Fields?.some(({ Name }) => Name === "DestinationPhoneNumber") === true;
-    return {
-      outcome: "refused",
-      errorCode: isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR",
-    };
+    const errorCode = isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR";
+    return { outcome: "refused", errorCode, providerCode };
   }
   if (error instanceof ConflictException) {
     // A blocked country, a price above the highest, or a sender ID that is not registered: others may take it.
     const isOptedOut = error.Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
-    return {
-      outcome: "refused",
-      errorCode: isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE",
-    };
+    const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
+    return { outcome: "refused", errorCode, providerCode };
   }
   if (error instanceof ResourceNotFoundException) {
-    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
   }
   if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
-  return { outcome: "notReached", reason: error instanceof Error ? error.name : "unknown" };
+  return { outcome: "notReached", reason: error instanceof Error ? error.name : "unknown", providerCode };
+}
+
+/** The reason that AWS gives, or else the name of the exception. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const reason = "Reason" in error ? error.Reason : "code" in error ? error.code : undefined;
+  return providerCodeOf(reason) ?? providerCodeOf(error.name);
 }
 
 /** Whether AWS refused the request for what we are, such as a permission or a credential that is missing. */

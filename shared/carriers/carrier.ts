@@ -17,18 +17,30 @@ export interface OutgoingMessage {
 /** A message with the address at which the carrier tells what becomes of it, where it is to tell that. */
 export type AddressedMessage = OutgoingMessage & { readonly callbackUrl?: string | undefined };
 
+/** What a carrier's own code says of an answer, where it has one: see `providerCodeOf`. */
+interface Coded {
+  readonly providerCode?: string | undefined;
+}
+
 /** What the carrier said. A thrown error means that it is not known whether the carrier took the message. */
-export type HandOff =
-  | { readonly outcome: "accepted"; readonly carrierReference?: string | undefined }
-  /** The carrier did not take the message and never will. */
-  | { readonly outcome: "refused"; readonly errorCode: MessageErrorCode }
-  /** The carrier did not take the message, but a later attempt may go through. */
-  | { readonly outcome: "tryLater"; readonly retryAfterSeconds?: number | undefined }
-  /**
-   * Nothing was handed over, through no fault of the message: no connection was made, or the carrier turned us away for
-   * what we are. `reason` is a name of ours or of an error, never a word of the carrier.
-   */
-  | { readonly outcome: "notReached"; readonly reason: string };
+export type HandOff = Coded &
+  (
+    | {
+        readonly outcome: "accepted";
+        readonly carrierReference?: string | undefined;
+        /** Whether the carrier only keeps the message for now, because what it sends with does not work. */
+        readonly isBuffered?: boolean;
+      }
+    /** The carrier did not take the message and never will. */
+    | { readonly outcome: "refused"; readonly errorCode: MessageErrorCode }
+    /** The carrier did not take the message, but a later attempt may go through. */
+    | { readonly outcome: "tryLater"; readonly retryAfterSeconds?: number | undefined }
+    /**
+     * Nothing was handed over, through no fault of the message: no connection was made, or the carrier turned us away for
+     * what we are. `reason` is a name of ours or of an error, never a word of the carrier.
+     */
+    | { readonly outcome: "notReached"; readonly reason: string }
+  );
 
 /** Whoever carries the SMS. */
 export interface Carrier {

@@ -3,6 +3,7 @@ import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type Carrie
 import type { AddressedMessage, HandOff } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
+import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
@@ -83,22 +84,26 @@ const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407
 
 function handOffOf(settings: SettingsOf<"http">, response: CarrierResponse): HandOff {
   const { status, text, retryAfterSeconds } = response;
+  const given = settings.codePath === undefined ? undefined : valueAt(text, settings.codePath);
+  const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
   const rule = settings.answers.find((each) => fits(each, response));
   if (rule === undefined) {
-    if (turnedAwayStatuses.has(status)) return { outcome: "notReached", reason: `TurnedAway${status}` };
-    if (status === 429) return { outcome: "tryLater", retryAfterSeconds };
+    if (turnedAwayStatuses.has(status)) {
+      return { outcome: "notReached", reason: `TurnedAway${status}`, providerCode };
+    }
+    if (status === 429) return { outcome: "tryLater", retryAfterSeconds, providerCode };
     throw new UnclearAnswerError(status);
   }
   switch (rule.meaning) {
     case "accepted":
       return { outcome: "accepted", carrierReference: referenceIn(text, settings.referencePath) };
     case "later":
-      return { outcome: "tryLater", retryAfterSeconds };
+      return { outcome: "tryLater", retryAfterSeconds, providerCode };
     case "invalid-destination":
     case "opted-out":
     case "refused":
     case "unroutable":
-      return { outcome: "refused", errorCode: errorCodes[rule.meaning] };
+      return { outcome: "refused", errorCode: errorCodes[rule.meaning], providerCode };
   }
 }
 

@@ -48,13 +48,13 @@ async function sendNothing(name: string, message: OutgoingMessage): Promise<Hand
       await queueReceipt(name, message);
       return { outcome, carrierReference: `sandbox-${messageId}` };
     case "tryLater":
-      return { outcome };
+      return { outcome, providerCode: outcome };
     case "invalid":
-      return { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
+      return { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION", providerCode: outcome };
     case "unroutable":
-      return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+      return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE", providerCode: outcome };
     case "refused":
-      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode: outcome };
   }
 }
 

@@ -105,6 +105,8 @@ const Http = z.strictObject({
   answers: z.array(AnswerRule).min(1),
   /** Where in the JSON of the answer the carrier's own reference is. */
   referencePath: Text.optional(),
+  /** Where in the JSON of an answer the carrier's own code is, by which it says why it did not take a message. */
+  codePath: Text.optional(),
   /** Whether a message that is handed over twice with the same {reference} is sent once. */
   recognisesRepeats: z.boolean().default(false),
   receipts: Receipts.optional(),

@@ -4,6 +4,7 @@ import type { MessageErrorCode } from "../contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, HandOff } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
+import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
@@ -77,15 +78,17 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
     if (!sid.success) throw new UnclearAnswerError(status);
     return { outcome: "accepted", carrierReference: sid.data };
   }
-  const code = Number(valueAt(text, "code"));
+  const given = valueAt(text, "code");
+  const code = Number(given);
+  const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
   if (status === 429 || (status === 400 && laterCodes.has(code))) {
-    return { outcome: "tryLater", retryAfterSeconds };
+    return { outcome: "tryLater", retryAfterSeconds, providerCode };
   }
   if (status === 400 || (status === 403 && refusals.has(code))) {
-    return { outcome: "refused", errorCode: refusals.get(code) ?? "MESSAGE_PROVIDER_ERROR" };
+    return { outcome: "refused", errorCode: refusals.get(code) ?? "MESSAGE_PROVIDER_ERROR", providerCode };
   }
   if (status === 401 || status === 403 || status === 404) {
-    return { outcome: "notReached", reason: `TurnedAway${status}` };
+    return { outcome: "notReached", reason: `TurnedAway${status}`, providerCode };
   }
   throw new UnclearAnswerError(status);
 }

@@ -137,6 +137,21 @@ const Delivery = z
       "is not returned.",
   });
 
+const Attempt = z
+  .object({
+    at: Timestamp.meta({
+      description: "When the carrier answered; where the outcome is `unknown`, when it was asked.",
+    }),
+    outcome: z.enum(["accepted", "refused", "throttled", "unknown", "unreachable"]),
+  })
+  .meta({
+    id: "Attempt",
+    description:
+      "What came of handing the message to a carrier. `accepted`: it took the message. `refused`: it did not and never will. " +
+      "`throttled`: it takes no more messages for now. `unreachable`: it could not be reached. `unknown`: it did not say " +
+      "whether it took the message.",
+  });
+
 const Pricing = z
   .object({
     segments: z.int().meta({
@@ -191,6 +206,10 @@ export const Message = z
     failedAt: Timestamp.optional(),
     cancelledAt: Timestamp.optional(),
     errorCode: MessageErrorCode.optional(),
+    attempts: z.array(Attempt).max(5).optional().meta({
+      description:
+        "The last five attempts to hand it to a carrier, the oldest first; absent before the first.",
+    }),
     delivery: Delivery.optional().meta({ description: "Present once the message was sent." }),
   })
   .meta({ id: "Message" });

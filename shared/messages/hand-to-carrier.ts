@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 
 import { stateOfOrganization, type OrganizationState } from "../accounts/organization-record.ts";
 import type { HandOff } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
-import { trafficClass } from "../carriers/traffic-class.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
@@ -12,16 +10,23 @@ import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { secondsUntil, type QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { countMetrics, type MetricName } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
+import {
+  askCarrier,
+  attemptOf,
+  isOfWorkingCarrier,
+  usualCarrierTimeoutMs,
+  type CarrierAnswer,
+} from "./ask-carrier.ts";
+import { withAttempt } from "./attempts.ts";
 import { chooseCarrier, chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { owedRefund, refundJob, sendJob, type MessageJob } from "./message-job.ts";
-import { countryOfNumber } from "./numbering-plan.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
 import {
   claim,
+  type Claim,
   markFailed,
   markSent,
   messageKey,
@@ -33,16 +38,13 @@ import {
   sentByReceipt,
 } from "./record.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
-import { isExpired, secondsUntilExpired, validitySeconds } from "./validity.ts";
+import { isExpired, secondsUntilExpired } from "./validity.ts";
 
 /**
  * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
  * queue hides a job, so that it has lapsed when the job comes again.
  */
 const claimLeaseMs = minuteMs;
-
-/** A carrier that says nothing for so long is given up: a second one can be asked in a sender's time. */
-const usualCarrierTimeoutMs = 9 * secondMs;
 
 /** The time that a sender needs after a carrier's answer, to record it though the table be slow. */
 const recordingMs = 2 * secondMs;
@@ -111,12 +113,15 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   }
   const ended = await new HandOver(sender, job).bringToItsEnd(held, choice);
   if (ended === undefined) return undefined;
-  const { organizationId, id: messageId, carrier, errorCode } = ended;
+  const { organizationId, id: messageId, carrier, errorCode, attemptLog } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
     organizationId,
     messageId,
     carrier,
     errorCode,
+    // A message that the first carrier took has nothing to say.
+    providerCode: attemptLog?.at(-1)?.code,
+    attempts: attemptLog,
   });
   await conclude(ended, organization);
   return ended;
@@ -201,13 +206,30 @@ async function claimFor(
   const until = new Date(at.getTime() + claimLeaseMs);
   const claimed = await updateItem(
     MessageRecord,
-    claim(messageKey(message), { token, at, until, carrier, isStageCarrier }),
+    claim(messageKey(message), {
+      token,
+      at,
+      until,
+      carrier,
+      isStageCarrier,
+      lapsed: lapsedClaim(message, at),
+    }),
     { isOwn: ({ claimToken }) => claimToken === token },
   );
   if (claimed.applied) return claimed.item;
   const found = MessageRecord.parse(claimed.found);
   if (found.status === "queued") throw new Error("another sender holds this message");
   return found;
+}
+
+/** The claim of a sender that ended without a word on what its carrier did, and the attempts with that one. */
+function lapsedClaim(message: MessageRecord, at: Date): Claim["lapsed"] {
+  const { openClaims, carrier, claimedUntil } = message;
+  if (openClaims === 0 || carrier === undefined || claimedUntil === undefined) return undefined;
+  if (claimedUntil >= at.toISOString()) return undefined;
+  const askedAt = new Date(Date.parse(claimedUntil) - claimLeaseMs).toISOString();
+  const { attemptLog } = withAttempt(message, { at: askedAt, carrier, outcome: "unknown" });
+  return { claimedUntil, attemptLog };
 }
 
 /** One message on its way from carrier to carrier, in the hands of one sender. */
@@ -245,9 +267,10 @@ class HandOver {
     if (!hasTimeToAsk(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
     if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
     const answer = await askCarrier(held, named, this.#sender);
-    countMetrics({ ...nothingCounted, [metricOf(answer)]: 1 });
+    const attempt = attemptOf(named.name, answer);
+    const asked = attempt === undefined ? held : withAttempt(held, attempt);
     try {
-      return await this.#settle(held, named, answer);
+      return await this.#settle(asked, named, answer);
     } finally {
       // After the message: a slow write here must not cost what the carrier's answer was.
       await this.#note(named.name, answer, probe);
@@ -275,13 +298,6 @@ class HandOver {
         if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
         return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
       case "notReached":
-        log.error("carrier.not_reached", {
-          organizationId: held.organizationId,
-          messageId: held.id,
-          carrier: named.name,
-          errorCode: answer.reason,
-        });
-        countMetrics({ CarrierNotReached: 1 });
         return held.openClaims > 1 ? this.#putOff(held) : this.#askNext(held, named, answer);
       case "tryLater":
         return held.openClaims > 1
@@ -334,10 +350,9 @@ class HandOver {
   }
 
   /** Lets the breaker know. What becomes of the message does not depend on it. */
-  async #note(carrier: string, { outcome }: CarrierAnswer, probe: string | undefined): Promise<void> {
-    const worked = outcome !== "unknown" && outcome !== "notReached";
+  async #note(carrier: string, answer: CarrierAnswer, probe: string | undefined): Promise<void> {
     try {
-      await this.#sender.breakers?.note(carrier, worked, probe);
+      await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
     } catch (error) {
       log.warn("carrier.breaker_not_noted", { carrier, error });
     }
@@ -347,67 +362,6 @@ class HandOver {
 /** Whether no carrier is to be asked about a message that one has refused. */
 function isForGood(errorCode: MessageErrorCode): boolean {
   return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
-}
-
-/** What the carrier says, or that it did not say anything that can be relied on. */
-type CarrierAnswer = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
-
-async function askCarrier(
-  message: MessageRecord,
-  { carrier }: NamedCarrier,
-  { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
-): Promise<CarrierAnswer> {
-  const answered = new AbortController();
-  const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
-  try {
-    return await Promise.race([
-      carrier.send({
-        reference: `${message.organizationId}.${message.id}`,
-        to: message.to,
-        country: countryOfNumber(message.to),
-        from: message.senderId,
-        text: message.message,
-        encoding: message.encoding,
-        isPromotional: trafficClass(message) === "marketing",
-        validitySeconds: validitySeconds(message),
-      }),
-      silence.then(() => {
-        throw new Error("the carrier did not answer in time");
-      }),
-    ]);
-  } catch (error) {
-    // Its name only: the message of a carrier's error may hold anything, a secret too.
-    return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
-  } finally {
-    silence.catch(() => undefined);
-    answered.abort();
-  }
-}
-
-/** Shares of the whole can be reckoned where all outcomes are counted at the same moments. */
-const nothingCounted = {
-  CarrierAccepted: 0,
-  CarrierInvalidDestinations: 0,
-  CarrierPutOff: 0,
-  CarrierRefused: 0,
-  CarrierUnknown: 0,
-} as const satisfies { [Name in MetricName]?: number };
-
-function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
-  switch (answer.outcome) {
-    case "accepted":
-      return "CarrierAccepted";
-    case "refused":
-      // A number that does not exist says nothing against the carrier or the stage.
-      return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
-        ? "CarrierInvalidDestinations"
-        : "CarrierRefused";
-    case "notReached":
-    case "tryLater":
-      return "CarrierPutOff";
-    case "unknown":
-      return "CarrierUnknown";
-  }
 }
 
 /** Ends a message as failed that is not handed over any more: with what stands against it, unless it may have been sent before. */

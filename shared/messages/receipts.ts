@@ -37,7 +37,8 @@ export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardRecei
     });
     if (noted.applied) {
       const heard = { message: noted.item, before };
-      log.info("message.receipt", { organizationId, messageId, errorCode: receipt.errorCode });
+      const { carrier, errorCode, providerCode } = receipt;
+      log.info("message.receipt", { organizationId, messageId, carrier, errorCode, providerCode });
       await tell(noted.item).catch(async (error: unknown) => {
         // When it comes again it changes nothing any more.
         await countReceipts([heard]);

@@ -16,6 +16,7 @@ import { keys, type Key } from "../platform/table/keys.ts";
 import type { Update } from "../platform/table/table.ts";
 import { updateOf, type Requirements } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
+import { Attempt, presentAttempts } from "./attempts.ts";
 
 /** The last words on a delivery, each of which takes the place of those before it, and of no other. */
 export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
@@ -50,6 +51,8 @@ export const MessageRecord = z.object({
   openClaims: z.int().nonnegative(),
   /** The carrier that was asked last, or is being asked. Rows of release 0.2 have none: it was the stage's own. */
   carrier: z.string().optional(),
+  /** The last attempts but for one that a carrier accepted: see `attemptsOf`. */
+  attemptLog: z.array(Attempt).optional(),
   /** Carriers that surely did not take it and never will. */
   refusedBy: z.array(z.string()).optional(),
   carrierReference: z.string().optional(),
@@ -63,6 +66,8 @@ export const MessageRecord = z.object({
   deliveryStatus: z.enum(finalDeliveries).optional(),
   deliveryAt: z.string().optional(),
   deliveryErrorCode: DeliveryErrorCode.optional(),
+  /** The carrier's own code for it: see `providerCodeOf`. */
+  deliveryProviderCode: z.string().optional(),
   /** Whose receipt that was, where it is known: see `Receipt`. */
   deliveryCarrier: z.string().optional(),
   /** Which attempt to record the receipt did so, so that the attempt recognises its own write. */
@@ -102,6 +107,7 @@ export function presentMessage(record: MessageRecord): Message {
     failedAt: record.failedAt,
     cancelledAt: record.cancelledAt,
     errorCode: record.errorCode,
+    attempts: presentAttempts(record),
     delivery: presentDelivery(record),
   };
 }
@@ -200,7 +206,7 @@ function withoutCode({
 const claimFields = ["claimToken", "claimedUntil"];
 
 /** What a sender claims a message with. */
-interface Claim {
+export interface Claim {
   readonly token: string;
   readonly at: Date;
   readonly until: Date;
@@ -208,25 +214,38 @@ interface Claim {
   readonly carrier?: string | undefined;
   /** Whether it is the carrier of those messages that name none. */
   readonly isStageCarrier?: boolean;
+  /** Where an earlier claim has lapsed: until when that one held the message, and the attempts with that of its sender. */
+  readonly lapsed?:
+    | (Required<Pick<MessageRecord, "claimedUntil">> & Pick<MessageRecord, "attemptLog">)
+    | undefined;
 }
 
 /**
  * queued, and held by nobody → held by `token` until `until`. Where an earlier sender ended without a word, the carrier
  * that it asked is the only one that may be asked again.
  */
-export function claim(key: Key, { token, at, until, carrier, isStageCarrier = false }: Claim): Update {
+export function claim(
+  key: Key,
+  { token, at, until, carrier, isStageCarrier = false, lapsed }: Claim,
+): Update {
   const isFree = "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at";
   const sameCarrier = `#carrier = :carrier${isStageCarrier ? " OR attribute_not_exists(#carrier)" : ""}`;
   return updateOf(
     key,
     {
-      set: { claimToken: token, claimedUntil: until.toISOString(), carrier },
+      set: {
+        claimToken: token,
+        claimedUntil: until.toISOString(),
+        carrier,
+        attemptLog: lapsed?.attemptLog,
+      },
       add: { attempts: 1, openClaims: 1 },
       // There are jobs of paid messages alone.
       remove: ["expiresAt"],
     },
     {
-      is: { status: "queued" },
+      // The attempts were read with that claim, and are those of the message only while nobody has claimed it since.
+      is: { status: "queued", ...(lapsed === undefined ? {} : { claimedUntil: lapsed.claimedUntil }) },
       where: carrier === undefined ? isFree : `(${isFree}) AND (#openClaims = :none OR ${sameCarrier})`,
       values: { ":at": at.toISOString(), ...(carrier === undefined ? {} : { ":none": 0 }) },
     },
@@ -244,17 +263,17 @@ export function noteWaiting(waiting: MessageRecord): Update {
 
 /** held → held for another carrier, because the one before surely did not take it. */
 export function passOn(held: MessageRecord, carrier: string, until: Date): Update {
-  const { refusedBy } = held;
-  const set = { carrier, refusedBy, claimedUntil: until.toISOString() };
+  const { refusedBy, attemptLog } = held;
+  const set = { carrier, refusedBy, attemptLog, claimedUntil: until.toISOString() };
   return updateOf(messageKey(held), { set }, isHeld(held));
 }
 
 /** held → queued, because the carrier surely did not take it. */
 export function release(held: MessageRecord): Update {
-  const { refusedBy } = held;
+  const { refusedBy, attemptLog } = held;
   return updateOf(
     messageKey(held),
-    { set: { refusedBy }, add: { openClaims: -1 }, remove: claimFields },
+    { set: { refusedBy, attemptLog }, add: { openClaims: -1 }, remove: claimFields },
     isHeld(held),
   );
 }
@@ -283,6 +302,7 @@ export function markSent(
     sentAt: at.toISOString(),
     carrierReference,
     costMicros,
+    attemptLog: held.attemptLog,
     ...withoutCode(held),
     ...untilForgotten(at),
   };
@@ -296,6 +316,7 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
     failedAt: at.toISOString(),
     errorCode,
     refund: "due",
+    attemptLog: held.attemptLog,
     ...withoutCode(held),
   };
   return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
@@ -328,6 +349,8 @@ export function markRefunded(failed: MessageRecord): Update {
 export interface Receipt {
   readonly status: FinalDelivery;
   readonly errorCode?: DeliveryErrorCode | undefined;
+  /** The carrier's own code for it: see `providerCodeOf`. */
+  readonly providerCode?: string | undefined;
   /** When it came, in ISO 8601. */
   readonly at: string;
   /** The carrier that says so; where that is not known, it is one that every receipt of its kind comes from. */
@@ -342,7 +365,7 @@ export interface Receipt {
  * @param before what earlier receipts have said; undefined is nothing
  */
 export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
-  const { status, errorCode, at, carrier, token } = receipt;
+  const { status, errorCode, providerCode, at, carrier, token } = receipt;
   return updateOf(
     key,
     {
@@ -350,11 +373,13 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
         deliveryStatus: status,
         deliveryAt: at,
         deliveryErrorCode: errorCode,
+        deliveryProviderCode: providerCode,
         deliveryCarrier: carrier,
         deliveryToken: token,
       },
       remove: [
         ...(errorCode === undefined ? ["deliveryErrorCode"] : []),
+        ...(providerCode === undefined ? ["deliveryProviderCode"] : []),
         ...(carrier === undefined ? ["deliveryCarrier"] : []),
       ],
     },

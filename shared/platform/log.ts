@@ -30,12 +30,24 @@ export interface LogFields {
   /** Keys of items in the table, as far as they are no email and no number. */
   readonly recordKeys?: readonly string[] | undefined;
   readonly errorCode?: string | undefined;
+  /** A carrier's own code, never its words. */
+  readonly providerCode?: string | undefined;
+  /** The last attempts to hand a message to a carrier. */
+  readonly attempts?: readonly LoggedAttempt[] | undefined;
   readonly attempt?: number | undefined;
   readonly count?: number | undefined;
   readonly seq?: number | undefined;
   readonly amountMicros?: number | undefined;
   /** An unexpected error: its name, message and stack. Never one whose message quotes the caller's input. */
   readonly error?: unknown;
+}
+
+/** An attempt to hand a message to a carrier, with the carrier's name and code. */
+interface LoggedAttempt {
+  readonly at: string;
+  readonly carrier?: string | undefined;
+  readonly outcome: string;
+  readonly code?: string | undefined;
 }
 
 function write(level: "error" | "info" | "warn", event: string, fields: LogFields): void {

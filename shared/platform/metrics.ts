@@ -11,6 +11,8 @@ export const metricNames = [
   "CarrierPutOff",
   "CarrierRefused",
   "CarrierUnknown",
+  // Messages that a carrier has taken and keeps, because it cannot send them on now.
+  "CarrierBuffered",
   // Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are.
   "CarrierNotReached",
   // Breakers that opened because a carrier did not answer, or stayed open, and those that closed.

@@ -4,7 +4,7 @@ import * as z from "zod";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { Carrier } from "../../shared/carriers/carrier.ts";
+import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import { suppressEmail } from "../../shared/emails/suppression-record.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
@@ -116,6 +116,17 @@ async function breakAndMend(carrier: string): Promise<void> {
   writeMetrics();
 }
 
+/** Hands a message to a carrier that answers as the sandbox never does, so that it is not seen in a function. */
+async function handOver(answer: HandOff): Promise<void> {
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+  const organizationId = await openWallet(1_000_000);
+  const text = { message: "hello", senderId: "ACME", language: "English" } as const;
+  const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
+  const carrier: Carrier = { deduplicates: false, send: async () => answer };
+  await handToCarrier({ organizationId, messageId }, only(carrier));
+  writeMetrics();
+}
+
 /**
  * What rings nothing: numbers that do not exist are a customer's matter, a carrier that is back is good news, and an email
  * that is held back is what keeps the account's reputation.
@@ -132,19 +143,8 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierPutOff: async () => send("15005550003"),
   CarrierRefused: async () => send("15005550006"),
   CarrierUnknown: silenceCarrier,
-  CarrierNotReached: async () => {
-    // The sandbox is always reached, so that this is not seen in a function.
-    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
-    const organizationId = await openWallet(1_000_000);
-    const text = { message: "hello", senderId: "ACME", language: "English" } as const;
-    const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
-    const unreachable: Carrier = {
-      deduplicates: false,
-      send: async () => ({ outcome: "notReached", reason: "ECONNREFUSED" }),
-    };
-    await handToCarrier({ organizationId, messageId }, only(unreachable));
-    writeMetrics();
-  },
+  CarrierNotReached: async () => handOver({ outcome: "notReached", reason: "ECONNREFUSED" }),
+  CarrierBuffered: async () => handOver({ outcome: "accepted", isBuffered: true }),
   CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
   CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
   FailedJobs: silenceCarrier,

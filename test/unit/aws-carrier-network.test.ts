@@ -53,7 +53,11 @@ async function carrierTo(url: string): Promise<Carrier> {
 const accepted: HandOff = { outcome: "accepted", carrierReference: "aws-1" };
 
 /** Nothing was handed over; why it was not is for the operator. */
-const notReached: HandOff = { outcome: "notReached", reason: expect.any(String) };
+const notReached: HandOff = {
+  outcome: "notReached",
+  reason: expect.any(String),
+  providerCode: expect.any(String),
+};
 
 it("tries a message later when nobody listens", async () => {
   const carrier = await carrierAt(() => undefined);
@@ -102,7 +106,7 @@ it.each(["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenEx
     const carrier = await carrierAt((_, response) =>
       response.writeHead(400).end(JSON.stringify({ __type: type })),
     );
-    expect(await carrier.send(message)).toEqual(notReached);
+    expect(await carrier.send(message)).toEqual({ outcome: "notReached", reason: type, providerCode: type });
   },
 );
 

@@ -1,4 +1,5 @@
 import {
+  AccessDeniedException,
   ConflictException,
   InternalServerException,
   PinpointSMSVoiceV2Client,
@@ -93,38 +94,50 @@ it("sends from the default identity to countries that have none, and to numbers 
 
 const details = { message: "a word of the carrier", $metadata: {} };
 
+const refused = (errorCode: string, providerCode: string) =>
+  ({ outcome: "refused", errorCode, providerCode }) as const;
+
 it.each([
-  ["throttling", new ThrottlingException(details), { outcome: "tryLater" }],
-  ["a spent quota", new ServiceQuotaExceededException(details), { outcome: "tryLater" }],
+  [
+    "throttling",
+    new ThrottlingException(details),
+    { outcome: "tryLater", providerCode: "ThrottlingException" },
+  ],
+  [
+    "a spent quota",
+    new ServiceQuotaExceededException({ ...details, Reason: "MONTHLY_SPEND_LIMIT_REACHED_FOR_TEXT" }),
+    { outcome: "tryLater", providerCode: "MONTHLY_SPEND_LIMIT_REACHED_FOR_" },
+  ],
   [
     "a number that cannot be",
     new ValidationException({ ...details, Fields: [{ Name: "DestinationPhoneNumber", Message: "invalid" }] }),
-    { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" },
+    refused("MESSAGE_INVALID_DESTINATION", "ValidationException"),
   ],
   [
     "another field that is wrong",
-    new ValidationException(details),
-    { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" },
+    new ValidationException({ ...details, Reason: "INVALID_PARAMETER" }),
+    refused("MESSAGE_PROVIDER_ERROR", "INVALID_PARAMETER"),
   ],
   [
     "a number that has opted out",
     new ConflictException({ ...details, Reason: "DESTINATION_PHONE_NUMBER_OPTED_OUT" }),
-    { outcome: "refused", errorCode: "MESSAGE_RECIPIENT_OPTED_OUT" },
+    refused("MESSAGE_RECIPIENT_OPTED_OUT", "DESTINATION_PHONE_NUMBER_OPTED_O"),
   ],
   [
     "a country that is blocked",
     new ConflictException({ ...details, Reason: "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION" }),
-    { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" },
+    refused("MESSAGE_UNROUTABLE", "DESTINATION_COUNTRY_BLOCKED_BY_P"),
   ],
-  [
-    "another conflict",
-    new ConflictException(details),
-    { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" },
-  ],
+  ["another conflict", new ConflictException(details), refused("MESSAGE_UNROUTABLE", "ConflictException")],
   [
     "an unknown sender ID",
     new ResourceNotFoundException(details),
-    { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" },
+    refused("MESSAGE_PROVIDER_ERROR", "ResourceNotFoundException"),
+  ],
+  [
+    "a permission that is missing",
+    new AccessDeniedException({ ...details, $metadata: { httpStatusCode: 400 } }),
+    { outcome: "notReached", reason: "AccessDeniedException", providerCode: "AccessDeniedException" },
   ],
 ] as const)("takes %s for a clear answer", async (_name, error, handOff) => {
   aws.on(SendTextMessageCommand).rejects(error);

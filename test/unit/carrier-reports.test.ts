@@ -14,21 +14,29 @@ import { CarrierSettings } from "../../shared/carriers/settings.ts";
 const delivered = { status: "delivered" };
 const pending = { status: "pending" };
 const unknown = { status: "unknown" };
-const undelivered = (errorCode: string) => ({ status: "undelivered", errorCode });
+const undelivered = (errorCode: string, providerCode?: string) => ({
+  status: "undelivered",
+  errorCode,
+  ...(providerCode === undefined ? {} : { providerCode }),
+});
 
 describe("a receipt of Kannel's", () => {
   it.each([
     ["8", "ACK/", pending],
     ["4", "id:1 stat:ACCEPTD err:000", pending],
     ["1", "id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:hi", delivered],
-    ["2", "id:1 stat:UNDELIV err:001", undelivered("DELIVERY_FAILED")],
-    ["2", "id:1 stat:REJECTD err:001", undelivered("DELIVERY_REJECTED")],
-    ["2", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED")],
+    ["2", "id:1 stat:UNDELIV err:001", undelivered("DELIVERY_FAILED", "UNDELIV.001")],
+    ["2", "id:1 stat:REJECTD err:001", undelivered("DELIVERY_REJECTED", "REJECTD.001")],
+    ["2", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED", "EXPIRED.001")],
     ["2", "id:1 stat:UNKNOWN err:001", unknown],
-    ["34", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED")],
+    ["34", "id:1 stat:EXPIRED err:001", undelivered("DELIVERY_EXPIRED", "EXPIRED.001")],
     ["34", undefined, undelivered("DELIVERY_EXPIRED")],
-    ["16", "NACK/0x0000000b/Invalid Destination Address", undelivered("DELIVERY_INVALID_DESTINATION")],
-    ["16", "NACK/0x00000045/Submit failed", undelivered("DELIVERY_REJECTED")],
+    [
+      "16",
+      "NACK/0x0000000b/Invalid Destination Address",
+      undelivered("DELIVERY_INVALID_DESTINATION", "0x0000000b"),
+    ],
+    ["16", "NACK/0x00000045/Submit failed", undelivered("DELIVERY_REJECTED", "0x00000045")],
     ["16", "NACK/", undelivered("DELIVERY_REJECTED")],
   ])("of the type %s with the answer %s is understood", (type, answer, expected) => {
     expect(kannelReports.receipt({ type, answer })).toEqual(expected);
@@ -50,10 +58,10 @@ describe("a receipt of Twilio's", () => {
     ["sent", undefined, pending],
     ["delivered", undefined, delivered],
     ["read", undefined, delivered],
-    ["undelivered", "30003", undelivered("DELIVERY_UNREACHABLE")],
-    ["undelivered", "30005", undelivered("DELIVERY_INVALID_DESTINATION")],
-    ["undelivered", "30007", undelivered("DELIVERY_REJECTED")],
-    ["failed", "30008", undelivered("DELIVERY_FAILED")],
+    ["undelivered", "30003", undelivered("DELIVERY_UNREACHABLE", "30003")],
+    ["undelivered", "30005", undelivered("DELIVERY_INVALID_DESTINATION", "30005")],
+    ["undelivered", "30007", undelivered("DELIVERY_REJECTED", "30007")],
+    ["failed", "30008", undelivered("DELIVERY_FAILED", "30008")],
     ["failed", undefined, undelivered("DELIVERY_FAILED")],
     ["canceled", undefined, undelivered("DELIVERY_FAILED")],
   ])("of the status %s with the code %s is understood", (MessageStatus, ErrorCode, expected) => {
@@ -109,11 +117,11 @@ describe("an event of AWS's", () => {
     ["TEXT_SUCCESSFUL", true, unknown],
     ["TEXT_UNKNOWN", true, unknown],
     ["TEXT_DELIVERED", true, delivered],
-    ["TEXT_UNREACHABLE", true, undelivered("DELIVERY_UNREACHABLE")],
-    ["TEXT_CARRIER_BLOCKED", true, undelivered("DELIVERY_REJECTED")],
-    ["TEXT_TTL_EXPIRED", true, undelivered("DELIVERY_EXPIRED")],
-    ["TEXT_INVALID", true, undelivered("DELIVERY_INVALID_DESTINATION")],
-    ["TEXT_SOMETHING_NEW", true, undelivered("DELIVERY_FAILED")],
+    ["TEXT_UNREACHABLE", true, undelivered("DELIVERY_UNREACHABLE", "TEXT_UNREACHABLE")],
+    ["TEXT_CARRIER_BLOCKED", true, undelivered("DELIVERY_REJECTED", "TEXT_CARRIER_BLOCKED")],
+    ["TEXT_TTL_EXPIRED", true, undelivered("DELIVERY_EXPIRED", "TEXT_TTL_EXPIRED")],
+    ["TEXT_INVALID", true, undelivered("DELIVERY_INVALID_DESTINATION", "TEXT_INVALID")],
+    ["TEXT_SOMETHING_NEW", true, undelivered("DELIVERY_FAILED", "TEXT_SOMETHING_NEW")],
   ])("of the type %s, final %s, is understood", (eventType, isFinal, expected) => {
     expect(event(eventType, isFinal)).toEqual({ ...expected, reference });
   });
@@ -211,12 +219,14 @@ describe("a report of any carrier over HTTP", () => {
     ],
     [
       { status: "FAILED", ref: "r", why: "off" },
-      { ...undelivered("DELIVERY_UNREACHABLE"), reference: "r" },
+      { ...undelivered("DELIVERY_UNREACHABLE", "off"), reference: "r" },
     ],
     [
       { status: "FAILED", ref: "r", why: "constructor" },
-      { ...undelivered("DELIVERY_FAILED"), reference: "r" },
+      { ...undelivered("DELIVERY_FAILED", "constructor"), reference: "r" },
     ],
+    // Words are no code.
+    [{ status: "FAILED", why: "it was off" }, undelivered("DELIVERY_FAILED")],
     [{ status: "LOST" }, unknown],
     [{ status: "ON ITS WAY" }, pending],
   ])("is understood by its settings: %s", (result, expected) => {

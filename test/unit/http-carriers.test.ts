@@ -73,6 +73,7 @@ const kinds: Readonly<Record<"http" | "kannel" | "twilio", Kind>> = {
         { meaning: "later", statuses: [503], path: "retry" },
       ],
       referencePath: "messages.0.id",
+      codePath: "reason",
     }),
     credentials: { key: password },
     accepts: says(200, JSON.stringify({ messages: [{ status: "OK", id: 17 }] })),
@@ -239,33 +240,53 @@ describe("what a carrier is asked", () => {
   });
 });
 
-const refused = (errorCode: string) => ({ outcome: "refused", errorCode }) as const;
-const turnedAway = (status: number) => ({ outcome: "notReached", reason: `TurnedAway${status}` }) as const;
+const refused = (errorCode: string, providerCode: string) =>
+  ({ outcome: "refused", errorCode, providerCode }) as const;
+const turnedAway = (status: number, providerCode = `HTTP${status}`) =>
+  ({ outcome: "notReached", reason: `TurnedAway${status}`, providerCode }) as const;
 const statusOf = (status: string): string => JSON.stringify({ messages: [{ status }] });
+const reasonOf = (reason: string): string => JSON.stringify({ reason });
 const codeOf = (code: number): string => JSON.stringify({ code, message: "in words", status: 400 });
 
 describe("what an answer says", () => {
   it.each([
-    ["kannel", 202, "3: Queued for later delivery", { outcome: "accepted" }],
-    ["kannel", 403, "Not routable. Do not try again.", refused("MESSAGE_UNROUTABLE")],
+    ["kannel", 202, "0: Accepted for delivery", { outcome: "accepted" }],
+    [
+      "kannel",
+      202,
+      "3: Queued for later delivery",
+      { outcome: "accepted", isBuffered: true, providerCode: "HTTP202.3" },
+    ],
+    ["kannel", 403, "Not routable. Do not try again.", refused("MESSAGE_UNROUTABLE", "HTTP403")],
     ["kannel", 403, "Authorization failed for sendsms", turnedAway(403)],
-    ["kannel", 400, "Garbage 'to' field, rejected.", refused("MESSAGE_INVALID_DESTINATION")],
-    ["kannel", 400, "Sender missing and no global set, rejected", refused("MESSAGE_PROVIDER_ERROR")],
-    ["kannel", 503, "Temporal failure, try again later.", { outcome: "tryLater" }],
-    ["twilio", 400, codeOf(21211), refused("MESSAGE_INVALID_DESTINATION")],
-    ["twilio", 400, codeOf(21614), refused("MESSAGE_INVALID_DESTINATION")],
-    ["twilio", 400, codeOf(21408), refused("MESSAGE_UNROUTABLE")],
-    ["twilio", 400, codeOf(21612), refused("MESSAGE_UNROUTABLE")],
-    ["twilio", 400, codeOf(21610), refused("MESSAGE_RECIPIENT_OPTED_OUT")],
-    ["twilio", 400, codeOf(21617), refused("MESSAGE_PROVIDER_ERROR")],
-    ["twilio", 400, codeOf(14107), { outcome: "tryLater" }],
-    ["twilio", 401, codeOf(20003), turnedAway(401)],
-    ["twilio", 403, codeOf(20005), turnedAway(403)],
-    ["http", 200, statusOf("BAD_NUMBER"), refused("MESSAGE_INVALID_DESTINATION")],
-    ["http", 200, statusOf("NO_ROUTE"), refused("MESSAGE_UNROUTABLE")],
-    ["http", 200, statusOf("STOPPED"), refused("MESSAGE_RECIPIENT_OPTED_OUT")],
-    ["http", 422, "", refused("MESSAGE_PROVIDER_ERROR")],
-    ["http", 503, JSON.stringify({ retry: true }), { outcome: "tryLater" }],
+    ["kannel", 400, "Garbage 'to' field, rejected.", refused("MESSAGE_INVALID_DESTINATION", "HTTP400")],
+    [
+      "kannel",
+      400,
+      "Sender missing and no global set, rejected",
+      refused("MESSAGE_PROVIDER_ERROR", "HTTP400"),
+    ],
+    ["kannel", 503, "Temporal failure, try again later.", { outcome: "tryLater", providerCode: "HTTP503" }],
+    ["twilio", 400, codeOf(21211), refused("MESSAGE_INVALID_DESTINATION", "21211")],
+    ["twilio", 400, codeOf(21614), refused("MESSAGE_INVALID_DESTINATION", "21614")],
+    ["twilio", 400, codeOf(21408), refused("MESSAGE_UNROUTABLE", "21408")],
+    ["twilio", 400, codeOf(21612), refused("MESSAGE_UNROUTABLE", "21612")],
+    ["twilio", 400, codeOf(21610), refused("MESSAGE_RECIPIENT_OPTED_OUT", "21610")],
+    ["twilio", 400, codeOf(21606), refused("MESSAGE_PROVIDER_ERROR", "21606")],
+    ["twilio", 400, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP400")],
+    ["twilio", 400, codeOf(14107), { outcome: "tryLater", providerCode: "14107" }],
+    ["twilio", 401, codeOf(20003), turnedAway(401, "20003")],
+    ["twilio", 403, codeOf(20005), turnedAway(403, "20005")],
+    ["http", 200, statusOf("BAD_NUMBER"), refused("MESSAGE_INVALID_DESTINATION", "HTTP200")],
+    ["http", 200, statusOf("NO_ROUTE"), refused("MESSAGE_UNROUTABLE", "HTTP200")],
+    ["http", 200, statusOf("STOPPED"), refused("MESSAGE_RECIPIENT_OPTED_OUT", "HTTP200")],
+    ["http", 422, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 422, reasonOf("E-17.b"), refused("MESSAGE_PROVIDER_ERROR", "E-17.b")],
+    // Words are no code, and what is too long is cut.
+    ["http", 422, reasonOf("the number is wrong"), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 422, reasonOf("A".repeat(40)), refused("MESSAGE_PROVIDER_ERROR", "A".repeat(32))],
+    ["http", 422, reasonOf("A".repeat(65)), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 503, JSON.stringify({ retry: true, reason: 7 }), { outcome: "tryLater", providerCode: "7" }],
     ["http", 401, "", turnedAway(401)],
     ["http", 404, "", turnedAway(404)],
   ] as const)("of %s: %i %s", async (kind, status, body, handOff) => {
@@ -275,9 +296,10 @@ describe("what an answer says", () => {
 
   it.each(kindNames)("of %s: 429 with when to come back", async (kind) => {
     server.answer = says(429, "slow down", { "Retry-After": "7" });
-    expect(await carrierOfKind(kind).send(message)).toEqual({ outcome: "tryLater", retryAfterSeconds: 7 });
+    const later = { outcome: "tryLater", providerCode: "HTTP429" };
+    expect(await carrierOfKind(kind).send(message)).toEqual({ ...later, retryAfterSeconds: 7 });
     server.answer = says(429, "", { "Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT" });
-    expect(await carrierOfKind(kind).send(message)).toEqual({ outcome: "tryLater", retryAfterSeconds: 900 });
+    expect(await carrierOfKind(kind).send(message)).toEqual({ ...later, retryAfterSeconds: 900 });
   });
 });
 

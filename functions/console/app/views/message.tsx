@@ -75,9 +75,9 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             </Notice>
           )}
           <ol class="timeline">
-            {steps(message).map(({ name, at, note }) => (
-              <li key={name}>
-                <strong>{name}</strong> {at === undefined ? null : <Time at={at} />}
+            {steps(message).map(({ name, at = "", note }) => (
+              <li key={`${name} ${at}`}>
+                <strong>{name}</strong> {at === "" ? null : <Time at={at} />}
                 {note === undefined ? null : <div class="muted">{note}</div>}
               </li>
             ))}
@@ -127,12 +127,25 @@ interface Step {
   readonly note?: ComponentChildren;
 }
 
+/** What came of an attempt that did not end with the message sent. */
+const attemptNames: Readonly<
+  Record<Exclude<NonNullable<MessageOf["attempts"]>[number]["outcome"], "accepted">, string>
+> = {
+  refused: "Refused by a carrier",
+  throttled: "Postponed by a carrier",
+  unreachable: "A carrier could not be reached",
+  unknown: "No clear answer from a carrier",
+};
+
 function steps(message: MessageOf): Step[] {
   const { status, pricing, queuedAt, scheduledAt, sentAt, failedAt, cancelledAt, delivery } = message;
   const price = amountText(pricing.total);
   const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} charged` }];
   if (scheduledAt !== undefined)
     made.push({ name: isWaiting(message) ? "Scheduled for" : "Due", at: scheduledAt });
+  for (const { outcome, at } of message.attempts ?? []) {
+    if (outcome !== "accepted") made.push({ name: attemptNames[outcome], at });
+  }
   if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Handed to the carrier" });
   if (delivery !== undefined) made.push(deliveryStep(delivery));
   if (failedAt !== undefined)

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { HandOff } from "../carriers/carrier.ts";
+import type { NamedCarrier } from "../carriers/carriers.ts";
+import { providerCodeOf } from "../carriers/provider-code.ts";
+import { trafficClass } from "../carriers/traffic-class.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import { log } from "../platform/log.ts";
+import { countMetrics, type MetricName } from "../platform/metrics.ts";
+import type { Attempt } from "./attempts.ts";
+import type { Sender } from "./choose-carrier.ts";
+import { countryOfNumber } from "./numbering-plan.ts";
+import type { MessageRecord } from "./record.ts";
+import { validitySeconds } from "./validity.ts";
+
+/** A carrier that says nothing for so long is given up: a second one can be asked in a sender's time. */
+export const usualCarrierTimeoutMs = 9 * secondMs;
+
+/** What the carrier says, or that it did not say anything that can be relied on. */
+export type CarrierAnswer = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
+
+/** Hands a message to a carrier, once, and counts what the carrier says. */
+export async function askCarrier(
+  message: MessageRecord,
+  named: NamedCarrier,
+  sender: Sender,
+): Promise<CarrierAnswer> {
+  const answer = await answerOf(message, named, sender);
+  const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
+  countMetrics({
+    ...nothingCounted,
+    [metricOf(answer)]: 1,
+    ...(answer.outcome === "notReached" ? { CarrierNotReached: 1 } : {}),
+    ...(isBuffered ? { CarrierBuffered: 1 } : {}),
+  });
+  const { organizationId, id: messageId } = message;
+  const { name: carrier } = named;
+  if (answer.outcome === "notReached") {
+    const { reason: errorCode, providerCode } = answer;
+    log.error("carrier.not_reached", { organizationId, messageId, carrier, errorCode, providerCode });
+  }
+  if (answer.outcome === "unknown") {
+    log.warn("carrier.outcome_unknown", { organizationId, messageId, carrier, errorCode: answer.errorName });
+  }
+  if (isBuffered) log.warn("carrier.buffered", { organizationId, messageId, carrier });
+  return answer;
+}
+
+async function answerOf(
+  message: MessageRecord,
+  { carrier }: NamedCarrier,
+  { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
+): Promise<CarrierAnswer> {
+  const answered = new AbortController();
+  const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
+  try {
+    return await Promise.race([
+      carrier.send({
+        reference: `${message.organizationId}.${message.id}`,
+        to: message.to,
+        country: countryOfNumber(message.to),
+        from: message.senderId,
+        text: message.message,
+        encoding: message.encoding,
+        isPromotional: trafficClass(message) === "marketing",
+        validitySeconds: validitySeconds(message),
+      }),
+      silence.then(() => {
+        throw Object.assign(new Error("the carrier did not answer in time"), { name: "NoAnswerInTime" });
+      }),
+    ]);
+  } catch (error) {
+    // Its name only: the message of a carrier's error may hold anything, a secret too.
+    return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
+  } finally {
+    silence.catch(() => undefined);
+    answered.abort();
+  }
+}
+
+/** Shares of the whole can be reckoned where all outcomes are counted at the same moments. */
+const nothingCounted = {
+  CarrierAccepted: 0,
+  CarrierInvalidDestinations: 0,
+  CarrierPutOff: 0,
+  CarrierRefused: 0,
+  CarrierUnknown: 0,
+} as const satisfies { [Name in MetricName]?: number };
+
+function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
+  switch (answer.outcome) {
+    case "accepted":
+      return "CarrierAccepted";
+    case "refused":
+      // A number that does not exist says nothing against the carrier or the stage.
+      return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
+        ? "CarrierInvalidDestinations"
+        : "CarrierRefused";
+    case "notReached":
+    case "tryLater":
+      return "CarrierPutOff";
+    case "unknown":
+      return "CarrierUnknown";
+  }
+}
+
+/** A carrier's answer as an attempt that is kept; undefined where the message is sent, and no more is to be said of it. */
+export function attemptOf(carrier: string, answer: CarrierAnswer): Attempt | undefined {
+  const at = now().toISOString();
+  switch (answer.outcome) {
+    case "accepted":
+      if (answer.isBuffered !== true) return undefined;
+      return { at, carrier, outcome: "buffered", code: answer.providerCode };
+    case "refused":
+      return { at, carrier, outcome: "refused", code: answer.providerCode };
+    case "tryLater":
+      return { at, carrier, outcome: "throttled", code: answer.providerCode };
+    case "notReached":
+      return {
+        at,
+        carrier,
+        outcome: "unreachable",
+        code: answer.providerCode ?? providerCodeOf(answer.reason),
+      };
+    case "unknown":
+      return { at, carrier, outcome: "unknown", code: providerCodeOf(answer.errorName) };
+  }
+}
+
+/** Whether an answer counts for a carrier's breaker as one of a carrier that works. */
+export function isOfWorkingCarrier(answer: CarrierAnswer): boolean {
+  return (
+    answer.outcome === "refused" ||
+    answer.outcome === "tryLater" ||
+    (answer.outcome === "accepted" && answer.isBuffered !== true)
+  );
+}

@@ -1,0 +1,52 @@
+import * as z from "zod";
+
+import type { Message } from "../contract/sms.ts";
+import type { MessageRecord } from "./record.ts";
+
+/*
+ * What became of a message at each carrier that was asked about it. It is written with writes that happen anyway, and a
+ * message that the first carrier took keeps nothing for it: that follows from its state.
+ */
+
+/** So many of the last attempts are kept. */
+const maxAttempts = 5;
+
+/** `buffered`: the carrier has taken the message, and keeps it because it cannot send it on now. */
+const outcomes = ["accepted", "buffered", "refused", "throttled", "unknown", "unreachable"] as const;
+
+export const Attempt = z.object({
+  /** When the carrier answered; where the outcome is not known, when it was asked. In ISO 8601. */
+  at: z.string(),
+  /** Rows of release 0.2 do not name it. */
+  carrier: z.string().optional(),
+  outcome: z.enum(outcomes),
+  /** The carrier's own code, or the name of what went wrong on the way to it: see `providerCodeOf`. */
+  code: z.string().optional(),
+});
+export type Attempt = z.infer<typeof Attempt>;
+
+/** A message after one more attempt. */
+export function withAttempt(message: MessageRecord, attempt: Attempt): MessageRecord {
+  return { ...message, attemptLog: [...(message.attemptLog ?? []), attempt].slice(-maxAttempts) };
+}
+
+/** The last attempts of a message, the oldest first. */
+export function attemptsOf({ attemptLog = [], carrier, status, sentAt }: MessageRecord): readonly Attempt[] {
+  if (status !== "sent" || sentAt === undefined || attemptLog.at(-1)?.outcome === "buffered")
+    return attemptLog;
+  const accepted = {
+    at: sentAt,
+    ...(carrier === undefined ? {} : { carrier }),
+    outcome: "accepted",
+  } as const;
+  return [...attemptLog, accepted].slice(-maxAttempts);
+}
+
+/** The last attempts as customers see them, who know nothing of carriers and their codes. */
+export function presentAttempts(message: MessageRecord): Message["attempts"] {
+  const attempts = attemptsOf(message).map(({ at, outcome }) => ({
+    at,
+    outcome: outcome === "buffered" ? ("accepted" as const) : outcome,
+  }));
+  return attempts.length === 0 ? undefined : attempts;
+}
