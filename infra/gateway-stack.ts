@@ -23,6 +23,7 @@ import { GradualDeployments } from "./constructs/gradual-deployments.ts";
 import { sealingKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
+import { releaseText } from "./release.ts";
 import type { Stage } from "./stages/stage.ts";
 
 /**
@@ -85,6 +86,8 @@ export class GatewayStack extends Stack {
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
     new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
+    // Nothing else in the template has it: a commit that changes no resource changes none.
+    new CfnOutput(this, outputNames.release, { value: releaseText() });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });

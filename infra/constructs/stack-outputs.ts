@@ -12,6 +12,8 @@ export type StackOutput = z.infer<typeof StackOutput>;
 export const outputNames = {
   apiUrl: "ApiUrl",
   tableName: "TableName",
+  /** The version and the commit that it was deployed from. */
+  release: "Release",
   /** The secret that a restored or adopted table needs. */
   webhookKeyArn: "WebhookKeyArn",
   secondFactorKeyArn: "SecondFactorKeyArn",

@@ -51,6 +51,7 @@ export class HttpApi {
   #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
   readonly #turns = new Turns();
+  readonly #serving = Promise.withResolvers<void>();
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
@@ -61,7 +62,7 @@ export class HttpApi {
   }
 
   /**
-   * Takes the port; requests get a 503 until there are routes.
+   * Takes the port; requests wait until there are routes.
    * @param log is told of functions that did not answer
    * @throws Error when the port is taken
    */
@@ -72,7 +73,7 @@ export class HttpApi {
   }
 
   /**
-   * Begins to answer these routes.
+   * Begins to answer these routes, also those requests that have waited.
    * @param options `cors` says which pages of others may call them; `pages` are the local gateway's own, by their paths
    */
   serve(
@@ -93,6 +94,7 @@ export class HttpApi {
       .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
       .map(compileRoute);
     this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
+    this.#serving.resolve();
   }
 
   get url(): string {
@@ -101,6 +103,8 @@ export class HttpApi {
 
   /** Takes no more requests and waits, not for ever, for the answers that are under way. */
   async stop(): Promise<void> {
+    // What waits for routes that do not come is told so.
+    this.#serving.resolve();
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -111,6 +115,7 @@ export class HttpApi {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
+      await this.#serving.promise;
       if (this.#fallback === undefined && this.#routes.length === 0) {
         return answer(response, 503, "Service Unavailable");
       }

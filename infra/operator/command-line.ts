@@ -21,6 +21,7 @@ import { reviewCommands } from "./reviews.ts";
 import { routeCommands } from "./routes.ts";
 import { sendingCommands } from "./sending.ts";
 import { userCommands } from "./users.ts";
+import { versionCommands } from "./version.ts";
 import { walletCommands } from "./wallet.ts";
 import { webhookCommands } from "./webhooks.ts";
 
@@ -44,6 +45,7 @@ export const commands: readonly OperatorCommand[] = [
   ...auditCommands,
   ...auditLogCommands,
   ...webhookCommands,
+  ...versionCommands,
 ];
 
 /** A command that was typed as its help says. */

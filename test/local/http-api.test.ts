@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import { afterEach, expect, it, vi } from "vitest";
 
 import { HttpApi } from "../../infra/local/http-api.ts";
@@ -25,4 +27,19 @@ it("answers many requests that come at once, and only so many of them side by si
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([204]));
   expect(mostOpen).toBe(16);
+});
+
+it("lets requests wait that come before it is ready, and tells them when it never will be", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const early = fetch(api.url);
+  await expect(Promise.race([early, delay(100, "waits")])).resolves.toBe("waits");
+  api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }]);
+  expect((await early).status).toBe(204);
+
+  const failed = await HttpApi.start(0, () => undefined);
+  const waiting = fetch(failed.url);
+  await expect(Promise.race([waiting, delay(100, "waits")])).resolves.toBe("waits");
+  const stopped = failed.stop();
+  expect((await waiting).status).toBe(503);
+  await stopped;
 });

@@ -14,6 +14,7 @@ import * as sts from "@aws-sdk/client-sts";
 import { CommanderError } from "commander";
 import * as z from "zod";
 
+import { deployArguments } from "../../infra/deploy-arguments.ts";
 import { commandLine, commands } from "../../infra/operator/command-line.ts";
 import { captured } from "./operator.ts";
 
@@ -72,6 +73,7 @@ async function mistakeOfNpm([verb = "", ...words]: readonly string[]): Promise<s
   if (line === undefined) return `there is no script ${script}`;
   if (separator !== undefined && separator !== "--") return "npm would keep what stands behind no --";
   if (script === "operator") return mistakeOfOperator(rest);
+  if (script === "deploy") return mistakeOfCdk(deployArguments(rest, true));
   const [program = "", ...own] = line.split(" ");
   if (program === "cdk") return mistakeOfCdk([...own, ...rest]);
   if (script === "smoke") {
