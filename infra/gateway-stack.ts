@@ -91,6 +91,9 @@ export class GatewayStack extends Stack {
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
+    if (stage.minimumMargin > 0) {
+      new CfnOutput(this, outputNames.minimumMargin, { value: String(stage.minimumMargin) });
+    }
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }

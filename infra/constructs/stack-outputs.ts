@@ -19,6 +19,8 @@ export const outputNames = {
   secondFactorKeyArn: "SecondFactorKeyArn",
   /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
   messageRetentionDays: "MessageRetentionDays",
+  /** Only where there is one: the operator's commands hold prices against it. */
+  minimumMargin: "MinimumMargin",
   /** Only where AWS is the carrier: what its messages are sent with to hear of them, and where its numbers publish. */
   configurationSetName: "ConfigurationSetName",
   carrierTopicArn: "CarrierTopicArn",

@@ -8,7 +8,7 @@ import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, readConnections } from "../local/connections.ts";
 import { localRegion } from "../local/template.ts";
 import { projectRoot } from "../project-root.ts";
-import type { Stage } from "../stages/stage.ts";
+import { localCarrier, type Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";
 
 /** The state of something, as far as it was changed. */
@@ -29,6 +29,10 @@ export interface Connection {
   readonly stackName: string;
   /** The address of its API, without a slash at the end. */
   readonly apiUrl: string;
+  /** The carrier that takes everything while there is no route. */
+  readonly stageCarrier: string;
+  /** The share of a price that must be left after what a carrier takes. */
+  readonly minimumMargin: number;
 }
 
 /** What a command works with. */
@@ -60,7 +64,13 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
   const retention = outputs.find(({ name }) => name === outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
   const apiUrl = stackOutput(outputNames.apiUrl).value.replace(/\/$/, "");
-  return { stackOutput, stackName, apiUrl };
+  return {
+    stackOutput,
+    stackName,
+    apiUrl,
+    stageCarrier: stage?.carrier ?? localCarrier,
+    minimumMargin: Number(outputs.find(({ name }) => name === outputNames.minimumMargin)?.value ?? 0),
+  };
 }
 
 interface Found {

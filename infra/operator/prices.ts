@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { readCarriers } from "../../shared/carriers/record.ts";
+import { readCarriers, type CarrierBook } from "../../shared/carriers/record.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { rowsOfPrefix } from "../../shared/prices/list.ts";
 import {
@@ -12,7 +12,7 @@ import {
   replacePriceOverrides,
 } from "../../shared/prices/overrides.ts";
 import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
-import { carriersWithCosts, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
 import {
   findCurrentVersion,
   findRateCard,
@@ -23,6 +23,7 @@ import {
 import { microsOfText } from "../../shared/wallet/money.ts";
 import { command, count, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
+import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organizations.ts";
 import type { Column, Output } from "./output.ts";
 import { amountText, priceChanges, textOfChanges, type PriceChanges } from "./price-changes.ts";
@@ -30,9 +31,6 @@ import { maxAmountMicros, parseRates, type Problem, type Rates } from "./rates-f
 
 /** A stage's own carrier is there without having been made. */
 const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox"]);
-
-/** Lines with mistakes, or warnings, that are shown to a person. */
-const shownProblems = 20;
 
 const OrganizationOption = part(
   "--organization <organisation>",
@@ -64,7 +62,7 @@ const importPrices = command({
   details:
     "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier whose costs are known; amounts are in " +
     "USD for a segment (shared/prices/README.md). Each line is checked before anything happens, and what changes is shown. " +
-    "The new prices count within a minute.",
+    "A price below what a carrier of its route takes is refused. The new prices count within a minute.",
   examples: [
     "rates.csv --dry-run",
     "rates.csv --stage prod",
@@ -74,26 +72,39 @@ const importPrices = command({
   input: z.object({
     file: part("<file>", "a CSV file, in UTF-8 and with commas", RequiredText),
     dryRun: part("--dry-run", "only check the file and show what would change", z.boolean().default(false)),
+    allowLoss: AllowLoss,
     organization: OrganizationOption,
   }),
-  run: async ({ file, dryRun, organization }, context) => {
+  run: async ({ file, dryRun, allowLoss, organization }, context) => {
     const content = await readFile(file).catch((error: unknown) => {
       throw new Error(`There is no file ${file} that can be read.`, { cause: error });
     });
-    if (organization === undefined) await importCard(content, dryRun, context);
-    else await importOverrides(await readOrganization(organization), content, dryRun, context);
+    const decision = { isDryRun: dryRun, allowLoss };
+    if (organization === undefined) await importCard(content, decision, context);
+    else await importOverrides(await readOrganization(organization), content, decision, context);
   },
 });
 
-async function importCard(content: Uint8Array, isDryRun: boolean, context: Context): Promise<void> {
+/** What an operator has said about a change of prices. */
+interface Decision {
+  readonly isDryRun?: boolean;
+  readonly allowLoss: boolean;
+}
+
+async function importCard(
+  content: Uint8Array,
+  { isDryRun = false, allowLoss }: Decision,
+  context: Context,
+): Promise<void> {
   const { output, confirm, changed } = context;
   const rates = parseRates(content, { required: ["prefix", "country", "price"], hasCosts: true });
   if (reportErrors(rates, output)) return;
   const { rows } = rates;
   const { version: seen, card } = await readCurrent();
-  const { carriers } = await readCarriers();
-  reportWarnings(rates.warnings, output);
-  const unknown = carriersWithCosts(rows).filter((name) => !carriers.has(name) && !stageCarriers.has(name));
+  const book = await readCarriers();
+  const unknown = carriersWithCosts(rows).filter(
+    (name) => !book.carriers.has(name) && !stageCarriers.has(name),
+  );
   if (unknown.length > 0) {
     output.aside(`Warning: there is no carrier ${unknown.join(", ")}, whose costs these may come to be.`);
   }
@@ -105,6 +116,7 @@ async function importCard(content: Uint8Array, isDryRun: boolean, context: Conte
   }
   const changes = priceChanges(card.rows(), rows);
   showChanges(changes, output);
+  await guardCard(new RateCard(documentOf(rows)), { allowLoss, before: card, book }, context);
   if (isDryRun) return output.note("Nothing was changed.");
   const counts = countsOf(changes);
   await confirm(`let these ${rows.length} prices count in the place of ${versionText(seen)}`, {
@@ -115,10 +127,21 @@ async function importCard(content: Uint8Array, isDryRun: boolean, context: Conte
   output.result({ version, ...counts }, `version ${version} of the prices counts within a minute`);
 }
 
+/** Holds a rate card that is to count against what carriers take, and the prices of organizations against its costs. */
+async function guardCard(
+  card: RateCard,
+  { allowLoss, before, book }: Decision & { readonly before: RateCard; readonly book: CarrierBook },
+  context: Context,
+): Promise<void> {
+  const concernsAll = { before: marketOf(before, book, context) };
+  const market = marketOf(card, book, context);
+  await guardAgainstLoss({ market, prefixes: card.prefixes(), concernsAll, allowLoss }, context);
+}
+
 async function importOverrides(
   organization: OrganizationRecord,
   content: Uint8Array,
-  isDryRun: boolean,
+  decision: Decision,
   context: Context,
 ): Promise<void> {
   const { output } = context;
@@ -127,26 +150,29 @@ async function importOverrides(
   if (rates.rows.length > maxPriceOverrides) {
     throw new Error(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
   }
-  await changeOverrides(organization, () => rates.rows, context, isDryRun);
+  await changeOverrides(organization, () => rates.rows, decision, context);
 }
 
 /**
  * Gives an organisation prices of its own in the place of those that it has, once that was agreed to.
  * @param decide says which, of those that it has
+ * @param prefixes of those that are held against what carriers take; without them it is all
  */
 async function changeOverrides(
   organization: OrganizationRecord,
   decide: (before: readonly PriceRow[]) => readonly PriceRow[],
-  { output, confirm, changed }: Context,
-  isDryRun = false,
+  { isDryRun = false, allowLoss, prefixes }: Decision & { readonly prefixes?: readonly string[] },
+  context: Context,
 ): Promise<void> {
+  const { output, confirm, changed } = context;
   const { id, name } = organization;
   const before = (await findPriceOverrides(organization))?.rows() ?? [];
   const rows = decide(before);
-  const { card } = await readCurrent();
-  reportBelowCost(rows, card, output);
   const changes = priceChanges(before, rows);
   showChanges(changes, output);
+  const own = { organizationId: id, prices: new RateCard(documentOf(rows)) };
+  const market = marketOf((await readCurrent()).card, await readCarriers(), context);
+  await guardAgainstLoss({ market, own, prefixes: prefixes ?? own.prices.prefixes(), allowLoss }, context);
   if (isDryRun) return output.note("Nothing was changed.");
   const counts = countsOf(changes);
   await confirm(`let ${name} (${id}) have ${rows.length} prices for itself`, {
@@ -166,7 +192,7 @@ const setOverride = command({
   summary: "Give an organisation a price of its own for numbers with a prefix",
   details:
     "It counts from the next message on, also where the rate card has a longer prefix. What else the organisation had for " +
-    "the prefix goes.",
+    "the prefix goes. A price below what a carrier of its route takes is refused.",
   examples: ["ada@example.com 44 0.0385 --stage prod"],
   asksFirst: true,
   input: z.object({
@@ -180,11 +206,13 @@ const setOverride = command({
         .transform((text) => microsOfText(text) ?? Number.NaN)
         .refine((micros) => micros <= maxAmountMicros, "must be a number up to 1000 with at most 6 decimals"),
     ),
+    allowLoss: AllowLoss,
   }),
-  run: async ({ organization, prefix, price }, context) => {
+  run: async ({ organization, prefix, price, allowLoss }, context) => {
     const own = { prefix, priceMicros: price, costMicros: {} };
     const found = await readOrganization(organization);
-    await changeOverrides(found, (before) => [...without(before, prefix), own], context);
+    const decide = (before: readonly PriceRow[]): readonly PriceRow[] => [...without(before, prefix), own];
+    await changeOverrides(found, decide, { allowLoss, prefixes: [prefix] }, context);
   },
 });
 
@@ -203,7 +231,7 @@ const removeOverride = command({
         throw new Error(`${found.id} has no price of its own for ${prefix}.`);
       return others;
     };
-    await changeOverrides(found, remove, context);
+    await changeOverrides(found, remove, { allowLoss: false, prefixes: [] }, context);
   },
 });
 
@@ -307,13 +335,19 @@ const restore = command({
   summary: "Let an older version of the prices count again",
   examples: ["7 --stage prod"],
   asksFirst: true,
-  input: z.object({ version: part("<version>", "as prices history names it", count(999_999_999)) }),
-  run: async ({ version }, { output, confirm, changed }) => {
+  input: z.object({
+    version: part("<version>", "as prices history names it", count(999_999_999)),
+    allowLoss: AllowLoss,
+  }),
+  run: async ({ version, allowLoss }, context) => {
+    const { output, confirm, changed } = context;
     const found = await findRateCard(version);
     if (found?.completedAt === undefined) throw new Error(`There is no version ${version} of the prices.`);
     const { version: seen, card } = await readCurrent();
-    const changes = priceChanges(card.rows(), (await readRateCard(version)).rows());
+    const restored = await readRateCard(version);
+    const changes = priceChanges(card.rows(), restored.rows());
     showChanges(changes, output);
+    await guardCard(restored, { allowLoss, before: card, book: await readCarriers() }, context);
     await confirm(`let version ${version} of the prices count in the place of ${versionText(seen)}`, {
       before: { version: seen ?? "none" },
     });
@@ -332,33 +366,8 @@ function reportErrors({ errors }: Rates, output: Output): boolean {
   return true;
 }
 
-function reportWarnings(warnings: readonly Problem[], output: Output): void {
-  for (const warning of warnings.slice(0, shownProblems)) output.aside(`Warning: ${problemText(warning)}`);
-  if (warnings.length > shownProblems) {
-    output.aside(`Warning: and ${warnings.length - shownProblems} more like these`);
-  }
-}
-
 function problemText({ line, column, problem }: Problem): string {
   return `line ${line}${column === "" ? "" : `, ${column}`}: ${problem}`;
-}
-
-/** Warns of prices of an organisation's own that are less than what the cheapest carrier takes anywhere below them. */
-function reportBelowCost(rows: readonly PriceRow[], card: RateCard, output: Output): void {
-  const present = card.rowsAt(now());
-  for (const { prefix, priceMicros } of rows) {
-    const below = rowsOfPrefix(present, prefix).filter(({ costMicros }) => {
-      const costs = Object.values(costMicros);
-      return costs.length > 0 && priceMicros < Math.min(...costs);
-    });
-    const [first] = below;
-    if (first !== undefined) {
-      output.aside(
-        `Warning: ${amountText(priceMicros)} for ${prefix} is less than what the cheapest carrier takes for ${first.prefix}` +
-          (below.length > 1 ? ` and ${below.length - 1} others` : ""),
-      );
-    }
-  }
 }
 
 /** Prefixes that have rows of later and none that counts now. */

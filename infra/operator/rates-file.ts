@@ -12,7 +12,7 @@ const maxRows = 200_000;
 /** More than a segment costs anywhere: what is dearer was typed wrongly. */
 export const maxAmountMicros = 1_000_000_000;
 
-/** What is wrong with a file, or looks so. */
+/** What is wrong with a file. */
 export interface Problem {
   /** The line of the file, from 1. */
   readonly line: number;
@@ -25,8 +25,6 @@ export interface Rates {
   readonly rows: readonly PriceRow[];
   /** Why nothing of it can be used: each line with a mistake, in order. */
   readonly errors: readonly Problem[];
-  /** What it may have been meant to say otherwise. */
-  readonly warnings: readonly Problem[];
 }
 
 /** The columns besides the carriers', which are `cost:NAME`. */
@@ -48,14 +46,14 @@ interface Line {
 /** Understands a file of prices, row by row. */
 export function parseRates(content: Uint8Array, options: RatesOptions): Rates {
   const lines = linesOf(content);
-  if ("problem" in lines) return { rows: [], errors: [lines], warnings: [] };
+  if ("problem" in lines) return { rows: [], errors: [lines] };
   const [heading, ...others] = lines;
-  if (heading === undefined) return { rows: [], errors: [mistake(1, "", "the file is empty")], warnings: [] };
+  if (heading === undefined) return { rows: [], errors: [mistake(1, "", "the file is empty")] };
   const errors = problemsOfHeading(heading, options);
-  if (errors.length > 0) return { rows: [], errors, warnings: [] };
+  if (errors.length > 0) return { rows: [], errors };
   if (others.length > maxRows) {
     const problem = `the file has ${others.length} rows, and ${maxRows} is the most`;
-    return { rows: [], errors: [mistake(heading.line, "", problem)], warnings: [] };
+    return { rows: [], errors: [mistake(heading.line, "", problem)] };
   }
   return new Reader(heading.cells).read(others);
 }
@@ -134,7 +132,6 @@ class Reader {
   readonly #heading: readonly string[];
   readonly #carriers: readonly string[];
   readonly #errors: Problem[] = [];
-  readonly #warnings: Problem[] = [];
   /** The lines of the rows so far, by their prefix and time. */
   readonly #lines = new Map<string, number>();
 
@@ -148,7 +145,7 @@ class Reader {
   read(lines: readonly Line[]): Rates {
     const rows = lines.flatMap((line) => this.#rowOf(line) ?? []);
     if (lines.length === 0) this.#errors.push(mistake(1, "", "there is no row behind the heading"));
-    return { rows, errors: this.#errors, warnings: this.#warnings };
+    return { rows, errors: this.#errors };
   }
 
   #rowOf({ line, cells }: Line): PriceRow | undefined {
@@ -195,12 +192,6 @@ class Reader {
     if (twin !== undefined) wrong("prefix", `${shown(prefix)} is in line ${twin} already, for the same time`);
     else this.#lines.set(id, line);
     if (this.#errors.length > before || priceMicros === undefined || validFrom === null) return undefined;
-    const costs = Object.values(costMicros);
-    if (costs.length > 0 && priceMicros < Math.min(...costs)) {
-      this.#warnings.push(
-        mistake(line, "price", `${cell("price")} is less than what the cheapest carrier takes`),
-      );
-    }
     return {
       prefix,
       ...(country === "" ? {} : { country }),

@@ -1,11 +1,19 @@
 import * as z from "zod";
 
 import { routeFor } from "../../shared/carriers/carriers.ts";
-import { checkRoute, deleteRoute, routeText, setRoute } from "../../shared/carriers/manage.ts";
-import { CarrierName, readCarriers, type RouteRecord } from "../../shared/carriers/record.ts";
+import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../../shared/carriers/manage.ts";
+import {
+  CarrierName,
+  readCarriers,
+  type CarrierBook,
+  type RouteRecord,
+} from "../../shared/carriers/record.ts";
 import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
+import { findCurrentVersion, readRateCard } from "../../shared/prices/record.ts";
 import { command, part, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
+import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import type { Column } from "./output.ts";
 
 const prefixRule = "must be the digits that numbers begin with, or default";
@@ -59,7 +67,7 @@ const set = command({
   summary: "Let messages to a prefix go to carriers, in their order",
   details:
     "The longest prefix counts, and of two routes with the same one that of the message's type. What a carrier surely did " +
-    "not take goes to the next. It counts within a minute; with the first route, the stage's own carrier takes nothing more.",
+    "not take goes to the next, unless that takes more than the customer paid. It counts within a minute; with the first route, the stage's own carrier takes nothing more.",
   examples: ["default --carriers kannel-london,twilio --stage prod", "4477 --type otp --carriers twilio"],
   asksFirst: true,
   input: z.object({
@@ -74,12 +82,16 @@ const set = command({
       ),
     ),
     type: Type,
+    allowLoss: AllowLoss,
   }),
-  run: async ({ prefix, carriers, type }, { output, confirm, changed }) => {
+  run: async ({ prefix, carriers, type, allowLoss }, context) => {
+    const { output, confirm, changed } = context;
     const route = { prefix, carriers, messageType: type };
     const book = await readCarriers();
     checkRoute(route, book);
     const before = book.routes.find((each) => each.prefix === prefix && each.messageType === type);
+    const others = book.routes.filter((each) => each !== before);
+    await guardRoutes(book, [...others, routeRecord(route)], { prefix, allowLoss }, context);
     await confirm(`lead messages of the route ${routeText(route)} to ${carriers.join(", then ")}`, {
       before: { carriers: before?.carriers },
     });
@@ -95,17 +107,42 @@ const remove = command({
   details: "With the last route, the carrier that the stage's file names takes everything again.",
   examples: ["4477 --type otp --stage prod"],
   asksFirst: true,
-  input: z.object({ prefix: Prefix, type: Type }),
-  run: async ({ prefix, type }, { output, confirm }) => {
+  input: z.object({ prefix: Prefix, type: Type, allowLoss: AllowLoss }),
+  run: async ({ prefix, type, allowLoss }, context) => {
+    const { output, confirm } = context;
     const route = { prefix, messageType: type };
-    const { routes } = await readCarriers();
+    const book = await readCarriers();
+    const { routes } = book;
     const before = routes.find((each) => each.prefix === prefix && each.messageType === type);
     if (before === undefined) throw new Error(`There is no route ${routeText(route)}.`);
+    const others = routes.filter((each) => each !== before);
+    await guardRoutes(book, others, { prefix, allowLoss }, context);
     await confirm(`take away the route ${routeText(route)}`, { before: { carriers: before.carriers } });
     await deleteRoute(route);
     output.result({ ...route, deleted: true }, `the route ${routeText(route)} is deleted`);
     if (routes.length === 1) output.note(withoutRoutes);
   },
 });
+
+/**
+ * Holds the prices of numbers with a prefix against the carriers that they would go to.
+ * @throws Error when one becomes a loss by that, unless it is accepted
+ */
+async function guardRoutes(
+  book: CarrierBook,
+  routes: readonly RouteRecord[],
+  { prefix, allowLoss }: { readonly prefix: string; readonly allowLoss: boolean },
+  context: Context,
+): Promise<void> {
+  const version = await findCurrentVersion();
+  // Without imported prices no costs are known.
+  if (version === undefined) return;
+  const card = await readRateCard(version);
+  const before = marketOf(card, book, context);
+  const market = marketOf(card, { routes }, context);
+  // Without the last route everything takes another way.
+  const prefixes = [routes.length === 0 ? "" : prefix];
+  await guardAgainstLoss({ market, before, prefixes, concernsAll: { before }, allowLoss }, context);
+}
 
 export const routeCommands = [list, set, remove];

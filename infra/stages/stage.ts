@@ -89,6 +89,11 @@ export const StageSettings = z.strictObject({
     .optional(),
   carrier: z.enum(["aws", "sandbox"]),
   prices: z.enum(["imported", "sample"]).default("imported"),
+  /** The share of a price that must be left after what a carrier takes. */
+  minimumMargin: z
+    .number()
+    .refine((share) => share >= 0 && share < 1, "must be a share of the price from 0 to below 1, such as 0.2")
+    .default(0),
   failoverAtLoss: z.boolean().default(false),
   keepData: z.boolean(),
   policies: Policies,
@@ -228,6 +233,9 @@ export function stageNamed(name: string): Stage {
   return { ...settings.data, name };
 }
 
+/** The carrier of every stage on this machine. */
+export const localCarrier = "sandbox";
+
 /** A stage without what only AWS has. Its rules hold on this machine as they do there. */
 export function forThisMachine(stage: Stage): Stage {
   const onlyInAws = {
@@ -243,7 +251,7 @@ export function forThisMachine(stage: Stage): Stage {
   };
   // What an email is sent with, and what then says that it came back.
   const email = stage.email && { ...stage.email, configurationSet: undefined };
-  return { ...stage, ...onlyInAws, email, carrier: "sandbox", keepData: false, gradualDeployment: false };
+  return { ...stage, ...onlyInAws, email, carrier: localCarrier, keepData: false, gradualDeployment: false };
 }
 
 function readJson(file: string, wrong: (problems: readonly string[]) => Error): unknown {

@@ -68,7 +68,7 @@ function routeName(prefix: string, messageType: MessageType | undefined): string
 }
 
 /** Finds the route of a message: the longest prefix wins, and of two with the same prefix the one for the message's traffic class. */
-function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
+export function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
   const byName = new Map(routes.map((route) => [routeName(route.prefix, route.messageType), route]));
   return (message) => {
     const { to } = message;

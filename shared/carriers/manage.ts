@@ -246,9 +246,14 @@ export async function setRoute(
   route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">,
 ): Promise<RouteRecord> {
   checkRoute(route, await readCarriers());
-  const record: RouteRecord = { ...route, entity: "route", updatedAt: now().toISOString() };
+  const record = routeRecord(route);
   await putItem({ put: { ...routeKey(record), ...record } });
   return record;
+}
+
+/** A route as it is kept from now on. */
+export function routeRecord(route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">): RouteRecord {
+  return { ...route, entity: "route", updatedAt: now().toISOString() };
 }
 
 /** Takes a route away. */

@@ -75,6 +75,24 @@ export class RateCard {
     return undefined;
   }
 
+  /** The moments behind one, in ISO 8601, at which another row may come to count for a number. */
+  changesFor(number: string, at: Date): string[] {
+    const after = at.toISOString();
+    const lengths = Array.from(
+      { length: Math.min(this.#longestPrefix, number.length) + 1 },
+      (_, index) => index,
+    );
+    const lines = lengths.flatMap((length) => this.#lines.get(number.slice(0, length)) ?? []);
+    return lines
+      .flatMap((each) => this.#rowsOf(each))
+      .flatMap(({ validFrom = "" }) => (validFrom > after ? [validFrom] : []));
+  }
+
+  /** What there are rows for, each once. */
+  prefixes(): string[] {
+    return [...this.#lines.keys()].filter((prefix) => this.#lines.get(prefix) !== "");
+  }
+
   /** All rows, in order. */
   rows(): readonly PriceRow[] {
     this.#rows ??= [...this.#lines.values()].flatMap((lines) => this.#rowsOf(lines));

@@ -505,15 +505,15 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
 
 it("a payment has a reference of its own, and a chargeback takes what was spent already", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
-  const payment = ["wallet", "credit", customer.email, "1", "--reason", "Card", "--type", "payment"];
-  const missing = await operator(payment);
+  const credit = ["wallet", "credit", customer.email, "1", "--reason", "Card", "--type"];
+  const missing = await operator([...credit, "payment"]);
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("--reference is missing") });
-  const wrongWay = await operator([...payment.with(-1, "chargeback"), "--reference", "pi_1"]);
+  const wrongWay = await operator([...credit, "chargeback", "--reference", "pi_1"]);
   expect(wrongWay).toMatchObject({
     code: 2,
     err: expect.stringContaining("--type must be one of credit, payment, correction"),
   });
-  expect(await operator([...payment, "--reference", "pi_1"])).toMatchObject({ code: 0, err: "" });
+  expect(await operator([...credit, "payment", "--reference", "pi_1"])).toMatchObject({ code: 0, err: "" });
   await customer.send();
   const chargeback = ["wallet", "debit", customer.email, "1", "--reason", "Card", "--type", "chargeback"];
   expect(await operator(chargeback)).toMatchObject({ code: 2 });
@@ -721,6 +721,8 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
       stackOutput: () => ({ name: "", value: "", description: undefined }),
       stackName: "",
       apiUrl: "",
+      stageCarrier: "sandbox",
+      minimumMargin: 0,
       confirm,
       record: async () => undefined,
       changed: () => undefined,

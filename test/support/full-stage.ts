@@ -7,6 +7,7 @@ export const fullStage: Stage = {
     account: "123456789012",
     region: "eu-west-1",
     carrier: "aws",
+    minimumMargin: 0.2,
     failoverAtLoss: true,
     keepData: true,
     policies: {

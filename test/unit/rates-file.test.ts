@@ -46,7 +46,6 @@ it("understands rows with all that they may have", () => {
       { prefix: "1", priceMicros: 0, costMicros: {} },
     ],
     errors: [],
-    warnings: [],
   });
 });
 
@@ -60,7 +59,6 @@ it.each([
   expect(parse(text)).toEqual({
     rows: [{ prefix: "44", country: "GB", priceMicros: 46_000, costMicros: {} }],
     errors: [],
-    warnings: [],
   });
 });
 
@@ -163,15 +161,6 @@ it("refuses what is not in UTF-8", () => {
   expect(texts(parseRates(latin, ofCard).errors)).toEqual(["1 : the file is not in UTF-8"]);
 });
 
-it("warns of a price that is less than what the cheapest carrier takes, and of no other", () => {
-  const text =
-    "prefix,country,price,cost:aws,cost:kannel\n44,GB,0.03,0.04,0.031\n49,DE,0.03,0.04,0.03\n33,FR,0.03,,";
-  const { rows, errors, warnings } = parse(text);
-  expect(rows).toHaveLength(3);
-  expect(errors).toEqual([]);
-  expect(texts(warnings)).toEqual(["2 price: 0.03 is less than what the cheapest carrier takes"]);
-});
-
 it("takes no costs where they have no place", () => {
   const text = Buffer.from("prefix,price,cost:aws\n44,1,1");
   expect(texts(parseRates(text, { required: ["prefix", "price"], hasCosts: false }).errors)).toEqual([
@@ -180,8 +169,8 @@ it("takes no costs where they have no place", () => {
 });
 
 it("understands the example that is beside the README", async () => {
-  const { rows, errors, warnings } = parseRates(await readFile("shared/prices/example.csv"), ofCard);
-  expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+  const { rows, errors } = parseRates(await readFile("shared/prices/example.csv"), ofCard);
+  expect(errors).toEqual([]);
   expect(rows.length).toBeGreaterThan(5);
   expect(rows.some(({ validFrom }) => validFrom !== undefined)).toBe(true);
 });

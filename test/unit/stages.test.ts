@@ -71,6 +71,7 @@ it.each([
   ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: warns those in alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
+  [{ ...least, minimumMargin: 20 }, "minimumMargin: must be a share of the price"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
   [{ ...least, messageRetentionDays: 7 }, "messageRetentionDays: "],
   [{ ...least, limits: { dailySpendCap: 50 } }, "limits.dailySpendCap: "],

@@ -1,0 +1,203 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { findCurrentVersion } from "../../shared/prices/record.ts";
+import { Customer } from "../support/api.ts";
+import { HttpCarrier, says } from "../support/http-carrier.ts";
+import { operator } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * Prices that carriers take more than, on a gateway with two carriers: who sets them, and what becomes of messages. The
+ * tests go on from each other.
+ */
+
+let gateway: LocalGateway;
+let dataFolder: string;
+let stop: () => Promise<void>;
+let customer: Customer;
+let alpha: HttpCarrier;
+let beta: HttpCarrier;
+
+const takes = says(200, JSON.stringify({ id: "carrier-1" }));
+const refuses = says(422, "{}");
+
+beforeAll(async () => {
+  ({ gateway, dataFolder, stop } = await startOperatedGateway());
+  [alpha, beta] = await Promise.all([HttpCarrier.start(takes), HttpCarrier.start(takes)]);
+  for (const [name, carrier] of Object.entries({ alpha, beta })) {
+    const settings = {
+      kind: "http",
+      url: `${carrier.url}/messages`,
+      body: { to: "{to}", text: "{text}" },
+      answers: [
+        { meaning: "accepted", statuses: [200] },
+        { meaning: "refused", statuses: [422] },
+      ],
+      referencePath: "id",
+    };
+    const file = await fileOf(JSON.stringify(settings));
+    await operator(["carriers", "set", name, "--settings", file]);
+  }
+  customer = await (await Customer.register({ baseUrl: gateway.url, balance: 10 })).withApiKey();
+});
+afterAll(async () => {
+  await Promise.all([alpha.stop(), beta.stop()]);
+  await stop();
+});
+beforeEach(() => {
+  for (const carrier of [alpha, beta]) {
+    carrier.asked.length = 0;
+    carrier.answer = takes;
+  }
+});
+
+async function fileOf(content: string): Promise<string> {
+  const file = path.join(dataFolder, "file");
+  await writeFile(file, content);
+  return file;
+}
+
+/** A rate card with one price. */
+async function rates(price: string, costs: string): Promise<string> {
+  return fileOf(`prefix,country,price,cost:alpha,cost:beta\n44,GB,${price},${costs}\n`);
+}
+
+/** Sends a message a minute after whatever was changed. @returns its state and whom it was handed to */
+async function send(): Promise<unknown[]> {
+  gateway.advanceClock(minuteMs);
+  const { id } = await customer.send({ to: "447700900123" });
+  const { status, errorCode } = await vi.waitFor(async () => {
+    const message = await customer.message(id);
+    expect(message.status).not.toBe("queued");
+    return message;
+  }, patience);
+  return [errorCode ?? status, alpha.asked.length, beta.asked.length];
+}
+
+const refused = "Nothing was changed: 1 price is below what a carrier of the route takes.";
+
+it("an import is held against each carrier of its route, and refused where one takes more", async () => {
+  await operator(["routes", "set", "default", "--carriers", "alpha,beta"]);
+  const file = await rates("0.05", "0.04,0.09");
+  for (const more of [[], ["--dry-run"]]) {
+    const { code, out, err } = await operator(["prices", "import", file, ...more]);
+    expect([code, err]).toEqual([1, `${refused} --allow-loss accepts them.\n`]);
+    expect(out).toMatch(/^44 +any +everybody +now +0\.05 +beta +0\.09 +-80%$/m);
+  }
+  expect(await findCurrentVersion()).toBeUndefined();
+  const Loss = z.object({
+    prefix: z.string(),
+    carrier: z.string(),
+    priceMicros: z.int(),
+    costMicros: z.int(),
+  });
+  const { out } = await operator(["prices", "import", file, "--json"]);
+  expect(Loss.parse(JSON.parse(out.trimEnd().split("\n").at(-1) ?? ""))).toEqual({
+    prefix: "44",
+    carrier: "beta",
+    priceMicros: 50_000,
+    costMicros: 90_000,
+  });
+  const allowed = await operator(["prices", "import", file, "--allow-loss"]);
+  expect(allowed).toMatchObject({ code: 0, err: expect.stringContaining("Warning: 1 price is below") });
+});
+
+it("no message goes on to a carrier that takes more than it costs the customer", async () => {
+  expect(await send()).toEqual(["sent", 1, 0]);
+  const balance = await customer.balance();
+  alpha.answer = refuses;
+  expect(await send()).toEqual(["MESSAGE_PROVIDER_ERROR", 2, 0]);
+  await vi.waitFor(async () => expect(await customer.balance()).toBe(balance), patience);
+  // With a price that covers it, it does.
+  await operator(["prices", "set-override", customer.email, "44", "0.09"]);
+  expect(await send()).toEqual(["sent", 3, 1]);
+  await operator(["prices", "remove-override", customer.email, "44"]);
+});
+
+it("a price of an organization's own is held against the carriers as well", async () => {
+  const { email, organizationId } = customer;
+  await operator(["routes", "set", "default", "--carriers", "alpha"]);
+  const override = async (price: string, ...more: string[]) =>
+    operator(["prices", "set-override", email, "4477", price, ...more]);
+  const { code, out, err } = await override("0.03");
+  expect([code, err]).toEqual([1, `${refused} --allow-loss accepts them.\n`]);
+  expect(out).toMatch(
+    new RegExp(`^4477 +any +${organizationId} +now +0\\.03 +alpha +0\\.04 +-33\\.3%$`, "m"),
+  );
+  expect(await override("0.04")).toMatchObject({ code: 0, err: "" });
+  const file = await fileOf("prefix,price\n44,0.01\n");
+  const imported = await operator(["prices", "import", file, "--organization", organizationId]);
+  expect(imported).toMatchObject({ code: 1, err: expect.stringContaining(refused) });
+  // One that was accepted is no obstacle to another one.
+  expect(await override("0.03", "--allow-loss")).toMatchObject({ code: 0 });
+  expect(await operator(["prices", "set-override", email, "4420", "0.04"])).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  await override("0.04");
+});
+
+it("costs that make a loss of an organization's price are refused, and what was one before is not", async () => {
+  const { organizationId } = customer;
+  const dearer = await operator(["prices", "import", await rates("0.05", "0.045,0.05")]);
+  expect(dearer).toMatchObject({ code: 1, err: expect.stringContaining("2 prices are below") });
+  expect(dearer.out).toMatch(new RegExp(`^4420 +any +${organizationId} +now +0\\.04 +alpha +0\\.045`, "m"));
+  const same = await operator(["prices", "import", await rates("0.05", "0.045,0.05"), "--allow-loss"]);
+  expect(same).toMatchObject({ code: 0 });
+  const again = await operator(["prices", "import", await rates("0.06", "0.045,0.05")]);
+  expect(again).toMatchObject({ code: 0, err: "" });
+});
+
+it("a route is held against the prices that it is for, when it is set and when it is taken away", async () => {
+  expect(await operator(["prices", "import", await rates("0.06", "0.01,0.07")])).toMatchObject({ code: 0 });
+  const set = ["routes", "set", "447", "--carriers", "beta,alpha", "--type", "otp"];
+  const { code, out, err } = await operator(set);
+  expect([code, err]).toEqual([
+    1,
+    "Nothing was changed: 2 prices are below what a carrier of the route takes. --allow-loss accepts them.\n",
+  ]);
+  expect(out).toMatch(/^447 +otp +everybody +now +0\.06 +beta +0\.07 +-16\.7%$/m);
+  expect(await operator([...set, "--allow-loss"])).toMatchObject({ code: 0 });
+  // It is a loss already, and no other carrier comes into it.
+  expect(await operator(set)).toMatchObject({ code: 0, err: "" });
+
+  await operator(["routes", "set", "default", "--carriers", "beta", "--allow-loss"]);
+  await operator(["routes", "set", "44", "--carriers", "alpha"]);
+  const remove = ["routes", "delete", "44"];
+  expect(await operator(remove)).toMatchObject({ code: 1, err: expect.stringContaining("are below") });
+  expect(await operator([...remove, "--allow-loss"])).toMatchObject({ code: 0 });
+  const restore = await operator(["prices", "restore", "1"]);
+  expect(restore).toMatchObject({ code: 1, err: expect.stringContaining("--allow-loss accepts") });
+});
+
+it("a stage's minimum margin is asked for, and a cost that is missing is said", async () => {
+  const connections = path.join(dataFolder, "connections.json");
+  const { outputs, ...rest } = JSON.parse(await readFile(connections, "utf8"));
+  const minimumMargin = { name: outputNames.minimumMargin, value: "0.2" };
+  await writeFile(connections, JSON.stringify({ ...rest, outputs: [...outputs, minimumMargin] }));
+  await operator(["routes", "set", "default", "--carriers", "alpha"]);
+  await operator(["routes", "delete", "447", "--type", "otp"]);
+  const { code, err } = await operator(["prices", "import", await rates("0.05", "0.041,")]);
+  expect([code, err]).toEqual([
+    1,
+    "Nothing was changed: 3 prices are below what a carrier of the route takes, or above it by less than 20% of the price. " +
+      "--allow-loss accepts them.\n",
+  ]);
+  for (const prefix of ["4477", "4420"]) {
+    await operator(["prices", "remove-override", customer.email, prefix]);
+  }
+  expect(await operator(["prices", "import", await rates("0.05", "0.04,")])).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  const unknown = await operator(["prices", "import", await rates("0.05", ",0.01")]);
+  expect(unknown).toMatchObject({ code: 0, err: "Warning: what alpha takes is not known for 44.\n" });
+});
