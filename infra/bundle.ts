@@ -78,6 +78,7 @@ export async function bundleFunctions(): Promise<void> {
     plugins: [loadedLater],
   });
   await putLaterFiles(metafile, options);
+  await putNumberingPlan(metafile);
   await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(openApiDocument()));
   for (const file of DocsFile.options) {
     await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
@@ -105,6 +106,17 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
       if (!later.includes(file)) continue;
       for (const { contents } of outputFiles) await writeFile(path.join(folder, file), contents);
     }
+  }
+}
+
+/** Puts the table of phone numbers beside the bundles that read it. */
+async function putNumberingPlan({ outputs }: Metafile): Promise<void> {
+  const name = "numbering-plan.json";
+  const table: unknown = JSON.parse(await readFile(path.join(projectRoot, "shared/messages", name), "utf8"));
+  for (const file of Object.keys(outputs)) {
+    const bundle = path.join(projectRoot, file);
+    if (!(await readFile(bundle, "utf8")).includes(name)) continue;
+    await writeFile(path.join(path.dirname(bundle), name), JSON.stringify(table));
   }
 }
 

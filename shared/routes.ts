@@ -66,6 +66,31 @@ export function methodsOf(path: string): string[] {
   return matching.map(({ method }) => method);
 }
 
+const knownMethods: ReadonlySet<string> = new Set([
+  "DELETE",
+  "GET",
+  "HEAD",
+  "OPTIONS",
+  "PATCH",
+  "POST",
+  "PUT",
+]);
+const maxShapeSegments = 6;
+
+/**
+ * A request that no route takes, as the log may name it: parts of its path that no path of an operation has may be a number, a
+ * name or a token, and become `{}`.
+ */
+export function shapeOf(method: string, path: string): string {
+  const known = new Set(Object.values<Route>(routes).flatMap((route) => route.path.split("/")));
+  const segments = path.split("/", maxShapeSegments + 2).slice(1);
+  const shape = segments
+    .slice(0, maxShapeSegments)
+    .map((segment) => (known.has(segment) && !segment.startsWith("{") ? segment : "{}"));
+  const rest = segments.length > maxShapeSegments ? ["…"] : [];
+  return `${knownMethods.has(method) ? method : "OTHER"} /${[...shape, ...rest].join("/")}`;
+}
+
 /** Answers whatever no other route does: 405 where the path takes other methods, and 404 everywhere else. */
 export const fallbackRoute = {
   method: "GET",

@@ -1,10 +1,14 @@
 import { ApiError } from "../../shared/contract/errors.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { fallbackRoute, methodsOf } from "../../shared/routes.ts";
+import { fallbackRoute, methodsOf, shapeOf } from "../../shared/routes.ts";
 
-export const handler = publicEndpoint(fallbackRoute, async ({ method, path }) => {
-  const methods = methodsOf(path);
-  // A stage may leave operations out: their calls come here with the method that they would take.
-  if (methods.length === 0 || methods.includes(method)) throw new ApiError("NOT_FOUND");
-  throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: methods.join(", ") } });
-});
+export const handler = publicEndpoint(
+  fallbackRoute,
+  async ({ method, path }) => {
+    const methods = methodsOf(path);
+    // A stage may leave operations out: their calls come here with the method that they would take.
+    if (methods.length === 0 || methods.includes(method)) throw new ApiError("NOT_FOUND");
+    throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: methods.join(", ") } });
+  },
+  shapeOf,
+);

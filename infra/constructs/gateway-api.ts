@@ -17,7 +17,7 @@ import type { Construct } from "constructs";
 
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { fallbackRoute, operations } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { pathPattern, type Route } from "../../shared/routes/route.ts";
 import { accessOf, type Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { throttledRequests } from "./alarms.ts";
@@ -93,7 +93,31 @@ export class GatewayApi extends HttpApi {
     const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
     const limitOf = (name: string, { auth, tag }: Route): ThrottleSettings | undefined =>
       limits[name] ?? (auth === "none" ? throttle[tag === "carriers" ? "carriers" : "anonymous"] : undefined);
-    const addFunction = (name: string, route: Route, routeKey: string, access: Access): GatewayFunction => {
+    const addRoute = (
+      scopeOfRoute: Construct,
+      routeId: string,
+      { routeKey, integration, limit }: AddedRoute,
+    ): void => {
+      const apiRoute = new CfnRoute(scopeOfRoute, routeId, {
+        apiId: this.apiId,
+        routeKey,
+        target: `integrations/${integration.ref}`,
+        ...originCheck?.authorization,
+      });
+      Validations.of(apiRoute).acknowledge({
+        id: "AwsSolutions-APIG4",
+        reason:
+          "The functions check the credentials: API keys are in the table, and a refusal has the words of the API. " +
+          "Tests send every route that asks for credentials a request without them.",
+      });
+      if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
+    };
+    const addFunction = (
+      name: string,
+      route: Route,
+      access: Access,
+      routeKeys: readonly string[] = [routeKeyOf(route)],
+    ): GatewayFunction => {
       const handler = new GatewayFunction(this, pascalCase(name), backend, {
         name,
         handlerFile: `${route.tag}/${kebabCase(name)}`,
@@ -113,28 +137,16 @@ export class GatewayApi extends HttpApi {
         payloadFormatVersion: "2.0",
         credentialsArn: caller.roleArn,
       });
-      const apiRoute = new CfnRoute(handler, "Route", {
-        apiId: this.apiId,
-        routeKey,
-        target: `integrations/${integration.ref}`,
-        ...originCheck?.authorization,
-      });
-      Validations.of(apiRoute).acknowledge({
-        id: "AwsSolutions-APIG4",
-        reason:
-          "The functions check the credentials: API keys are in the table, and a refusal has the words of the API. " +
-          "Tests send every route that asks for credentials a request without them.",
-      });
       const limit = limitOf(name, route);
-      if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
+      for (const [index, routeKey] of routeKeys.entries()) {
+        addRoute(handler, index === 0 ? "Route" : `Route${index + 1}`, { routeKey, integration, limit });
+      }
       return handler;
     };
     const functions = operations()
       .filter(([, { tag }]) => docsEnabled || tag !== "docs")
-      .map(([operation, route]) =>
-        addFunction(operation, route, routeKeyOf(route), accessOf(operation, route)),
-      );
-    functions.push(addFunction("notFound", fallbackRoute, "$default", {}));
+      .map(([operation, route]) => addFunction(operation, route, accessOf(operation, route)));
+    functions.push(addFunction("notFound", fallbackRoute, {}, ["$default", ...shadowedRouteKeys()]));
     if (originCheck !== undefined) functions.push(originCheck.handler);
     for (let start = 0; start < functions.length; start += functionsPerPolicy) {
       new ManagedPolicy(this, `CallerPolicy${start / functionsPerPolicy + 1}`, {
@@ -168,6 +180,28 @@ function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSett
   resource.routeSettings = { ...Object(resource.routeSettings), [route.routeKey]: settings };
   // API Gateway takes the limits of a route that is there already, and of no other.
   resource.addResourceDependency(route);
+}
+
+interface AddedRoute {
+  readonly routeKey: string;
+  readonly integration: CfnIntegration;
+  readonly limit: ThrottleSettings | undefined;
+}
+
+/**
+ * What API Gateway would take for a parameter though it is the path of another operation: `GET /v1/sms/send` is no message
+ * with the id `send`. The fallback answers these with 405.
+ */
+export function shadowedRouteKeys(): string[] {
+  const rows = operations().map(([, route]) => route);
+  const literalPaths = new Set(rows.map(({ path }) => path).filter((path) => !path.includes("{")));
+  const taken = new Set(rows.map(routeKeyOf));
+  const shadowed = [...literalPaths].flatMap((path) =>
+    rows
+      .filter((route) => route.path.includes("{") && pathPattern(route).test(path))
+      .map(({ method }) => `${method} ${path}`),
+  );
+  return [...new Set(shadowed)].filter((routeKey) => !taken.has(routeKey)).toSorted();
 }
 
 function routeKeyOf({ method, path }: Route): string {

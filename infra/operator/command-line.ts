@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError } from "commander";
 
+import { validationMessage } from "../../shared/contract/validation.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";
 import { auditCommands } from "./audit.ts";
@@ -143,7 +144,7 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
   const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
   const inputs: Typed = { ...values, ...Object.fromEntries(ofParameters) };
-  const run = work.safeParse(inputs);
+  const run = work.safeParse(inputs, { error: validationMessage });
   if (!run.success) {
     const [issue] = run.error.issues;
     const wrong = [...parameters, ...options].find(({ name }) => name === issue?.path[0]);

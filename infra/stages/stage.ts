@@ -6,6 +6,7 @@ import * as z from "zod";
 import { Country } from "../../shared/contract/countries.ts";
 import { numberTypes } from "../../shared/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
+import { validate } from "../../shared/contract/validation.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
 import { projectRoot } from "../project-root.ts";
@@ -224,11 +225,9 @@ export function stageNamed(name: string): Stage {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(name)) {
     throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, with a letter in front"]);
   }
-  const settings = ConsistentSettings.safeParse(readJson(file, wrong));
+  const settings = validate(ConsistentSettings, readJson(file, wrong), "setting");
   if (!settings.success) {
-    throw wrong(
-      settings.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`),
-    );
+    throw wrong(settings.details.map((detail) => `${detail.path || "the file"}: ${detail.message}`));
   }
   return { ...settings.data, name };
 }

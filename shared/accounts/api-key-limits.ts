@@ -39,7 +39,10 @@ export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): vo
   const { scopes = allScopes } = limits;
   const missing = (given.scopes ?? allScopes).find((scope) => !scopes.includes(scope));
   if (missing !== undefined) {
-    throw insufficientScope({ scope: missing, message: "This credential has not all scopes of the key." });
+    throw insufficientScope({
+      scope: missing,
+      message: `The key would have the scope \`${missing}\`, which this credential has not.`,
+    });
   }
   if (!endsWithin(given, limits)) {
     throw insufficientScope({ message: "This API key ends before the other one would." });

@@ -6,7 +6,8 @@ import {
   type ImportedContact,
   type ImportedContacts,
 } from "../contract/contacts.ts";
-import { ApiError, detailsOf } from "../contract/errors.ts";
+import { ApiError } from "../contract/errors.ts";
+import { validate } from "../contract/validation.ts";
 import { transact } from "../platform/table/table.ts";
 import { tooManyContacts } from "./contacts.ts";
 import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
@@ -42,9 +43,9 @@ export async function importContacts(
   const rows: Row[] = [];
   const numbers = new Set<string>();
   for (const [index, contact] of contacts.entries()) {
-    const parsed = CreateContactRequest.safeParse(contact);
+    const parsed = validate(CreateContactRequest, contact);
     if (!parsed.success) {
-      results.push({ index, status: "invalid", details: detailsOf(parsed.error) });
+      results.push({ index, status: "invalid", details: [...parsed.details] });
     } else if (numbers.has(parsed.data.phoneNumber)) {
       results.push({ index, status: "duplicate", phoneNumber: parsed.data.phoneNumber });
     } else {

@@ -5,7 +5,7 @@ import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
 
 const Audience = z
-  .object({
+  .strictObject({
     contactIds: z
       .array(idSchema("con"))
       .min(1)
@@ -31,7 +31,7 @@ const Audience = z
 export type Audience = z.infer<typeof Audience>;
 
 export const CreateCampaignRequest = z
-  .object({
+  .strictObject({
     name: text(100).min(1, "must not be empty"),
     message: SendSmsRequest.shape.message.optional().meta({
       description:

@@ -27,7 +27,15 @@ const Tags = z
 const maxAttributes = 20;
 
 const Attributes = z
-  .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/), text(200))
+  .record(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z][A-Za-z0-9_]{0,31}$/,
+        "must be a letter, then up to 31 letters, digits and underscores",
+      ),
+    text(200),
+  )
   .refine(
     (attributes) => Object.keys(attributes).length <= maxAttributes,
     `must have at most ${maxAttributes} entries`,

@@ -1,5 +1,3 @@
-import type * as z from "zod";
-
 interface CatalogueEntry {
   readonly status: number;
   /** What the caller reads when the place that raises the error has nothing more exact to say. */
@@ -251,12 +249,4 @@ export class ApiError extends Error {
 /** A VALIDATION_ERROR about one field, for rules that a schema cannot state. */
 export function invalidField(path: string, message: string): ApiError {
   return new ApiError("VALIDATION_ERROR", { details: [{ path, message }] });
-}
-
-/** A value can be wrong in thousands of places; the caller is told of the first ones. */
-const maxDetails = 20;
-
-/** What a schema found wrong with a value. */
-export function detailsOf(error: z.ZodError): ErrorDetail[] {
-  return error.issues.slice(0, maxDetails).map(({ path, message }) => ({ path: path.join("."), message }));
 }

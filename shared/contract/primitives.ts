@@ -69,12 +69,15 @@ export const maxPagedRows = 10_000;
 function integerParameter(minimum: number, maximum: number): z.ZodType<number> {
   return z.preprocess(
     (value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value),
-    z.number("must be an integer").int().min(minimum).max(maximum),
+    z
+      .int({ error: ({ code }) => (code === "invalid_type" ? "must be an integer" : undefined) })
+      .min(minimum)
+      .max(maximum),
   );
 }
 
 export const PageQuery = z
-  .object({
+  .strictObject({
     page: integerParameter(1, Number.MAX_SAFE_INTEGER)
       .default(1)
       .meta({

@@ -34,7 +34,7 @@ export const ExpiresInSeconds = z
   });
 
 export const SendSmsRequest = z
-  .object({
+  .strictObject({
     to: GivenPhoneNumber,
     message: text(1_600).min(1, "must not be empty").meta({ description: "Up to 1,600 characters." }),
     senderId: SenderId.optional().meta({
@@ -225,8 +225,8 @@ export const MessagesQuery = PageQuery.safeExtend({
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
-/** The fields of a message that decide its price; those of a whole send request are taken as well. */
-export const EstimateSmsRequest = SendSmsRequest.pick({ to: true, message: true, language: true }).meta({
+/** A whole send request, so that the same body can be estimated and then sent. */
+export const EstimateSmsRequest = SendSmsRequest.extend({}).meta({
   id: "EstimateSmsRequest",
   examples: [{ to: "15005550000", message: "Your code is 123456" }],
 });

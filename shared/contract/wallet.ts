@@ -10,7 +10,7 @@ const Amount = z
   .refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals");
 
 export const TopUpRequest = z
-  .object({ amount: Amount.default(10).meta({ description: "In USD, with at most 2 decimals." }) })
+  .strictObject({ amount: Amount.default(10).meta({ description: "In USD, with at most 2 decimals." }) })
   .meta({ id: "TopUpRequest", examples: [{ amount: 5 }] })
   .prefault({});
 export type TopUpRequest = z.infer<typeof TopUpRequest>;

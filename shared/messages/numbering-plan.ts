@@ -1,13 +1,18 @@
+import { readFileSync } from "node:fs";
+
+import * as z from "zod";
+
 import { callingCodeOf, type NumberType } from "../contract/phone-numbers.ts";
-import numberingPlan from "./numbering-plan.json" with { type: "json" };
 
 /**
  * By country calling code: its countries, then the ranges of its numbers, as libphonenumber has them. Countries are ISO
  * 3166-1 codes and XK for Kosovo, the main one first, and `:` before what the numbers of one begin with where that alone tells
  * it from the others. A range is the letters of its types, the pattern of the numbers after the calling code, and the
  * countries that have it where there are several. `npm run numbering-plan` compiles the table.
+ * It lies beside the bundle of a function, which reads it with the first number.
  */
-const ranges: Readonly<Record<string, readonly string[] | undefined>> = numberingPlan;
+const Table = z.record(z.string(), z.array(z.string()));
+let table: z.infer<typeof Table> | undefined;
 
 /** The types of numbers, by their letters in the table. */
 const typesByLetter = {
@@ -79,7 +84,8 @@ function isIn({ countries }: Range, country: string | undefined): boolean {
 
 function partsOf(number: string): { code: CallingCode; national: string } {
   const digits = callingCodeOf(number) ?? "";
-  const code = parsed.get(digits) ?? parse(ranges[digits] ?? []);
+  table ??= Table.parse(JSON.parse(readFileSync(new URL("numbering-plan.json", import.meta.url), "utf8")));
+  const code = parsed.get(digits) ?? parse(table[digits] ?? []);
   parsed.set(digits, code);
   return { code, national: number.slice(digits.length) };
 }

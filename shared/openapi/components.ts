@@ -42,8 +42,8 @@ const componentPrefix = "#/components/schemas/";
 
 /** Takes out what is true but would tell the reader nothing, or too much. */
 function tidy(schema: JsonSchema, io: "input" | "output"): void {
-  // A response may get new fields, and whoever generates code from the document should not refuse them.
-  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  // A response may get new fields, which code that is generated from the document should not refuse.
+  if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (io === "output" && schema.format !== undefined) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;

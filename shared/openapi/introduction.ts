@@ -56,8 +56,9 @@ message go out. On this page, *Authorize* takes the \`token\` of the registratio
 ## Requests and responses
 
 Bodies are JSON. A success is \`{ "data": … }\`; a list is \`{ "data": […], "meta": … }\`, read page by page with \`page\` and
-\`limit\`, or on from \`meta.nextCursor\` with \`cursor\`. Unknown fields are ignored, in both directions: expect new ones.
-Times are ISO 8601 in UTC, amounts are in USD, and ids of one kind sort by the time they were made.
+\`limit\`, or on from \`meta.nextCursor\` with \`cursor\`. Answers may get new fields:
+ignore those that you do not know. A send, an estimate, a campaign, a top-up and the query of a list are refused with a
+field that the operation does not know; in other requests such fields are ignored. Times are ISO 8601 in UTC, amounts are in USD, and ids of one kind sort by the time they were made.
 
 Every response of an operation carries \`X-Request-Id\`; name it when you ask for help. Operations with an
 \`Idempotency-Key\` header can be repeated safely: within 24 hours the same request with the same key gets the first answer

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
 
 import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
+import { newApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
@@ -78,6 +80,9 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     const response = await request(route, { credential: secretsWithout.get(scope) ?? "" });
     expect(errorOf(response)).toEqual(insufficientScope);
     const needed = route.scope === undefined ? "" : `, scope="${scope}"`;
+    const words =
+      route.scope === undefined ? "Only a person who is logged in" : `takes the scope \`${scope}\``;
+    expect(response.text).toContain(words);
     expect(response.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope"${needed}`);
   });
 });
@@ -126,4 +131,50 @@ describe.each([
       expect(errorOf(await request(route, { credential })), credential).toEqual(unauthorized);
     }
   });
+
+  it.each([
+    ["no header", {}, "The header Authorization is missing or empty."],
+    ["an empty header", { Authorization: "" }, "The header Authorization is missing or empty."],
+    ["a header of other APIs", { "X-API-Key": "nn_x" }, "The header x-api-key is not read."],
+    ["another scheme", { Authorization: "Basic eDp5" }, "does not begin with `Bearer`."],
+    ["a key without its scheme", { Authorization: "nn_x" }, "does not begin with `Bearer`."],
+    ["the scheme alone", { Authorization: "Bearer " }, "There is no credential after `Bearer`."],
+    ["two credentials", { Authorization: "Bearer one two" }, "no single credential: it has a space in it."],
+    ["a word", { Authorization: "Bearer hello" }, "This is neither a session token nor an API key."],
+    [
+      "a piece of a key",
+      { Authorization: "Bearer nn_short" },
+      "This is neither a session token nor an API key.",
+    ],
+  ])("is missed with words for %s", async (_name, headers, words) => {
+    const response = await request(route, { headers });
+    expect(errorOf(response)).toEqual(unauthorized);
+    expect(response.text).toContain(words);
+    expect(response.text).not.toContain("nn_short");
+  });
+
+  it("is refused with the same words whether there ever was one like it or not", async () => {
+    const { id, secret } = await customer.createApiKey();
+    await customer.client.disableApiKey({ params: { id } });
+    const [header = "", claims = "", signature = ""] = customer.token.split(".");
+    const forged = `${header}.${claims}.${signature.split("").toReversed().join("")}`;
+    const messages = new Set<unknown>();
+    for (const credential of [secret, newApiKeySecret(), forged, await endedToken()]) {
+      const response = await request(route, { credential });
+      expect(errorOf(response)).toEqual(unauthorized);
+      messages.add(messageOf(response));
+    }
+    expect([...messages]).toEqual([expect.stringContaining("This credential is not valid")]);
+  });
 });
+
+/** The token of a session whose person has logged out. */
+async function endedToken(): Promise<string> {
+  const { client, token } = await Customer.register();
+  await client.logout();
+  return token;
+}
+
+function messageOf({ body }: ApiResponse): string {
+  return z.object({ error: z.object({ message: z.string() }) }).parse(body).error.message;
+}

@@ -28,8 +28,10 @@ const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405:
  */
 export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
   const { pathname } = new URL(request.url);
-  const route = Object.values<Route>(routes).find(
-    (row) => row.method === request.method && pathPattern(row).test(pathname),
+  const rows = Object.values<Route>(routes);
+  const ofPath = rows.filter(({ path }) => path === pathname);
+  const route = (ofPath.length > 0 ? ofPath : rows.filter((row) => pathPattern(row).test(pathname))).find(
+    ({ method }) => method === request.method,
   );
   const problem = route === undefined ? problemOfFallback(pathname, answer) : problemOf(route, answer);
   if (problem === undefined) return;

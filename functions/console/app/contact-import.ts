@@ -1,4 +1,6 @@
 import { CreateContactRequest, type ImportedContact } from "../../../shared/contract/contacts.ts";
+import type { ErrorDetail } from "../../../shared/contract/errors.ts";
+import { validate } from "../../../shared/contract/validation.ts";
 import { phoneNumberOf, tagsOf } from "./typed.ts";
 
 /*
@@ -53,8 +55,8 @@ export function rowsOf(table: readonly (readonly string[])[], columns: readonly 
   const [header = [], ...body] = table;
   return body.map((cells, index) => {
     const contact = contactOf(header, cells, columns);
-    const { error } = CreateContactRequest.safeParse(contact);
-    return { line: index + 2, contact, problem: error && wordsOf(error.issues) };
+    const checked = validate(CreateContactRequest, contact);
+    return { line: index + 2, contact, problem: checked.success ? undefined : wordsOf(checked.details) };
   });
 }
 
@@ -76,10 +78,8 @@ function contactOf(
   return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
 }
 
-function wordsOf(
-  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
-): string {
-  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+function wordsOf(details: readonly ErrorDetail[]): string {
+  return details.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
 /** What one request of an import holds: as many rows as it may, and no more than fit into its body. */
@@ -116,9 +116,7 @@ export function refusedOf(batch: readonly ImportRow[], results: readonly Importe
     const row = batch[result.index];
     if (row === undefined || result.status === "created") return [];
     const reason =
-      result.status === "duplicate"
-        ? "there is already a contact with this number"
-        : result.details.map(({ path, message }) => `${path}: ${message}`).join("; ");
+      result.status === "duplicate" ? "there is already a contact with this number" : wordsOf(result.details);
     return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
   });
 }

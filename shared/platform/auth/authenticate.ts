@@ -86,7 +86,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
         event.actor = refused;
         throw tooManyRequests(refused.organizationId);
       }
-      const { actor, organization } = await authenticate(authorization, sourceAddress(event));
+      const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
       // The log says who was refused.
       event.actor = actor;
       event.organization = organization;
@@ -104,23 +104,67 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
  * is read consistently and never kept.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED in the place of UNAUTHORIZED
  */
-async function authenticate(authorization: string, address: string): Promise<Authenticated> {
+async function authenticate(
+  headers: Readonly<Record<string, string | undefined>>,
+  address: string,
+): Promise<Authenticated> {
+  const { authorization = "" } = headers;
   const credential = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (credential === undefined) throw unauthorized();
+  if (credential === undefined) throw new ApiError("UNAUTHORIZED", withoutCredential(headers));
   const authenticated = credential.startsWith("nn_")
     ? await ofApiKey(credential, address)
     : await ofSession(credential);
-  if (authenticated === "unknown") await countUnknownCredential(address);
-  if (typeof authenticated === "string") throw unauthorized("invalid_token");
-  return authenticated;
+  if (typeof authenticated !== "string") return authenticated;
+  if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
+  throw new ApiError("UNAUTHORIZED", {
+    message: refusals[authenticated],
+    headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
+  });
 }
 
-/** Why a credential is not good: it was never given out, or it has ended. */
-type Refused = "ended" | "unknown";
+/** Why a credential is not good: its form is wrong, it was never given out, it has ended, or its session has run out. */
+type Refused = keyof typeof refusals;
+
+/** Whether somebody has a credential, or had it once, is not for others to know: both have the same sentence. */
+const notValid =
+  "This credential is not valid: it does not exist, was disabled, or has ended. Check that all of it was copied, or make a new one.";
+const refusals = {
+  malformed:
+    "This is neither a session token nor an API key. A session token is the `token` of a registration or a login; an API key begins with `nn_` and has 41 characters.",
+  expired: "This session has expired. Log in again for a new token.",
+  ended: notValid,
+  unknown: notValid,
+} as const;
+
+/** Headers in which other APIs take their keys. */
+const otherHeaders = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"];
+
+/** RFC 6750 section 3: the challenge names an error only when a credential was presented. */
+function withoutCredential(headers: Readonly<Record<string, string | undefined>>): {
+  message: string;
+  headers: Record<string, string>;
+} {
+  const message = `${whatIsMissing(headers)} Send \`Authorization: Bearer <token or API key>\`.`;
+  return { message, headers: { "WWW-Authenticate": "Bearer" } };
+}
+
+/** What is wrong with a request that presents no credential in the way that is asked for. */
+function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): string {
+  const { authorization = "" } = headers;
+  if (authorization.trim() === "") {
+    const other = otherHeaders.find((name) => headers[name] !== undefined);
+    return other === undefined
+      ? "The header Authorization is missing or empty."
+      : `The header ${other} is not read.`;
+  }
+  if (!/^Bearer( |$)/i.test(authorization)) return "The header Authorization does not begin with `Bearer`.";
+  if (/^Bearer *$/i.test(authorization)) return "There is no credential after `Bearer`.";
+  return "What follows `Bearer` is no single credential: it has a space in it.";
+}
 
 /** @throws ApiError ADDRESS_NOT_ALLOWED */
 async function ofApiKey(secret: string, address: string): Promise<Authenticated | Refused> {
-  if (!isApiKeySecret(secret)) return "unknown";
+  if (!isApiKeySecret(secret)) return "malformed";
   const key = keys.apiKey(hashApiKeySecret(secret));
   const record = await findItem(CredentialRecord, key, { consistent: true });
   if (record === undefined) return "unknown";
@@ -142,8 +186,8 @@ async function ofApiKey(secret: string, address: string): Promise<Authenticated 
 
 async function ofSession(token: string): Promise<Authenticated | Refused> {
   const claims = await verifySessionToken(token);
-  if (claims === undefined) return "unknown";
-  if (claims === "expired") return "ended";
+  if (claims === undefined) return isSessionToken(token) ? "unknown" : "malformed";
+  if (claims === "expired") return "expired";
   const { organizationId, userId, sessionId } = claims;
   const [organization, user, membership] = await Promise.all([
     findOrganization(organizationId),
@@ -162,6 +206,11 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
     },
     organization,
   };
+}
+
+/** Whether something has the form of a session token, whoever signed it. */
+function isSessionToken(token: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
 function isOpen(session: SessionClaims, user: z.infer<typeof SessionsOfUser>): boolean {
@@ -193,7 +242,11 @@ function requireSession({ credential }: Actor): void {
 }
 
 function requireScope({ scopes }: Actor, scope: Scope): void {
-  if (!scopes.includes(scope)) throw insufficientScope({ scope });
+  if (scopes.includes(scope)) return;
+  throw insufficientScope({
+    scope,
+    message: `This takes the scope \`${scope}\`, which this credential has not.`,
+  });
 }
 
 /** That a credential may not do something (RFC 6750, section 3.1), with the scope that it would need. */
@@ -203,10 +256,4 @@ export function insufficientScope({ scope, message }: { scope?: Scope; message?:
     ...(message === undefined ? {} : { message }),
     headers: { "WWW-Authenticate": challenge },
   });
-}
-
-/** RFC 6750 section 3: the challenge names an error only when a credential was presented. */
-function unauthorized(error?: "invalid_token"): ApiError {
-  const challenge = error === undefined ? "Bearer" : `Bearer error="${error}"`;
-  return new ApiError("UNAUTHORIZED", { headers: { "WWW-Authenticate": challenge } });
 }

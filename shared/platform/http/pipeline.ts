@@ -86,9 +86,10 @@ export function pipeline<const R extends Route>(
   route: R,
   middlewares: EndpointMiddleware[],
   handle: Handle<R>,
+  nameOf: (method: string, path: string) => string = () => routeName(route),
 ): LambdaHandler {
   const handler = middy<EndpointEvent, unknown>()
-    .use(requestLog(route))
+    .use(requestLog(nameOf))
     .use(responseHeaders)
     .use(errorResponse(route))
     .use(successResponse(route))
@@ -209,12 +210,12 @@ function isResponse(response: unknown): response is APIGatewayProxyStructuredRes
   return typeof response === "object" && response !== null && "statusCode" in response;
 }
 
-function requestLog(route: ServedRoute): EndpointMiddleware {
+function requestLog(nameOf: (method: string, path: string) => string): EndpointMiddleware {
   const write: EndpointMiddleware["after"] = ({ event, response, error }) => {
     const { organizationId, userId, credential } = event.actor ?? {};
     log.info("request", {
       requestId: event.requestContext.requestId,
-      route: routeName(route),
+      route: nameOf(event.requestContext.http.method, event.rawPath),
       status: isResponse(response) ? response.statusCode : undefined,
       durationMs: Date.now() - event.requestContext.timeEpoch,
       organizationId,

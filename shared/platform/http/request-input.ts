@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod";
 
-import { ApiError, detailsOf } from "../../contract/errors.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { validate } from "../../contract/validation.ts";
 import type { ServedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "./pipeline.ts";
 
@@ -18,7 +19,7 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
       const { pathParameters = {}, queryStringParameters = {} } = event;
       event.input = {
         params: route.params === undefined ? undefined : parseParams(route.params, pathParameters),
-        query: route.query === undefined ? undefined : parse(route.query, queryStringParameters),
+        query: route.query === undefined ? undefined : parse(route.query, queryStringParameters, "parameter"),
         body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
       };
     },
@@ -32,11 +33,11 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
   return result.data;
 }
 
-function parse(schema: z.ZodType, value: unknown): unknown {
-  const result = schema.safeParse(value);
+function parse(schema: z.ZodType, value: unknown, noun?: "parameter"): unknown {
+  const result = validate(schema, value, noun);
   if (result.success) return result.data;
   if (value === undefined) throw invalidBody("A JSON body is required.");
-  throw new ApiError("VALIDATION_ERROR", { details: detailsOf(result.error) });
+  throw new ApiError("VALIDATION_ERROR", { details: result.details });
 }
 
 /** The JSON object in the request's body, or where the route takes one a list; undefined when there is no body. */

@@ -1,0 +1,154 @@
+import type * as z from "zod";
+
+import type { ErrorDetail } from "./errors.ts";
+
+/*
+ * Checks what was given against a schema of the contract, and says in the API's own words what is wrong with it.
+ */
+
+/** A value can be wrong in thousands of places; the caller is told of the first ones. */
+const maxDetails = 20;
+
+/** The names of unknown fields are the caller's own text. */
+const maxNameLength = 64;
+
+type Validated<Schema extends z.ZodType> =
+  | { readonly success: true; readonly data: z.output<Schema> }
+  | { readonly success: false; readonly details: readonly ErrorDetail[] };
+
+/**
+ * Checks a value.
+ * @param noun what a field of the value is called
+ * @returns what the schema makes of it, or each field that is wrong
+ */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  noun: "field" | "parameter" | "setting" = "field",
+): Validated<Schema> {
+  const knownNames = new Map<readonly string[], readonly string[]>();
+  const result = schema.safeParse(value, {
+    error: (issue) => {
+      if (issue.code === "unrecognized_keys") knownNames.set(issue.keys, fieldsOf(issue.inst));
+      return validationMessage(issue);
+    },
+  });
+  if (result.success) return { success: true, data: result.data };
+  const details = result.error.issues.flatMap((issue): ErrorDetail[] => {
+    const { path, message } = issue;
+    if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), message }];
+    const known = knownNames.get(issue.keys) ?? [];
+    return issue.keys.map((name) => ({
+      path: [...path, name.slice(0, maxNameLength)].join("."),
+      message: `unknown ${noun}${suggestion(name, known)}`,
+    }));
+  });
+  return { success: false, details: details.slice(0, maxDetails) };
+}
+
+/** The names of the fields of an object's schema. It is looked at by its form, for functions without a schema carry no zod. */
+function fieldsOf(schema: object = {}): string[] {
+  return "shape" in schema ? Object.keys(Object(schema.shape)) : [];
+}
+
+/** What is wrong with a value, where its schema does not say it. For `error` of `parse` and `safeParse`. */
+export function validationMessage(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is required" : `must be ${nameOfType(issue.expected)}`;
+    case "too_small":
+      return limitText(issue.origin, "least", Number(issue.minimum), issue.inclusive !== false);
+    case "too_big":
+      return limitText(issue.origin, "most", Number(issue.maximum), issue.inclusive !== false);
+    case "invalid_value":
+      return issue.input === undefined ? "is required" : `must be ${oneOf(issue.values)}`;
+    case "invalid_format":
+      return nameOfFormat(issue.format);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    case "invalid_union":
+      return Array.isArray(issue.options)
+        ? `must be ${oneOf(issue.options)}`
+        : "has none of the forms that are allowed";
+    case "invalid_key":
+      return `has a name that is not allowed: it ${issue.issues[0]?.message ?? "is not valid"}`;
+    case "unrecognized_keys":
+      return `has unknown fields: ${issue.keys.map((name) => name.slice(0, maxNameLength)).join(", ")}`;
+    case "custom":
+    case "invalid_element":
+    default:
+      return "is not valid";
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+function nameOfType(expected: string): string {
+  return typeNames[expected] ?? "of another type";
+}
+
+const formatNames: Readonly<Record<string, string>> = {
+  email: "an email address",
+  url: "a URL",
+  datetime: "an ISO 8601 date-time in UTC, such as 2026-03-01T09:30:00Z",
+  date: "an ISO 8601 date, such as 2026-03-01",
+};
+
+function nameOfFormat(format: string): string {
+  const name = formatNames[format];
+  return name === undefined ? "has the wrong form" : `must be ${name}`;
+}
+
+function limitText(origin: string, bound: "least" | "most", limit: number, isInclusive: boolean): string {
+  if (bound === "least" && limit === 1 && (origin === "string" || origin === "array"))
+    return "must not be empty";
+  if (origin === "string") return `must be at ${bound} ${limit} characters long`;
+  if (origin === "array" || origin === "set") return `must have at ${bound} ${limit} entries`;
+  if (!isInclusive) return `must be ${bound === "least" ? "greater" : "less"} than ${limit}`;
+  return `must be at ${bound} ${limit}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const [only, ...others] = values.map(String);
+  return others.length === 0 ? String(only) : `one of ${[only, ...others].join(", ")}`;
+}
+
+/** The known name that somebody probably meant, as the end of a sentence. */
+function suggestion(name: string, known: readonly string[]): string {
+  if (name.length > maxNameLength) return "";
+  const plainName = plain(name);
+  const [nearest] = known
+    .map((each) => ({ each, distance: editDistance(plainName, plain(each)) }))
+    // A third of the letters may be wrong: of fewer the name would be another word.
+    .filter(({ each, distance }) => distance <= Math.max(1, Math.floor(plain(each).length / 3)))
+    .toSorted((one, other) => one.distance - other.distance);
+  return nearest === undefined ? "" : `; did you mean \`${nearest.each}\`?`;
+}
+
+/** A name without what conventions of writing names differ in: `schedule_at`, `Schedule-At`. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+/** How many letters must be added, taken away or replaced to make one text of another (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

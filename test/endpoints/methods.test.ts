@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
+import { call, errorOf } from "../support/api.ts";
+import { pathOfNothing } from "../support/paths.ts";
+
+const rows = Object.values<Route>(routes);
+const methodsByPath = Map.groupBy(rows, ({ path }) => path);
+const methods = ["DELETE", "GET", "PATCH", "POST", "PUT"];
+
+it.each([...methodsByPath])(
+  "%s answers a method that it does not take with those that it takes",
+  async (_path, ofPath) => {
+    const [first] = ofPath;
+    if (first === undefined) throw new Error("the path has no route");
+    const taken = ofPath.map(({ method }): string => method);
+    for (const method of methods.filter((each) => !taken.includes(each))) {
+      const response = await call(pathOfNothing(first), { method });
+      expect(errorOf(response), method).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
+      expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual(taken.toSorted());
+    }
+  },
+);
+
+it("a path that nobody has is not found, whatever the method", async () => {
+  for (const method of methods) {
+    expect(errorOf(await call("/v1/nothing/here", { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
+  }
+});
