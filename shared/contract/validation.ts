@@ -140,7 +140,7 @@ function plain(name: string): string {
 }
 
 /** How many letters must be added, taken away or replaced to make one text of another (Levenshtein). */
-function editDistance(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];
