@@ -3,5 +3,5 @@
  * of any other error it is not known how far the work came.
  */
 export class Refusal extends Error {
-  override readonly name = "Refusal";
+  override readonly name: string = "Refusal";
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 
 import { operatorTransactionTypes } from "../contract/wallet.ts";
+import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, type Put } from "../platform/table/table.ts";
 import { moneyText } from "./money.ts";
@@ -39,7 +40,9 @@ const ReferenceRecord = z.object({
 type ReferenceRecord = z.infer<typeof ReferenceRecord>;
 
 /** A reference belongs to another movement; the message says to which. */
-export class ReferenceTakenError extends Error {
+export class ReferenceTakenError extends Refusal {
+  override readonly name = "ReferenceTakenError";
+
   constructor({ reference, type, amountMicros, organizationId, createdAt }: ReferenceRecord) {
     super(
       `The reference ${reference} belongs to another movement: ${type} of ${moneyText(amountMicros)} for ` +
