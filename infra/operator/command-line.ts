@@ -15,6 +15,7 @@ import { marginCommands } from "./margins.ts";
 import { nearestOf } from "./nearest.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
+import { listOrganizations } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { priceCommands } from "./prices.ts";
@@ -28,6 +29,7 @@ import { webhookCommands } from "./webhooks.ts";
 
 /** All commands, in the order that help lists them. */
 export const commands: readonly OperatorCommand[] = [
+  listOrganizations,
   ...organizationCommands,
   exportOrganization,
   ...eraseCommands,

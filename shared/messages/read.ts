@@ -1,10 +1,13 @@
+import * as z from "zod";
+
 import { ApiError } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import type { Message, MessagesQuery } from "../contract/sms.ts";
+import { momentOf } from "../platform/ids.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { readMergedPage, readWantedMergedPage } from "../platform/table/page.ts";
-import { findItem } from "../platform/table/table.ts";
-import { sizeOfMessages } from "../wallet/record.ts";
+import { findItem, queryItems } from "../platform/table/table.ts";
+import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
 import { isForgotten, MessageRecord, presentMessage } from "./record.ts";
 
 /**
@@ -24,6 +27,30 @@ export async function readMessage(organizationId: string, messageId: string): Pr
 export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
   return presentMessage(await readMessage(organizationId, messageId));
 }
+
+const Keyed = z.object({ sk: z.string() });
+
+/** When the newest message that is kept of an organization was accepted; undefined where none is kept. */
+export async function newestMessageAt({
+  organizationId,
+  messageParts,
+}: Pick<WalletRecord, "messageParts" | "organizationId">): Promise<Date | undefined> {
+  const newest = await Promise.all(
+    partNames(messageParts).map(async (part) => {
+      const pk = messagesPartition(organizationId, part);
+      return queryItems(Keyed, { pk, newestFirst: true, limit: 1 });
+    }),
+  );
+  const last = newest
+    .flat()
+    .map(({ sk }) => sk)
+    .toSorted()
+    .at(-1);
+  return last === undefined ? undefined : momentOf(last.slice(0, messageIdLength));
+}
+
+/** Behind it stands the part that a message is in. */
+const messageIdLength = "msg_".length + 26;
 
 /** A page of an organisation's messages, newest first; of those alone that a state or a number is asked for. */
 export async function listMessages(organizationId: string, query: MessagesQuery): Promise<Page<Message>> {

@@ -106,6 +106,21 @@ export async function* listWallets(): AsyncGenerator<string> {
   }
 }
 
+/** At most `limit` of the organizations with a wallet, those that registered last first, behind one of them. */
+export async function listNewestWallets(range: {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}): Promise<string[]> {
+  const ofShards = await Promise.all(
+    Array.from({ length: walletListShards }, async (_, shard) => {
+      const { pk } = keys.walletListing(shard, "");
+      return queryItems(ListingRecord, { pk, ...range, newestFirst: true });
+    }),
+  );
+  const ids = ofShards.flat().map(({ sk }) => sk);
+  return ids.toSorted((one, other) => (one < other ? 1 : -1)).slice(0, range.limit);
+}
+
 /**
  * The wallet as it is now.
  * @throws ApiError WALLET_MISSING

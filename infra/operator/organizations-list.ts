@@ -1,0 +1,118 @@
+import * as z from "zod";
+
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findUser } from "../../shared/accounts/user-record.ts";
+import { newestMessageAt } from "../../shared/messages/read.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, unreadableOf } from "../../shared/platform/table/table.ts";
+import { moneyText } from "../../shared/wallet/money.ts";
+import { listNewestWallets, WalletRecord } from "../../shared/wallet/record.ts";
+import { command, count, part } from "./command.ts";
+import type { Column } from "./output.ts";
+
+/** Organizations that are looked at side by side. */
+const readAtOnce = 10;
+const usualRows = 50;
+
+type Status = "active" | "closed" | "erased" | "suspended" | "unreadable";
+
+/** An organization in the list. What cannot be known of one that is erased or unreadable is null. */
+interface Row {
+  readonly id: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly status: Status;
+  readonly balanceMicros: number | null;
+  /** When its newest message was accepted, in ISO 8601, or the day of it alone; null where it has sent nothing. */
+  readonly lastSendAt: string | null;
+}
+
+const columns: readonly Column<Row>[] = [
+  { heading: "ID", text: ({ id }) => id },
+  { heading: "EMAIL", text: ({ email }) => email ?? "" },
+  { heading: "NAME", text: ({ name }) => name ?? "" },
+  { heading: "STATUS", text: ({ status }) => status },
+  {
+    heading: "BALANCE",
+    text: ({ balanceMicros }) => (balanceMicros === null ? "" : moneyText(balanceMicros)),
+    isNumber: true,
+  },
+  { heading: "LAST SEND", text: ({ lastSendAt }) => lastSendAt ?? "never" },
+];
+
+/** `organizations list` */
+export const listOrganizations = command({
+  name: "organizations list",
+  summary: "List the organizations, newest first",
+  details:
+    "With the email of the owner, the balance, and when the newest message that is kept was accepted. All that ever " +
+    "registered are in the list: of one that was erased the wallet is left. `closed` is one whose wallet is closed.",
+  examples: ["--stage prod", "--limit 1000 --json --stage prod", "--after org_01M7Y6EGDXHA99AE471ACHQK57"],
+  input: z.object({
+    limit: part(
+      "--limit <number>",
+      `how many, ${usualRows} where nothing is said, 1000 at the most`,
+      count(1_000).default(usualRows),
+    ),
+    after: part(
+      "--after <id>",
+      "go on behind this organization: the last one of the page before",
+      z
+        .string()
+        .regex(/^org_[0-9A-Z]{26}$/, "must be the id of an organization")
+        .optional(),
+    ),
+  }),
+  run: async ({ limit, after }, { output }) => {
+    // One more tells whether there is another page.
+    const ids = await listNewestWallets({ after, limit: limit + 1 });
+    const rows: Row[] = [];
+    for (let start = 0; start < Math.min(limit, ids.length); start += readAtOnce) {
+      const batch = ids.slice(start, Math.min(start + readAtOnce, limit));
+      rows.push(...(await Promise.all(batch.map(readRow))));
+      output.progress(`${rows.length} organizations read`);
+    }
+    output.table(rows, columns);
+    if (rows.length === 0) output.note("There are no more organizations.");
+    if (ids.length > limit) output.note(`There are more: --after ${rows.at(-1)?.id}`);
+  },
+});
+
+async function readRow(id: string): Promise<Row> {
+  const [organization, wallet] = await Promise.all([
+    findOrganization(id, { consistent: true }).catch(unreadableOf),
+    findItem(WalletRecord, keys.wallet(id), { consistent: true }).catch(unreadableOf),
+  ]);
+  const known = readable(organization);
+  const user = known?.ownerId === undefined ? undefined : await findUser(known.ownerId).catch(unreadableOf);
+  const money = readable(wallet);
+  return {
+    id,
+    email: readable(user)?.email ?? null,
+    name: known?.name ?? null,
+    status: statusOf(organization, wallet),
+    balanceMicros: money?.balanceMicros ?? null,
+    lastSendAt: money === undefined ? null : await lastSendOf(money),
+  };
+}
+
+function readable<Record extends object>(found: Record | "unreadable" | undefined): Record | undefined {
+  return found === "unreadable" ? undefined : found;
+}
+
+/** Of one whose messages are all forgotten the wallet knows the day. */
+async function lastSendOf(wallet: WalletRecord): Promise<string | null> {
+  const at = await newestMessageAt(wallet);
+  const { messageCount, spendDay = null } = wallet;
+  return at?.toISOString() ?? (messageCount > 0 ? spendDay : null);
+}
+
+function statusOf(
+  organization: OrganizationRecord | "unreadable" | undefined,
+  wallet: WalletRecord | "unreadable" | undefined,
+): Status {
+  if (organization === undefined) return "erased";
+  if (organization === "unreadable" || wallet === "unreadable") return "unreadable";
+  if (organization.suspendedAt !== undefined) return "suspended";
+  return wallet?.closedAt === undefined ? "active" : "closed";
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, transact, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
+import { Customer } from "../support/api.ts";
+import { operator } from "../support/operator.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
+
+/*
+ * The operator's list of organizations, on a gateway that has those of this file alone.
+ */
+
+const Row = z.strictObject({
+  id: z.string(),
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  status: z.string(),
+  balanceMicros: z.int().nullable(),
+  lastSendAt: z.string().nullable(),
+});
+
+let gateway: LocalGateway;
+let stop: () => Promise<void>;
+let customers: Customer[];
+
+beforeAll(async () => {
+  ({ gateway, stop } = await startOperatedGateway());
+  customers = [];
+  for (let count = 0; count < 5; count += 1) {
+    customers.push(await Customer.register({ baseUrl: gateway.url, balance: 1 }));
+  }
+});
+afterAll(async () => stop());
+
+async function list(...options: readonly string[]): Promise<z.infer<typeof Row>[]> {
+  const { code, out, err } = await operator(["organizations", "list", ...options, "--json"]);
+  expect([code, err]).toEqual([0, ""]);
+  // The log says that a record could not be read.
+  const lines = out
+    .split("\n")
+    .filter((line) => line !== "" && !line.includes('"event":"record.unreadable"'));
+  return lines.map((line) => Row.parse(JSON.parse(line)));
+}
+
+/** The customer who registered as the one of a number, from 0. */
+function customer(number: number): Customer {
+  const found = customers[number];
+  if (found === undefined) throw new Error("there is no such customer");
+  return found;
+}
+
+it("each organization is listed once, newest first, page by page", async () => {
+  const newestFirst = customers.map(({ organizationId }) => organizationId).toReversed();
+  expect((await list()).map(({ id }) => id)).toEqual(newestFirst);
+  const ids: string[] = [];
+  for (let page = 0; page < 4; page += 1) {
+    const after = ids.at(-1);
+    const rows = await list("--limit", "2", ...(after === undefined ? [] : ["--after", after]));
+    expect(rows.length).toBe([2, 2, 1, 0][page]);
+    ids.push(...rows.map(({ id }) => id));
+  }
+  expect(ids).toEqual(newestFirst);
+
+  const first = await operator(["organizations", "list", "--limit", "2"]);
+  expect(first.out).toMatch(/^ID +EMAIL +NAME +STATUS +BALANCE +LAST SEND$/m);
+  expect(first.out).toContain(`There are more: --after ${newestFirst[1]}\n`);
+  const last = await operator(["organizations", "list", "--after", newestFirst[3] ?? ""]);
+  expect(last.out).toMatch(
+    new RegExp(`^${newestFirst[4]} +${customer(0).email} .* active +1\\.000000 USD +never$`, "m"),
+  );
+  expect(last.out).not.toContain("There are more");
+  const end = await operator(["organizations", "list", "--after", newestFirst[4] ?? ""]);
+  expect(end).toMatchObject({ code: 0, out: "There are no more organizations.\n" });
+  for (const wrong of [
+    ["--limit", "1001"],
+    ["--after", "ada@example.com"],
+  ]) {
+    expect(await operator(["organizations", "list", ...wrong])).toMatchObject({ code: 2 });
+  }
+});
+
+it("shows the email, the name, the state, the balance and the last send of each", async () => {
+  const [sending, closed, suspended, erased, broken] = [0, 1, 2, 3, 4].map(customer);
+  if (!sending || !closed || !suspended || !erased || !broken) throw new Error("there are five customers");
+  await sending.send();
+  await spreadOrganization(sending.organizationId, 4, 1);
+  let { queuedAt } = await sending.send();
+  for (let count = 0; count < 5; count += 1) ({ queuedAt } = await sending.send());
+  await operator(["wallet", "close", closed.email, "--reason", "x"]);
+  await operator(["organizations", "suspend", suspended.email, "--reason", "x"]);
+  await deleteItem(keys.organization(erased.organizationId));
+  const unreadable = updateOf(keys.organization(broken.organizationId), { set: { name: 7 } });
+  await updateItem(z.unknown(), unreadable);
+  // All that it sent was forgotten.
+  const formerId = newId("org");
+  await transact(newWallet(formerId, new Date()));
+  const sent = { messageCount: 2, spendDay: "2026-01-05" };
+  await updateItem(z.unknown(), updateOf(keys.wallet(formerId), { set: sent }));
+
+  const rows = new Map((await list()).map(({ id, ...row }) => [id, row]));
+  expect(rows.size).toBe(6);
+  const registered = ({ email }: Customer) => ({
+    email,
+    name: email,
+    balanceMicros: 1_000_000,
+    lastSendAt: null,
+  });
+  const { lastSendAt, ...ofSending } = rows.get(sending.organizationId) ?? { lastSendAt: null };
+  expect(ofSending).toEqual({
+    email: sending.email,
+    name: sending.email,
+    status: "active",
+    balanceMicros: 1_000_000 - 7 * 7_900,
+  });
+  expect(Math.abs(Date.parse(lastSendAt ?? "") - Date.parse(queuedAt))).toBeLessThan(1_000);
+  expect(rows.get(closed.organizationId)).toEqual({ ...registered(closed), status: "closed" });
+  expect(rows.get(suspended.organizationId)).toEqual({ ...registered(suspended), status: "suspended" });
+  const nobody = { email: null, name: null, balanceMicros: 1_000_000, lastSendAt: null };
+  expect(rows.get(erased.organizationId)).toEqual({ ...nobody, status: "erased" });
+  expect(rows.get(broken.organizationId)).toEqual({ ...nobody, status: "unreadable" });
+  expect(rows.get(formerId)).toMatchObject({ status: "erased", lastSendAt: "2026-01-05" });
+});
