@@ -47,7 +47,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...init, cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
-    throw new Unreachable("The gateway could not be reached. Look at your connection, then try again.", {
+    throw new Unreachable("The gateway could not be reached. Check your connection, then try again.", {
       cause: error,
     });
   }
