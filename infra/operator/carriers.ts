@@ -313,7 +313,7 @@ async function tryCarrier(
       Carrier: record.name,
       Outcome: came.outcome,
       Code: "providerCode" in came ? came.providerCode : undefined,
-      Buffered: "isBuffered" in came && came.isBuffered === true ? "yes: its link is down" : undefined,
+      Buffered: "isBuffered" in came && came.isBuffered ? "yes: its link is down" : undefined,
       Why: "errorCode" in came ? came.errorCode : "reason" in came ? came.reason : undefined,
       "Its reference": came.outcome === "accepted" ? (came.carrierReference ?? "none") : undefined,
       Took: `${durationMs} ms`,

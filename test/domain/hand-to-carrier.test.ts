@@ -1,4 +1,4 @@
-import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
@@ -18,6 +18,7 @@ import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
@@ -312,16 +313,10 @@ it("a message that its carrier put off does not fail because its release is not 
   }, false);
   const later = await laterJobOf(job, only(carrier));
   // An eventually consistent read may see the message as it was while the first sender held it.
-  const { send } = DynamoDBDocumentClient.prototype;
   let isOld = true;
-  vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function answer(
-    this: DynamoDBDocumentClient,
-    command: object,
-  ) {
+  interceptTableRequests(async (command, send) => {
     const isRead = command instanceof GetCommand && command.input.Key?.["sk"] === job.messageId;
-    if (!isRead || !isOld || command.input.ConsistentRead === true) {
-      return Reflect.apply(send, this, [command]);
-    }
+    if (!isRead || !isOld || command.input.ConsistentRead === true) return send();
     isOld = false;
     return { Item: held };
   });

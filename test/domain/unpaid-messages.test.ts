@@ -1,4 +1,4 @@
-import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
@@ -12,6 +12,7 @@ import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { takeJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -33,18 +34,11 @@ function advance(minutes: number): void {
 
 /** Ends the present function at a request: neither it nor any later one is sent. */
 function endFunctionAt(isLast: (command: object) => boolean): void {
-  // It is called with its own `this`.
-  // oxlint-disable-next-line typescript/unbound-method
-  const { send } = DynamoDBDocumentClient.prototype;
   let hasEnded = false;
-  // oxlint-disable-next-line typescript/no-misused-promises
-  vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function (
-    this: DynamoDBDocumentClient,
-    command: object,
-  ) {
+  interceptTableRequests(async (command, send) => {
     hasEnded ||= isLast(command);
     if (hasEnded) throw new Error("the function has ended");
-    return Reflect.apply(send, this, [command]);
+    return send();
   });
 }
 
