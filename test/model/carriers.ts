@@ -1,100 +1,87 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-
+import { workers } from "../../infra/workers.ts";
+import { recordReport } from "../../shared/carrier-reports/record.ts";
+import { QueuedReport, reportJob, type ReportJob } from "../../shared/carrier-reports/report-job.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
-import type { NamedCarrier } from "../../shared/carriers/carriers.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { countOutcomes, countReceipts } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
-import { hearReceipt, type ReceiptOfMessage } from "../../shared/messages/receipts.ts";
-import { finalDeliveries, MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
+import { MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
-import { segmentsOf } from "../../shared/messages/segments.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
-import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
-import { oneOf } from "../chaos/random.ts";
-import { messageIdIn } from "../support/carriers.ts";
-import { localSettings } from "../support/local-settings.ts";
+import type { Random } from "../chaos/random.ts";
+import { inOrder } from "../support/carriers.ts";
+import { Lambda, maxClockErrorMs, QueueWorker, type Handler } from "./lambda.ts";
 import { MemoryTable } from "./memory-table.ts";
+import { ownNumber, People } from "./people.ts";
+import { takeOver } from "./runtime.ts";
+import { describe, type Observe } from "./trace.ts";
+import { UnreliableCarrier } from "./unreliable-carrier.ts";
+import { VirtualTime } from "./virtual-time.ts";
 
 /*
- * Messages on their way through two carriers, of which each takes, refuses, puts off, hangs, answers late, cannot be
- * reached or dies with its sender at random, and tells of some by receipts, on a table in memory and by a clock of its own.
+ * Messages on their way through two carriers that misbehave, and what these report of them, by functions that die, on a
+ * table in memory. All of it follows from random numbers: with the same ones the same happens.
  */
 
 const organizationId = "org_01J00000000000000000000000";
 const initialMicros = 1_000_000_000;
 
-/** A carrier that hangs is given up after so long, and one that is late answers behind that. */
-const carrierTimeoutMs = 4;
-
-/** A queue hides a job that failed for so long. */
-const hiddenMs = 120 * secondMs;
-
-/** A receipt comes so long after the carrier has taken a message at the most: before its sender's claim has lapsed, or behind it. */
+/** A receipt is told so long after the carrier has taken a message at the most: before its sender's claim has lapsed, or after it. */
 const maxReceiptMs = 4 * minuteMs;
 
-/** How many of the messages that a carrier takes it tells of, and of how many of those that it refuses. */
-const receiptOdds = 0.5;
-const receiptOfRefusedOdds = 0.2;
+/** How many reports wait on their queue, and for how long, so that others overtake them. */
+const overtakenOdds = 0.3;
+const overtakenWithinMs = 2 * minuteMs;
+
+/** People who write STOP and START meanwhile. */
+const people = 100;
 
 /** What carriers take for a segment, in micro-units. */
 const costMicros = { alpha: 3_001, beta: 5_003 };
 
-/** Jobs that are worked on side by side. */
-const concurrency = 50;
-
-/** For so long carriers misbehave; what they do behind it brings everything to its end. */
+/** For so long functions die and carriers misbehave. What they do after it brings everything to its end. */
 const faultyForMs = hourMs;
 
-/** What is not settled after so many jobs never will be. */
-const maxJobsAMessage = 200;
+/** One message in so many waits for hours before it is taken up, as behind a large campaign, and is then put off once. */
+const lateEvery = 50;
+const lateMs = 7 * hourMs;
 
-const behaviours = [
-  "takes",
-  "takes",
-  "takes",
-  "refuses",
-  "is given a number that cannot be",
-  "puts off",
-  "is not reached",
-  "hangs",
-  "takes and hangs",
-  "takes and is late",
-  "takes and breaks",
-  "breaks",
-  "dies with the sender",
-  "takes and dies with the sender",
-] as const;
+/** One message in so many comes when all is well, and is put off by all carriers for ever. */
+const unwantedEvery = 250;
+const unwantedMs = 2 * hourMs;
 
-interface Job {
-  readonly body: unknown;
-  readonly dueMs: number;
-}
+/** What carriers put off is given up after so long, and a little more for its next attempt to come. */
+const maxPutOffMs = 6 * hourMs;
+const attemptsApartMs = 20 * minuteMs;
 
-/** What a carrier will tell of a message. */
-interface ComingReceipt extends ReceiptOfMessage {
-  readonly dueMs: number;
-}
+/** What is not settled after so long never will be. */
+const settledAfterMs = 12 * hourMs;
 
-/** One sender at work on one job. */
-interface Run {
-  isDead: boolean;
-  onDeath?: () => void;
-}
+/** A carrier that says nothing for so long is given up. */
+const carrierTimeoutMs = 9 * secondMs;
 
 /** A protection that is taken out, to show that it would be noticed. */
-export type CarrierMutation = "claim condition" | "cost by carrier" | "receipt" | "repeat check";
+export type CarrierMutation =
+  | "claim condition"
+  | "cost by carrier"
+  | "deadline"
+  | "order of replies"
+  | "put-off from the start"
+  | "put-off forgotten"
+  | "receipt"
+  | "repeat check";
 
 export interface Outcome {
   /** All that is wrong, in words. */
@@ -106,50 +93,92 @@ export interface Outcome {
   readonly shownByReceipt: number;
 }
 
+interface Options {
+  readonly mutation?: CarrierMutation | undefined;
+  /** Is told all that happens. */
+  readonly observe?: Observe | undefined;
+}
+
 /** @param random numbers from 0 to below 1 */
 export async function carryMessages(
   count: number,
-  random: () => number,
-  mutation?: CarrierMutation,
+  random: Random,
+  { mutation, observe }: Options = {},
 ): Promise<Outcome> {
-  const world = new CarrierWorld(random, mutation);
+  const world = new CarrierWorld(count, random, { mutation, observe });
   const restore = world.takeOver();
   try {
-    return await world.run(count);
+    return await world.run();
   } finally {
     restore();
   }
 }
 
 class CarrierWorld {
-  readonly #table = new MemoryTable();
-  readonly #random: () => number;
+  readonly #count: number;
+  readonly #random: Random;
   readonly #mutation: CarrierMutation | undefined;
-  readonly #runs = new AsyncLocalStorage<Run>();
-  readonly #problems: string[] = [];
-  /** How often a message was taken, by carrier and message; by one that recognises repeats once. */
-  readonly #taken = new Map<string, Map<string, number>>();
-  /** Questions of which nobody knows what the carrier did, by carrier and message. */
-  readonly #open = new Map<string, Map<string, number>>();
-  readonly #askedSecond = new Set<string>();
-  /** What each message costs us, by what the carrier that took it has noted. */
-  readonly #chargedMicros = new Map<string, number>();
+  readonly #observe: Observe | undefined;
+  readonly #time = new VirtualTime(new Date("2026-03-01T06:00:00Z"));
+  readonly #lambda: Lambda;
+  readonly #table = new MemoryTable();
+  readonly #carriers: readonly [UnreliableCarrier, UnreliableCarrier];
   readonly #rateCard: RateCard;
-  #receipts: ComingReceipt[] = [];
-  #jobs: Job[] = [];
+  readonly #sends: QueueWorker;
+  readonly #reports: QueueWorker;
+  readonly #people: People;
+  readonly #problems: string[] = [];
+  readonly #askedSecond = new Set<string>();
+  readonly #unwanted = new Set<string>();
+  readonly #late = new Set<string>();
+  /** When a job of each message was first worked on, and when a receipt was recorded that proves that it was taken. */
+  readonly #firstWorkedMs = new Map<string, number>();
+  readonly #provenMs = new Map<string, number>();
+  #accepted = 0;
   #refunds: unknown[] = [];
-  #timeMs = Date.parse("2026-03-01T12:00:00Z");
-  #faultyUntilMs = 0;
+  #requests = 0;
+  readonly #startedAtMs = this.#time.nowMs;
 
-  constructor(random: () => number, mutation: CarrierMutation | undefined) {
+  constructor(count: number, random: Random, { mutation, observe }: Options) {
+    this.#count = count;
     this.#random = random;
     this.#mutation = mutation;
+    this.#observe = observe;
+    const { sendMessage, recordReport: reportRecorder } = workers;
+    const sendTimeoutMs = sendMessage.timeoutSeconds * secondMs;
+    this.#lambda = new Lambda(this.#time, random, mutation === "deadline" ? sendTimeoutMs : undefined);
+    this.#carriers = [this.#newCarrier("alpha", false), this.#newCarrier("beta", true)];
     const { alpha, beta } = costMicros;
     const known = mutation === "cost by carrier" ? { alpha: beta, beta: alpha } : costMicros;
     this.#rateCard = new RateCard(documentOf([{ prefix: "44", priceMicros: 1, costMicros: known }]));
+    this.#sends = new QueueWorker(this.#lambda, {
+      name: "sendMessage",
+      timeoutMs: sendTimeoutMs,
+      instances: 8,
+      batchSize: 10,
+      newHandler: (index) => this.#newSender(index),
+    });
+    this.#reports = new QueueWorker(this.#lambda, {
+      name: "recordReport",
+      timeoutMs: reportRecorder.timeoutSeconds * secondMs,
+      instances: 3,
+      batchSize: 10,
+      newHandler: () => this.#newRecorder(),
+    });
+    this.#people = new People(this.#time, random, (report) => this.#report(report));
   }
 
-  async run(count: number): Promise<Outcome> {
+  async run(): Promise<Outcome> {
+    await this.#time.until(this.#acceptMessages());
+    this.#people.speak(people);
+    this.#time.after(faultyForMs, () => {
+      this.#lambda.isFaulty = false;
+    });
+    await this.#time.until(this.#untilSettled(this.#time.nowMs + settledAfterMs));
+    return this.#time.until(this.#judge());
+  }
+
+  async #acceptMessages(): Promise<void> {
     await transact(newWallet(organizationId, new Date()));
     await postToWallet({ organizationId, type: "top_up", amountMicros: initialMicros });
     await transact([
@@ -165,158 +194,81 @@ class CarrierWorld {
         },
       },
     ]);
+    await assignNumber({ number: ownNumber, organizationId });
     const request = { to: "447700900123", senderId: "ACME", language: "English" } as const;
-    for (let sent = 0; sent < count; sent += 1) {
-      await acceptMessage(organizationId, { ...request, message: "x".repeat(sent % 3 === 0 ? 200 : 1) });
+    while (this.#accepted < this.#count) {
+      const message = "x".repeat(this.#accepted % 3 === 0 ? 200 : 1);
+      await acceptMessage(organizationId, { ...request, message });
     }
-    this.#faultyUntilMs = this.#timeMs + faultyForMs;
-    await this.#workOff(count);
-    for (const job of this.#refunds.splice(0)) await refundMessage(MessageJob.parse(job));
-    return this.#judge(count);
   }
 
-  async #workOff(count: number): Promise<void> {
-    const alpha = this.#carrier("alpha", false);
-    const beta = this.#carrier("beta", true);
-    // Two of four senders go by what they have seen, each for itself, and the others ask whatever came of it before.
-    const breakers = [new Breakers(), undefined, new Breakers(), undefined];
-    let worked = 0;
-    while (this.#jobs.length > 0) {
-      const due = this.#jobs.filter(({ dueMs }) => dueMs <= this.#timeMs).slice(0, concurrency);
-      if (due.length === 0) {
-        this.#timeMs = Math.min(...this.#jobs.map(({ dueMs }) => dueMs));
-        continue;
-      }
-      const taken = new Set(due);
-      this.#jobs = this.#jobs.filter((job) => !taken.has(job));
-      await Promise.all([
-        ...due.map(async ({ body }, index) => {
-          const route = this.#random() < 0.5 ? [alpha, beta] : [beta, alpha];
-          await this.#work(body, route, breakers[index % breakers.length]);
-        }),
-        this.#hearReceipts(),
-      ]);
-      this.#timeMs += 200;
-      worked += due.length;
-      if (worked > count * maxJobsAMessage) {
-        this.#problems.push(`${this.#jobs.length} jobs have come to no end`);
+  /** Waits until no job is left, or for as long as that may take. */
+  async #untilSettled(giveUpAtMs: number): Promise<void> {
+    while (!this.#sends.isEmpty || !this.#reports.isEmpty) {
+      if (this.#time.nowMs > giveUpAtMs) {
+        this.#problems.push("some jobs came to no end");
         return;
       }
+      await this.#time.sleep(minuteMs);
     }
   }
 
-  async #hearReceipts(): Promise<void> {
-    const due = this.#receipts.filter(({ dueMs }) => dueMs <= this.#timeMs);
-    this.#receipts = this.#receipts.filter(({ dueMs }) => dueMs > this.#timeMs);
-    const at = new Date().toISOString();
-    await Promise.all(due.map(async (receipt) => hearReceipt({ ...receipt, at })));
-  }
-
-  async #work(body: unknown, route: readonly NamedCarrier[], breakers: Breakers | undefined): Promise<void> {
-    const run: Run = { isDead: false };
-    const isDone = this.#runs.run(run, async () =>
-      handToCarrier(MessageJob.parse(body), {
-        carriers: { routeOf: () => route, named: (name) => route.find((each) => each.name === name) },
-        carrierTimeoutMs,
-        rateCard: this.#rateCard,
-        ...(breakers === undefined ? {} : { breakers }),
-      }).then(
-        () => true,
-        () => false,
-      ),
-    );
-    const died = new Promise<false>((resolve) => {
-      run.onDeath = () => resolve(false);
-    });
-    // What a dead sender held on to comes again, as what a living one has not done.
-    if (!(await Promise.race([isDone, died]))) this.#jobs.push({ body, dueMs: this.#timeMs + hiddenMs });
-    // The job may come twice all the same.
-    if (this.#random() < 0.02) this.#jobs.push({ body, dueMs: this.#timeMs });
-  }
-
-  #carrier(name: keyof typeof costMicros, deduplicates: boolean): NamedCarrier {
-    const taken = new Map<string, number>();
-    const open = new Map<string, number>();
-    this.#taken.set(name, taken);
-    this.#open.set(name, open);
-    const tell = (messageId: string, status: FinalDelivery): void => {
-      const dueMs = this.#timeMs + this.#random() * maxReceiptMs;
-      this.#receipts.push({ organizationId, messageId, carrier: name, status, at: "", dueMs });
-    };
-    const take = (id: string, text: string): void => {
-      if (deduplicates && taken.has(id)) return;
-      taken.set(id, (taken.get(id) ?? 0) + 1);
-      const { segments } = segmentsOf(text, { unicode: false });
-      this.#chargedMicros.set(id, (this.#chargedMicros.get(id) ?? 0) + costMicros[name] * segments);
-      if (this.#random() < receiptOdds) tell(id, oneOf(this.#random, finalDeliveries));
-    };
-    const carrier: Carrier = {
-      deduplicates: deduplicates || this.#mutation === "repeat check",
-      send: async ({ reference, text }): Promise<HandOff> => {
-        const id = messageIdIn(reference);
-        this.#noteAsked(name, id);
-        open.set(id, (open.get(id) ?? 0) + 1);
-        const surely = <Answer extends HandOff>(answer: Answer): Answer => {
-          open.set(id, (open.get(id) ?? 0) - 1);
-          return answer;
-        };
-        const isFaulty = this.#timeMs < this.#faultyUntilMs;
-        const behaviour = isFaulty ? behaviours[Math.floor(this.#random() * behaviours.length)] : "takes";
-        // Who recognises what it has taken does not refuse it.
-        const isKnown = deduplicates && taken.has(id);
-        switch (behaviour) {
-          case "refuses":
-            if (isKnown) break;
-            if (this.#random() < receiptOfRefusedOdds) tell(id, "undelivered");
-            return surely({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
-          case "is given a number that cannot be":
-            if (isKnown) break;
-            return surely({ outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
-          case "puts off":
-            return surely({ outcome: "tryLater" });
-          case "is not reached":
-            return surely({ outcome: "notReached", reason: "ECONNREFUSED" });
-          case "hangs":
-            return new Promise(() => undefined);
-          case "takes and hangs":
-            take(id, text);
-            return new Promise(() => undefined);
-          case "takes and is late":
-            take(id, text);
-            return new Promise((resolve) => {
-              setTimeout(() => resolve({ outcome: "accepted" }), 3 * carrierTimeoutMs);
-            });
-          case "takes and breaks":
-            take(id, text);
-            throw new Error("the connection broke");
-          case "breaks":
-            throw new Error("the connection broke");
-          case "takes and dies with the sender":
-            take(id, text);
-            this.#endSender();
-            return new Promise(() => undefined);
-          case "dies with the sender":
-            this.#endSender();
-            return new Promise(() => undefined);
-          case "takes":
-          case undefined:
+  #newSender(index: number): Handler {
+    // Some senders go by what they have seen, each for itself, and the others ask whatever came of it before.
+    const breakers = index % 4 === 0 ? { breakers: new Breakers() } : {};
+    return worker(
+      MessageJob,
+      async (job, remainingTimeMs) => {
+        if (!this.#firstWorkedMs.has(job.messageId)) {
+          this.#firstWorkedMs.set(job.messageId, this.#time.nowMs);
         }
-        take(id, text);
-        return { outcome: "accepted", carrierReference: id };
+        const carriers = this.#carriers.map((carrier) => ({ name: carrier.name, carrier }));
+        const route = this.#random() < 0.5 ? carriers : carriers.toReversed();
+        return handToCarrier(job, inOrder(route, { ...breakers, rateCard: this.#rateCard, remainingTimeMs }));
       },
-    };
-    return { name, carrier, isDisabled: false };
+      async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
+    );
   }
 
-  #endSender(): void {
-    const run = this.#runs.getStore();
-    if (run === undefined) return;
-    run.isDead = true;
-    run.onDeath?.();
+  #newRecorder(): Handler {
+    return worker(
+      QueuedReport,
+      async (report, _remainingTimeMs, queuedAt) => {
+        const heard = await recordReport(report, queuedAt);
+        if (heard !== undefined) this.#noteProof(heard.message);
+        return heard;
+      },
+      async (heard) => countReceipts(heard.filter((receipt) => receipt !== undefined)),
+    );
+  }
+
+  #noteProof({ id, deliveryStatus }: MessageRecord): void {
+    // A carrier also reports `undelivered` of what it refused.
+    const isProof = deliveryStatus === "delivered" || deliveryStatus === "unknown";
+    if (isProof && !this.#provenMs.has(id)) this.#provenMs.set(id, this.#time.nowMs);
+  }
+
+  #newCarrier(name: keyof typeof costMicros, recognises: boolean): UnreliableCarrier {
+    return new UnreliableCarrier(name, recognises, {
+      lambda: this.#lambda,
+      claimsToRecognise: recognises || this.#mutation === "repeat check",
+      observer: {
+        isUnwanted: (messageId) => this.#unwanted.has(messageId) || this.#late.delete(messageId),
+        asked: (carrier, messageId) => this.#noteAsked(carrier, messageId),
+        answered: (carrier, messageId, behaviour) => {
+          this.#observe?.(`${this.#time.nowMs} ${carrier} ${behaviour} ${messageId}`);
+        },
+        tells: (carrier, messageId, status) => this.#tell(carrier, messageId, status),
+      },
+    });
   }
 
   #noteAsked(name: string, id: string): void {
-    for (const [other, open] of this.#open) {
+    const { remainingMs } = this.#lambda;
+    if (remainingMs < carrierTimeoutMs) {
+      this.#problems.push(`${name} was asked about ${id} ${remainingMs} ms before the sender's end`);
+    }
+    for (const { name: other, open } of this.#carriers) {
       if (other === name || !open.has(id)) continue;
       this.#askedSecond.add(id);
       if ((open.get(id) ?? 0) > 0)
@@ -324,90 +276,130 @@ class CarrierWorld {
     }
   }
 
-  async #judge(count: number): Promise<Outcome> {
+  #tell(carrier: string, messageId: string, status: FinalDelivery): void {
+    this.#time.after(this.#random() * maxReceiptMs, () => {
+      const at = new Date(this.#time.nowMs).toISOString();
+      this.#report({ kind: "receipt", carrier, organizationId, messageId, status, at });
+    });
+  }
+
+  /** Puts a report on its queue, where it may be overtaken. */
+  #report(report: ReportJob): void {
+    const body = JSON.stringify(reportJob(report).body);
+    this.#observe?.(`${this.#time.nowMs} ${body}`);
+    const delayMs = this.#random() < overtakenOdds ? this.#random() * overtakenWithinMs : 0;
+    this.#reports.put(body, delayMs);
+  }
+
+  async #judge(): Promise<Outcome> {
+    for (const job of this.#refunds.splice(0)) await refundMessage(MessageJob.parse(job));
     const messages = this.#table.all().filter((item) => item["entity"] === "message");
-    if (messages.length !== count) this.#problems.push(`${messages.length} messages are there of ${count}`);
+    if (messages.length !== this.#count)
+      this.#problems.push(`${messages.length} messages are there of ${this.#count}`);
     const ends = new Map<string, number>();
     let sentMicros = 0;
     let shownByReceipt = 0;
     const costs = { recorded: 0, charged: 0 };
     for (const item of messages) {
       const message = MessageRecord.parse(item);
-      const { id, status, errorCode, refund, totalMicros, carrier = "" } = message;
-      const end = errorCode ?? status;
+      const end = message.errorCode ?? message.status;
       ends.set(end, (ends.get(end) ?? 0) + 1);
-      const takes = [...this.#taken.values()].reduce((sum, taken) => sum + (taken.get(id) ?? 0), 0);
-      if (takes > 1) this.#problems.push(`${id} was taken ${takes} times`);
-      if (status === "sent") {
-        sentMicros += totalMicros;
-        costs.recorded += message.costMicros ?? 0;
-        costs.charged += this.#chargedMicros.get(id) ?? 0;
-        if (message.carrierReference === undefined) shownByReceipt += 1;
-        if (takes === 0) this.#problems.push(`${id} is sent, and nobody has it`);
-        if (!(this.#taken.get(carrier)?.has(id) ?? false))
-          this.#problems.push(`${carrier} has not got ${id}`);
-      } else if (status !== "failed" || refund !== "done") {
-        this.#problems.push(`${id} is ${status}, its refund ${refund ?? "not owed"}`);
-      } else if (takes > 0 && errorCode !== "MESSAGE_OUTCOME_UNKNOWN") {
-        this.#problems.push(`${id} failed with ${errorCode}, and was taken`);
-      } else if (
-        message.deliveryCarrier === carrier &&
-        (message.deliveryAt ?? "Z") < (message.failedAt ?? "")
-      ) {
-        this.#problems.push(`${id} failed with ${errorCode}, and its receipt had come`);
-      }
+      this.#problems.push(...this.#problemsOf(message).map((problem) => `${message.id} ${problem}`));
+      if (message.status !== "sent") continue;
+      sentMicros += message.totalMicros;
+      costs.recorded += message.costMicros ?? 0;
+      costs.charged += this.#chargeOf(message.id);
+      if (message.carrierReference === undefined) shownByReceipt += 1;
     }
     const { balanceMicros } = await readWallet(organizationId);
     if (balanceMicros !== initialMicros - sentMicros) this.#problems.push("the money does not add up");
     if (costs.recorded !== costs.charged) {
       this.#problems.push(`the costs are ${costs.recorded}, and the carriers take ${costs.charged}`);
     }
+    this.#problems.push(...(await this.#people.problems(organizationId)));
     const { findings } = await auditWallet(organizationId);
     const problems = [...this.#problems, ...findings];
     return { problems, ends, passedOn: this.#askedSecond.size, shownByReceipt };
   }
 
-  /** Puts the table, the queues and the clock of this world in the place of AWS's. @returns what puts them back */
+  /** What carriers take for a message, in micro-units. */
+  #chargeOf(id: string): number {
+    const [alpha, beta] = this.#carriers;
+    return (alpha.segments.get(id) ?? 0) * costMicros.alpha + (beta.segments.get(id) ?? 0) * costMicros.beta;
+  }
+
+  #problemsOf(message: MessageRecord): string[] {
+    const { id, status, errorCode, refund, carrier = "", refusedBy = [] } = message;
+    const takes = this.#carriers.reduce((sum, { taken }) => sum + (taken.get(id) ?? 0), 0);
+    const problems = takes > 1 ? [`was taken ${takes} times`] : [];
+    if (status === "sent") {
+      if (takes === 0) problems.push("is sent, and nobody has it");
+      if (!this.#carriers.some(({ name, taken }) => name === carrier && taken.has(id))) {
+        problems.push(`is sent by ${carrier}, which has not got it`);
+      }
+      return problems;
+    }
+    if (status !== "failed" || refund !== "done") {
+      return [...problems, `is ${status}, its refund ${refund ?? "not owed"}`];
+    }
+    const failedAtMs = Date.parse(message.failedAt ?? "");
+    const workedForMs = failedAtMs - (this.#firstWorkedMs.get(id) ?? failedAtMs);
+    const isPutOff = errorCode === "MESSAGE_PROVIDER_ERROR" && refusedBy.length < this.#carriers.length;
+    if (takes > 0 && errorCode !== "MESSAGE_OUTCOME_UNKNOWN") {
+      problems.push(`failed with ${errorCode}, and was taken`);
+    }
+    if (isPutOff && workedForMs < maxPutOffMs - 2 * maxClockErrorMs) {
+      problems.push(`failed with ${errorCode} after ${workedForMs} ms`);
+    }
+    if (workedForMs > maxPutOffMs + attemptsApartMs) problems.push(`failed only after ${workedForMs} ms`);
+    // A sender works for so long at the most after it has seen the message.
+    const seenAtMs = failedAtMs - 2 * maxClockErrorMs - workers.sendMessage.timeoutSeconds * secondMs;
+    if (message.deliveryCarrier === carrier && (this.#provenMs.get(id) ?? Infinity) < seenAtMs) {
+      problems.push(`failed with ${errorCode}, and its receipt had come`);
+    }
+    return problems;
+  }
+
+  /** Puts the table, the queues and the clocks of this world in the place of AWS's. @returns what puts them back */
   takeOver(): () => void {
-    for (const [name, value] of Object.entries(localSettings)) process.env[name] = value;
-    for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = `memory://${name}`;
-    process.env[environmentNames.tableName] = "memory";
-    const now = (): number => this.#timeMs;
-    const restores = [
-      replace(DynamoDBDocumentClient.prototype, "send", async (command: object) => this.#request(command)),
-      replace(SQSClient.prototype, "send", async (command: object) => this.#enqueue(command)),
-      replace(
-        globalThis,
-        "Date",
-        new Proxy(Date, {
-          construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
-          get: (target, property) => (property === "now" ? now : Reflect.get(target, property)),
-        }),
-      ),
-      replace(Math, "random", this.#random),
-      replace(process.stdout, "write", () => true),
-    ];
-    return () => {
-      for (const restore of restores) restore();
-    };
+    return takeOver({
+      nowMs: () => this.#lambda.nowMs(),
+      random: this.#random,
+      sleep: async (delayMs) => this.#lambda.wait(delayMs),
+      after: (delayMs, happen) => this.#time.after(delayMs, happen),
+      request: async (_, command) => this.#request(command),
+      enqueue: async (command) => this.#enqueue(command),
+    });
   }
 
   async #request(command: object): Promise<unknown> {
-    // Others may come in between.
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    const isRead = command instanceof GetCommand || command instanceof QueryCommand;
-    // What the dead would have read may be what others, who are at work in the same instance, wait for.
-    if (this.#runs.getStore()?.isDead === true && !isRead) return new Promise(() => undefined);
+    this.#requests += 1;
+    const name = `${this.#requests} ${this.#lambda.current?.instance.name ?? ""}`;
+    this.#observe?.(`${this.#time.nowMs} ${name} ${describe(command)}`);
+    await this.#lambda.wait(0);
+    // It arrives whatever becomes of its sender.
+    await this.#time.sleep(this.#lambda.wayMs());
     if (this.#mutation === "claim condition") forgetCarrierCondition(command);
+    if (this.#mutation === "order of replies") forgetWordCondition(command);
+    const isRead = command instanceof GetCommand || command instanceof QueryCommand;
     const isOld = isRead && command.input.ConsistentRead !== true && this.#random() < 0.3;
-    const answer = this.#table.carryOut(command, isOld);
-    return this.#mutation === "receipt" ? withoutReceipt(answer) : answer;
+    let answer: unknown;
+    let failure: unknown;
+    try {
+      answer = this.#table.carryOut(command, isOld);
+    } catch (error) {
+      failure = error;
+    }
+    this.#observe?.(`${this.#time.nowMs} ${name} ${JSON.stringify(failure ?? answer)}`);
+    await this.#lambda.wait(this.#lambda.wayMs());
+    if (failure !== undefined) throw failure;
+    if (this.#mutation === "order of replies") return without("saidAt", answer);
+    return this.#mutation === "receipt" ? without("deliveryAt", answer) : answer;
   }
 
   async #enqueue(command: object): Promise<unknown> {
-    if (this.#runs.getStore()?.isDead === true) return new Promise(() => undefined);
+    await this.#lambda.wait(this.#lambda.wayMs());
+    this.#observe?.(`${this.#time.nowMs} ${this.#lambda.current?.instance.name ?? ""} ${describe(command)}`);
     const sent =
       command instanceof SendMessageCommand
         ? [command.input]
@@ -415,20 +407,51 @@ class CarrierWorld {
           ? (command.input.Entries ?? []).map((entry) => ({ ...entry, QueueUrl: command.input.QueueUrl }))
           : [];
     for (const { QueueUrl = "", MessageBody = "", DelaySeconds = 0 } of sent) {
-      const body: unknown = JSON.parse(MessageBody);
-      if (QueueUrl.endsWith("refunds")) this.#refunds.push(body);
+      if (QueueUrl.endsWith("refunds")) this.#refunds.push(JSON.parse(MessageBody));
       else if (QueueUrl.endsWith("Sends"))
-        this.#jobs.push({ body, dueMs: this.#timeMs + DelaySeconds * secondMs });
+        this.#send(MessageJob.parse(JSON.parse(MessageBody)), DelaySeconds);
     }
+    await this.#lambda.wait(this.#lambda.wayMs());
     return {};
+  }
+
+  #send(job: MessageJob, delaySeconds: number): void {
+    const delayMs = this.#lambda.current === undefined ? this.#plan(job.messageId) : delaySeconds * secondMs;
+    this.#sends.put(JSON.stringify(this.#mutated(job)), delayMs);
+  }
+
+  /** Decides what a message that was just accepted is to go through. @returns after how long it is taken up first */
+  #plan(messageId: string): number {
+    this.#accepted += 1;
+    if (this.#accepted % unwantedEvery === 0) {
+      this.#unwanted.add(messageId);
+      return unwantedMs;
+    }
+    if (this.#accepted % lateEvery > 0) return 0;
+    this.#late.add(messageId);
+    return lateMs;
+  }
+
+  #mutated(job: MessageJob): MessageJob {
+    const { putOffSince, ...others } = job;
+    if (putOffSince === undefined || this.#mutation === "put-off forgotten") return others;
+    const startedAt = new Date(this.#startedAtMs).toISOString();
+    return this.#mutation === "put-off from the start" ? { ...others, putOffSince: startedAt } : job;
   }
 }
 
-/** Lets a write show a message as if no receipt of it had come. */
-function withoutReceipt(answer: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(answer, (name, value: unknown) => (name === "deliveryAt" ? undefined : value)),
-  );
+/** An answer of the table as if a field had never been written. */
+function without(field: string, answer: unknown): unknown {
+  if (answer === undefined) return undefined;
+  return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === field ? undefined : value)));
+}
+
+/** Lets the word of a person be written whatever was written since it was decided. */
+function forgetWordCondition(command: object): void {
+  if (!(command instanceof TransactWriteCommand)) return;
+  for (const { Update } of command.input.TransactItems ?? []) {
+    if (String(Update?.Key?.["pk"]).startsWith("OPT_OUTS#")) delete Update?.ConditionExpression;
+  }
 }
 
 /** Lets a claim pass whoever was asked before. */
@@ -437,14 +460,4 @@ function forgetCarrierCondition(command: object): void {
   const { ConditionExpression } = command.input;
   const others = ConditionExpression?.replace("#openClaims = :none OR", "#openClaims >= :none OR");
   if (others !== undefined) command.input.ConditionExpression = others;
-}
-
-/** Gives a property another value. @returns what puts the old one back */
-function replace(target: object, property: string, value: unknown): () => void {
-  const original = Object.getOwnPropertyDescriptor(target, property);
-  Object.defineProperty(target, property, { value, configurable: true, writable: true });
-  return () => {
-    if (original === undefined) Reflect.deleteProperty(target, property);
-    else Object.defineProperty(target, property, original);
-  };
 }

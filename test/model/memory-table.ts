@@ -24,6 +24,8 @@ interface Write {
 /** A DynamoDB table in memory: each command is carried out at once and whole, as DynamoDB does it. */
 export class MemoryTable {
   readonly #items = new Map<string, Item>();
+  /** The ids of the items that have ever been in a partition of the table, or of its index. */
+  readonly #partitions = new Map<string, Set<string>>();
   /** The items as they were before their last change: what an eventually consistent read may still see. */
   readonly #olderItems = new Map<string, Item | undefined>();
   readonly #tokens = new Set<string>();
@@ -46,7 +48,7 @@ export class MemoryTable {
       return { Item: isOld ? this.#findOlder(Key) : this.#find(Key) };
     }
     if (command instanceof QueryCommand) {
-      return this.#query(command, isOld ? this.#allOlder() : this.all());
+      return this.#query(command, isOld);
     }
     if (command instanceof TransactWriteCommand) return this.#transact(command);
     if (
@@ -95,13 +97,13 @@ export class MemoryTable {
     return {};
   }
 
-  #query({ input }: QueryCommand, items: readonly Item[]): unknown {
+  #query({ input }: QueryCommand, isOld: boolean): unknown {
     const { partitionKey, sortKey } =
       input.IndexName === agendaIndex.name ? agendaIndex : { partitionKey: "pk", sortKey: "sk" };
     const values = input.ExpressionAttributeValues ?? {};
     const [pk, from, to] = [String(values[":pk"]), String(values[":from"]), String(values[":to"])];
     const after = input.ExclusiveStartKey === undefined ? "" : String(input.ExclusiveStartKey[sortKey]);
-    const found = items
+    const found = this.#itemsOf(`${partitionKey} ${pk}`, isOld)
       .filter((item) => item[partitionKey] === pk && typeof item[sortKey] === "string")
       .filter((item) => {
         const sk = String(item[sortKey]);
@@ -121,9 +123,11 @@ export class MemoryTable {
     return this.#olderItems.has(id) ? this.#olderItems.get(id) : this.#find(key);
   }
 
-  #allOlder(): Item[] {
-    const older = new Map<string, Item | undefined>([...this.#items, ...this.#olderItems]);
-    return [...older.values()].filter((item) => item !== undefined);
+  #itemsOf(partition: string, isOld: boolean): Item[] {
+    const ids = this.#partitions.get(partition) ?? [];
+    return [...ids].flatMap<Item>(
+      (id) => (isOld && this.#olderItems.has(id) ? this.#olderItems.get(id) : this.#items.get(id)) ?? [],
+    );
   }
 
   #isAllowed(write: Write): boolean {
@@ -150,7 +154,17 @@ export class MemoryTable {
       });
     const stored = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined));
     this.#items.set(idOf(key), stored);
+    for (const { partitionKey } of [{ partitionKey: "pk" }, agendaIndex]) {
+      if (stored[partitionKey] !== undefined) this.#partition(partitionKey, stored).add(idOf(key));
+    }
     return stored;
+  }
+
+  #partition(partitionKey: string, item: Item): Set<string> {
+    const name = `${partitionKey} ${String(item[partitionKey])}`;
+    const ids = this.#partitions.get(name) ?? new Set();
+    this.#partitions.set(name, ids);
+    return ids;
   }
 
   #find(key: Item): Item | undefined {

@@ -3,11 +3,22 @@ import { expect, it } from "vitest";
 
 import { booksAreInOrder } from "./property.ts";
 import type { Mutation } from "./simulation.ts";
+import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
 
 it(`the books are in order after any schedule of faults (seed ${seed})`, async () => {
   await expect(fc.assert(booksAreInOrder(), { numRuns: 1_000, seed })).resolves.toBeUndefined();
+}, 120_000);
+
+it("a run is the same each time, to the last random value", async () => {
+  const digestsOf = async (ofSeed: number): Promise<string> => {
+    const digest = digestOf();
+    await fc.assert(booksAreInOrder(undefined, digest.observe), { numRuns: 20, seed: ofSeed });
+    return digest.read();
+  };
+  expect(await digestsOf(seed)).toBe(await digestsOf(seed));
+  expect(await digestsOf(seed + 1)).not.toBe(await digestsOf(seed));
 }, 120_000);
 
 it.each([

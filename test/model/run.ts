@@ -1,31 +1,57 @@
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import fc from "fast-check";
 
+import { randomFrom } from "../chaos/random.ts";
 import { localSettings } from "../support/local-settings.ts";
+import { carryMessages } from "./carriers.ts";
 import { booksAreInOrder } from "./property.ts";
 
-// `npm run test:model -- --runs 100000`: the long run of the model test. A failure prints the seed and the path
-// that play it again: `-- --seed 1 --path 7:0`.
+// The long runs of the models. `npm run test:model -- --runs 100000` is that of the books; a failure prints the seed and
+// the path that play it again: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` is that of the
+// carriers, with 50 seeds; a failure prints the seed that plays it again, and `--trace FILE` writes down all that happens.
 
 Object.assign(process.env, localSettings);
 
 const { values: flags } = parseArgs({
   options: {
-    runs: { type: "string", default: "10000" },
+    model: { type: "string", default: "books" },
+    runs: { type: "string" },
     seed: { type: "string" },
     path: { type: "string" },
+    trace: { type: "string" },
   },
 });
 const seed = Number(flags.seed ?? Date.now() % 2 ** 31);
-const numRuns = Number(flags.runs);
-
-process.stdout.write(`${numRuns} runs with seed ${seed}\n`);
 const startedAt = performance.now();
-await fc.assert(booksAreInOrder(), {
-  numRuns,
-  seed,
-  ...(flags.path === undefined ? {} : { path: flags.path }),
-});
-const seconds = Math.round((performance.now() - startedAt) / 1_000);
-process.stdout.write(`${numRuns} runs without a violation in ${seconds} s\n`);
+const seconds = (): number => Math.round((performance.now() - startedAt) / 1_000);
+
+if (flags.model === "carriers") await runCarriers(Number(flags.runs ?? 1));
+else await runBooks(Number(flags.runs ?? 10_000));
+
+async function runBooks(numRuns: number): Promise<void> {
+  process.stdout.write(`${numRuns} runs with seed ${seed}\n`);
+  const path = flags.path === undefined ? {} : { path: flags.path };
+  await fc.assert(booksAreInOrder(), { numRuns, seed, ...path });
+  process.stdout.write(`${numRuns} runs without a violation in ${seconds()} s\n`);
+}
+
+async function runCarriers(count: number): Promise<void> {
+  const failed: number[] = [];
+  for (let run = 0; run < count; run += 1) {
+    const events: string[] = [];
+    const observe = flags.trace === undefined ? undefined : (event: string): void => void events.push(event);
+    const { problems } = await carryMessages(5_000, randomFrom(seed + run), { observe });
+    if (flags.trace !== undefined) writeFileSync(flags.trace, events.join("\n"));
+    if (problems.length === 0) continue;
+    failed.push(seed + run);
+    process.stdout.write(
+      `${problems.join("\n")}\nagain: npm run test:model -- --model carriers --seed ${seed + run}\n`,
+    );
+  }
+  process.stdout.write(
+    `${count} seeds from ${seed} in ${seconds()} s: ${count - failed.length} without a violation\n`,
+  );
+  if (failed.length > 0) process.exitCode = 1;
+}

@@ -1,9 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
-import { syncBuiltinESMExports } from "node:module";
-import timers from "node:timers/promises";
 
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import {
   DynamoDBDocumentClient,
   GetCommand,
@@ -59,8 +56,12 @@ import { isLow, newWallet, spreadOrganization, WalletRecord } from "../../shared
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
+import { randomFrom, type Random } from "../chaos/random.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { MemoryTable } from "./memory-table.ts";
+import { queueUrl, takeOver } from "./runtime.ts";
+import { describe, type Observe } from "./trace.ts";
+import { settled } from "./virtual-time.ts";
 
 /*
  * Runs the project's own money path against a table in memory, step by step, in an order and with faults that
@@ -105,6 +106,10 @@ const priceMicros = 7_900;
 const firstDay = "2026-03-01";
 const contactCount = 5;
 const faultsInAThousand = 120;
+
+/** The clocks of two functions differ by at most twice this. */
+const maxClockErrorMs = 2_000;
+
 const workedQueues = ["campaigns", "marketingSends", "transactionalSends", "refunds"] as const;
 
 const faults = [
@@ -120,6 +125,8 @@ const faults = [
 type Fault = (typeof faults)[number];
 
 interface Operation {
+  /** How far its clock is off. */
+  readonly clockErrorMs: number;
   /** The ledger entry of the debit that it tried last. */
   debitEntryId?: string;
 }
@@ -128,14 +135,30 @@ interface Waiting {
   readonly go: () => void;
 }
 
+/** What a run goes by. With the same of all it is the same, to the last random value. */
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** What decides on order and faults, as long as they last. */
+  readonly choices: readonly number[];
+  /** What ids, tokens, delays and the errors of clocks follow from. */
+  readonly seed: number;
+  readonly mutation?: Mutation | undefined;
+  /** Is told all that happens. */
+  readonly observe?: Observe | undefined;
+}
+
 /** What one run does, from its first step to the check of the books. */
-export async function simulate(
-  steps: readonly Step[],
-  choices: readonly number[],
-  mutation?: Mutation,
-): Promise<void> {
-  const world = new World(choices, mutation);
-  const restore = take(world);
+export async function simulate({ steps, choices, seed, mutation, observe }: Plan): Promise<void> {
+  const random = randomFrom(seed);
+  const world = new World(choices, random, { mutation, observe });
+  const restore = takeOver({
+    nowMs: () => world.nowMs(),
+    random,
+    sleep: async () => world.turn(),
+    request: async (client, command) => world.request(client, command),
+    enqueue: async (command) => world.enqueue(command),
+  });
+  process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;
   try {
     await world.run(steps);
   } finally {
@@ -170,7 +193,9 @@ class World {
   /** In how many parts the messages are kept. */
   readonly #parts: number;
   readonly #choices: readonly number[];
+  readonly #random: Random;
   readonly #mutation: Mutation | undefined;
+  readonly #observe: Observe | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #late: (() => void)[] = [];
   readonly #scheduled: string[] = [];
@@ -180,9 +205,15 @@ class World {
   #isFaulty = true;
   #failure: Error | undefined;
 
-  constructor(choices: readonly number[], mutation: Mutation | undefined) {
+  constructor(
+    choices: readonly number[],
+    random: Random,
+    { mutation, observe }: Pick<Plan, "mutation" | "observe">,
+  ) {
     this.#choices = choices;
+    this.#random = random;
     this.#mutation = mutation;
+    this.#observe = observe;
     this.#carriers = ["alpha", "beta"].map((name) => ({
       name,
       carrier: this.#newCarrier(this.choose(2) === 0),
@@ -266,6 +297,17 @@ class World {
     return below <= 1 ? 0 : choice % below;
   }
 
+  /** What the clock of the function shows that asks. */
+  nowMs(): number {
+    return this.timeMs + (this.operations.getStore()?.clockErrorMs ?? 0);
+  }
+
+  /** Runs something as a function with a clock of its own. */
+  #asFunction<Result>(work: () => Result): Result {
+    const clockErrorMs = Math.round((this.#random() * 2 - 1) * maxClockErrorMs);
+    return this.operations.run({ clockErrorMs }, work);
+  }
+
   /** Waits for the turn that the choices give. */
   async turn(): Promise<void> {
     return new Promise((go) => {
@@ -278,7 +320,7 @@ class World {
       // The caller gets an error, or a worker's job comes again: both are fine, as long as the books are.
       if (!(error instanceof Error)) this.#failure = new Error(String(error));
     };
-    this.operations.run({}, () => void this.#do(step).catch(isExpected));
+    this.#asFunction(() => void this.#do(step).catch(isExpected));
   }
 
   async #do(step: Step): Promise<void> {
@@ -423,7 +465,7 @@ class World {
   /** Runs something to its end, with nothing beside it. */
   async #finish(work: () => Promise<unknown>): Promise<void> {
     const ended = { isTrue: false };
-    const working = this.operations.run({}, work).finally(() => {
+    const working = this.#asFunction(work).finally(() => {
       ended.isTrue = true;
     });
     // It is awaited below; until then its failure must not count as one that nobody handles.
@@ -505,7 +547,9 @@ class World {
     if (this.#mutation === "block condition") forgetBlockCondition(command);
     if (this.#mutation === "cap condition") forgetCapCondition(command);
     const isOld = this.#isFaulty && needNotBeConsistent(command) && this.choose(4) === 1;
+    this.#observe?.(`${this.timeMs} ${describe(command)}`);
     const result = this.table.carryOut(command, isOld);
+    this.#observe?.(JSON.stringify(result));
     if (
       this.#mutation === "ambiguity check" &&
       isWalletRead(command) &&
@@ -527,6 +571,7 @@ class World {
     const fault = this.#pickFault();
     if (fault === "dieBefore" || fault === "dieAfter") return never();
     if (fault !== undefined) throw new Error("the queue is down");
+    this.#observe?.(`${this.timeMs} ${describe(command)}`);
     if (command instanceof SendMessageCommand) this.#put(command.input.QueueUrl, command.input.MessageBody);
     if (command instanceof SendMessageBatchCommand) {
       for (const entry of command.input.Entries ?? []) this.#put(command.input.QueueUrl, entry.MessageBody);
@@ -776,56 +821,4 @@ function isWalletRead(command: object): boolean {
 /** A promise of a function that has died. */
 async function never(): Promise<never> {
   return new Promise(() => undefined);
-}
-
-/** Lets everything run that can run without another turn. */
-async function settled(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-function queueUrl(name: QueueName): string {
-  return `memory://${name}`;
-}
-
-/** Puts a world in the place of AWS, the clock and the timers. @returns what puts them back */
-function take(world: World): () => void {
-  for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = queueUrl(name);
-  process.env[environmentNames.stage] = "model";
-  process.env[environmentNames.tableName] = `memory-${randomUUID()}`;
-  process.env[environmentNames.topUpEnabled] = "true";
-  process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;
-  const realDate = globalThis.Date;
-  const restores = [
-    replace(DynamoDBDocumentClient.prototype, "send", async function send(this: object, command: object) {
-      return world.request(this, command);
-    }),
-    replace(SQSClient.prototype, "send", async (command: object) => world.enqueue(command)),
-    replace(
-      globalThis,
-      "Date",
-      new Proxy(realDate, {
-        construct: (target, args) => Reflect.construct(target, args.length === 0 ? [world.timeMs] : args),
-        get: (target, property) => (property === "now" ? () => world.timeMs : Reflect.get(target, property)),
-      }),
-    ),
-    replace(timers, "setTimeout", async () => world.turn()),
-    replace(process.stdout, "write", () => true),
-  ];
-  syncBuiltinESMExports();
-  return () => {
-    for (const restore of restores) restore();
-    syncBuiltinESMExports();
-  };
-}
-
-/** Gives a property another value. @returns what puts the old one back */
-function replace(target: object, property: string, value: unknown): () => void {
-  const original = Object.getOwnPropertyDescriptor(target, property);
-  Object.defineProperty(target, property, { value, configurable: true, writable: true });
-  return () => {
-    if (original === undefined) Reflect.deleteProperty(target, property);
-    else Object.defineProperty(target, property, original);
-  };
 }

@@ -1,0 +1,74 @@
+import type { ReportJob } from "../../shared/carrier-reports/report-job.ts";
+import { hasOptedOut } from "../../shared/opt-outs/record.ts";
+import { secondMs } from "../../shared/platform/clock.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { between, oneOf, type Random } from "../chaos/random.ts";
+import { maxClockErrorMs } from "./lambda.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+/** The number that they answer to. */
+export const ownNumber = "447700900999";
+
+/** What a person says, and for how long they then say nothing: longer than the clocks of two functions can differ. */
+const words = ["STOP", "START", "HELP"] as const;
+const silentMs = { least: 15 * secondMs, most: 90 * secondMs };
+const mostWords = 6;
+
+/** How many replies their carrier brings again, for it got no answer, and how soon. */
+const broughtAgainOdds = 0.1;
+const broughtAgainMs = 5 * secondMs;
+
+/** People who say STOP and START, one after the other, which their carrier brings as reports. */
+export class People {
+  readonly #last = new Map<string, "START" | "STOP">();
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #report: (report: ReportJob) => void;
+
+  constructor(time: VirtualTime, random: Random, report: (report: ReportJob) => void) {
+    this.#time = time;
+    this.#random = random;
+    this.#report = report;
+  }
+
+  /** Lets so many people speak, side by side. */
+  speak(count: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const phone = String(447_700_900_000 + index);
+      let afterMs = 0;
+      for (let word = between(this.#random, 1, mostWords); word > 0; word -= 1) {
+        afterMs += between(this.#random, silentMs.least, silentMs.most);
+        this.#time.after(afterMs, () => this.#say(phone, oneOf(this.#random, words)));
+      }
+    }
+  }
+
+  #say(phone: string, message: (typeof words)[number]): void {
+    if (message !== "HELP") this.#last.set(phone, message);
+    const carrierId = newId("inb");
+    const bring = (): void => {
+      // By the clock of the function that the carrier calls.
+      const receivedAtMs = this.#time.nowMs + (this.#random() * 2 - 1) * maxClockErrorMs;
+      const receivedAt = new Date(receivedAtMs).toISOString();
+      const reply = { carrier: "alpha", carrierId, from: phone, to: ownNumber, message, receivedAt };
+      this.#report({ kind: "reply", reportId: newId("inb"), ...reply });
+    };
+    bring();
+    if (this.#random() < broughtAgainOdds) this.#time.after(this.#random() * broughtAgainMs, bring);
+  }
+
+  /** How many have said something that counts. */
+  get count(): number {
+    return this.#last.size;
+  }
+
+  /** For whom it does not count what they said last, in words. */
+  async problems(organizationId: string): Promise<string[]> {
+    const problems: string[] = [];
+    for (const [phone, last] of this.#last) {
+      const isOptedOut = await hasOptedOut(organizationId, phone);
+      if (isOptedOut !== (last === "STOP")) problems.push(`${phone} said ${last} last, which does not count`);
+    }
+    return problems;
+  }
+}

@@ -1,0 +1,115 @@
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers";
+import promisedTimers from "node:timers/promises";
+
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import { environmentNames } from "../../shared/platform/config.ts";
+import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import type { Random } from "../chaos/random.ts";
+import { localSettings } from "../support/local-settings.ts";
+
+/** What a model puts in the place of everything outside the code that it runs. */
+export interface Runtime {
+  /** What the clock of the function shows that asks, in milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** Numbers from 0 to below 1: all that is random in the code, such as ids, tokens and jitter, follows from them. */
+  readonly random: Random;
+  readonly sleep: (delayMs: number) => Promise<void>;
+  /** Lets something happen after so long. @returns what calls it off. Without it timers with a callback stay as they are. */
+  readonly after?: (delayMs: number, happen: () => void) => () => void;
+  /** A request to DynamoDB by one of the code's clients, and one to SQS. */
+  readonly request: (client: object, command: object) => Promise<unknown>;
+  readonly enqueue: (command: object) => Promise<unknown>;
+}
+
+/** Counts the runs of this process: what the code keeps of a table must not live on in the next run. */
+let runs = 0;
+
+/** Puts a model's runtime in the place of Node's and AWS's. @returns what puts those back */
+export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runtime): () => void {
+  runs += 1;
+  const settings: Record<string, string> = { ...localSettings };
+  for (const name of queueNames) settings[environmentNames.queueUrl[name]] = queueUrl(name);
+  settings[environmentNames.tableName] = `memory-${runs}`;
+  Object.assign(process.env, settings);
+  const bytes = <Bytes extends Uint8Array>(into: Bytes): Bytes => {
+    for (let index = 0; index < into.length; index += 1) into[index] = Math.floor(random() * 256);
+    return into;
+  };
+  const restores = [
+    replace(DynamoDBDocumentClient.prototype, "send", async function send(this: object, command: object) {
+      return request(this, command);
+    }),
+    replace(SQSClient.prototype, "send", enqueue),
+    replace(
+      globalThis,
+      "Date",
+      new Proxy(Date, {
+        construct: (target, args) => Reflect.construct(target, args.length === 0 ? [nowMs()] : args),
+        get: (target, property) => (property === "now" ? nowMs : Reflect.get(target, property)),
+      }),
+    ),
+    replace(Math, "random", random),
+    replace(crypto, "randomUUID", () => uuidOf(bytes(Buffer.alloc(16)))),
+    replace(crypto, "randomBytes", (count: number) => bytes(Buffer.alloc(count))),
+    // ULIDs take their random part from here.
+    replace(globalThis.crypto, "getRandomValues", bytes),
+    replace(
+      promisedTimers,
+      "setTimeout",
+      async (delayMs: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
+        Promise.race([sleep(delayMs).then(() => value), ...(signal === undefined ? [] : [abortOf(signal)])]),
+    ),
+    replace(process.stdout, "write", () => true),
+    ...(after === undefined
+      ? []
+      : [
+          replace(timers, "setTimeout", (happen: () => void, delayMs: number) => after(delayMs, happen)),
+          replace(timers, "clearTimeout", (callOff: () => void) => callOff()),
+        ]),
+  ];
+  syncBuiltinESMExports();
+  return () => {
+    for (const restore of restores) restore();
+    syncBuiltinESMExports();
+  };
+}
+
+export function queueUrl(name: QueueName): string {
+  return `memory://${name}`;
+}
+
+/** A UUID of version 4, as `randomUUID` makes it. */
+function uuidOf(bytes: Buffer): string {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const [hex] = [bytes.toString("hex")];
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map((range) => hex.slice(...range))
+    .join("-");
+}
+
+async function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+  });
+}
+
+/** Gives a property another value. @returns what puts the old one back */
+function replace(target: object, property: string, value: unknown): () => void {
+  const original = Object.getOwnPropertyDescriptor(target, property);
+  Object.defineProperty(target, property, { value, configurable: true, writable: true });
+  return () => {
+    if (original === undefined) Reflect.deleteProperty(target, property);
+    else Object.defineProperty(target, property, original);
+  };
+}
