@@ -159,6 +159,7 @@ export const workers = {
   },
   recordReport: {
     timeoutSeconds: 20,
+    queuesForItself: true,
     access: grant(changesOptOuts, {
       table: {
         INBOUND: ["GetItem", "DeleteItem"],
