@@ -12,6 +12,7 @@ import { emailCommands } from "./emails.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { marginCommands } from "./margins.ts";
+import { messageCommands } from "./messages.ts";
 import { nearestOf } from "./nearest.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
@@ -36,6 +37,7 @@ export const commands: readonly OperatorCommand[] = [
   ...userCommands,
   ...emailCommands,
   ...walletCommands,
+  ...messageCommands,
   ...reviewCommands,
   ...numberCommands,
   ...optOutCommands,

@@ -511,3 +511,50 @@ it("no command has said a secret, and none stands in the audit log", async () =>
     }
   }
 });
+
+it("a message is found by its id, by its number and by its state, with what its carrier said of it", async () => {
+  const file = await fileWith("settings.json", settings({ codePath: "error.code" }));
+  const credentials = await fileWith("credentials.json", { token });
+  await run("carriers", "set", "coded", "--settings", file, "--credentials", credentials);
+  await run("routes", "set", "4479", "--carriers", "coded");
+  carrier.answer = says(422, JSON.stringify({ error: { code: 21606, message: "The From number is wrong" } }));
+  const failed = await send("447911123456");
+  expect(failed).toMatchObject({ status: "failed", errorCode: "MESSAGE_PROVIDER_ERROR" });
+
+  const byId = await run("messages", "show", failed.id);
+  expect(byId).toMatchObject({ code: 0, err: "" });
+  expect(byId.out).toMatch(/^State +failed MESSAGE_PROVIDER_ERROR$/m);
+  expect(byId.out).toMatch(/\nAT +CARRIER +OUTCOME +CODE\n\S+ +coded +refused +21606\n$/);
+  expect(byId.out).not.toMatch(/The From number|hello/);
+  const attempts = [{ at: expect.any(String), carrier: "coded", outcome: "refused", code: "21606" }];
+  const organizationId = customer.organizationId;
+  expect(await json(nothing, "messages", "show", failed.id, "--organization", organizationId)).toMatchObject([
+    { id: failed.id, organizationId, attempts },
+  ]);
+
+  const Listed = z.looseObject({ id: z.string(), status: z.string(), to: z.string() });
+  const found = async (...options: readonly string[]) =>
+    json(Listed, "messages", "list", "--organization", organizationId, ...options);
+  expect(await found("--number", "+447911123456")).toMatchObject([{ id: failed.id, attempts }]);
+  const allFailed = await found("--status", "failed");
+  expect(new Set(allFailed.map(({ status }) => status))).toEqual(new Set(["failed"]));
+  expect(allFailed[0]?.id).toBe(failed.id);
+  expect(await found("--limit", "1")).toMatchObject([{ id: failed.id }]);
+  expect((await found("--since", "2020-01-01")).length).toBeGreaterThan(allFailed.length);
+  expect(await found("--since", "2099-01-01")).toEqual([]);
+  const listed = await run("messages", "list", "--organization", organizationId, "--limit", "1");
+  expect(listed.out).toMatch(
+    /^MESSAGE +ACCEPTED +TO +STATE +ERROR +CARRIER +CODE +DELIVERY\n.* coded +21606\n/,
+  );
+  expect(listed.out).toContain("1 messages; there may be more\n");
+
+  const nobodys = "msg_01J00000000000000000000000";
+  expect(await run("messages", "show", nobodys)).toMatchObject({
+    code: 1,
+    err: `There is no message ${nobodys}.\n`,
+  });
+  expect(await run("messages", "list")).toMatchObject({ code: 2 });
+  expect(await run("messages", "list", "--organization", organizationId, "--since", "May")).toMatchObject({
+    code: 2,
+  });
+});
