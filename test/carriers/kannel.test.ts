@@ -189,6 +189,12 @@ it("what is sent while the link to the carrier is cut goes out once it is back, 
     expect(statuses).toEqual(["sent", "sent", "sent"]);
   }, patience);
   expect(textsTo("15005550005")).toEqual([]);
+  // Kannel has said that it only queues them, which the operator sees.
+  const Buffered = z.object({ attempts: z.array(z.looseObject({ outcome: z.string(), code: z.string() })) });
+  for (const id of ids) {
+    const { attempts } = Buffered.parse(JSON.parse(await operator("messages", "show", id, "--json")));
+    expect(attempts).toMatchObject([{ carrier: "london", outcome: "buffered", code: "HTTP202.3" }]);
+  }
   smsc.sendsReceipts = true;
   await smsc.connect();
   await vi.waitFor(async () => {
