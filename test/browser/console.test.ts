@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod";
 
 import { snippetsFor } from "../../functions/console/app/snippets.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { Customer, errorOf, password } from "../support/api.ts";
@@ -421,7 +422,7 @@ it("says of a campaign to more contacts than it has looked at what it comes to a
   });
   await visitor.open("campaigns/new", "New campaign");
   await page.getByLabel("To all contacts").check();
-  await page.getByLabel("Message").fill("Hello");
+  await page.getByLabel("Message", { exact: true }).fill("Hello");
   await page.getByText("At least 10,000 messages, US$79.00").waitFor();
   await page.getByText("This counts the newest 10,000 of 23,000 contacts.").waitFor();
   await page.getByLabel("To all contacts").uncheck();
@@ -569,6 +570,7 @@ it("changes the password, sets up a second factor, and logs in with both", async
 
 it("invites somebody, changes what they may do, and removes them", async () => {
   const customer = await Customer.register();
+  await noteVerifiedEmail(customer.organizationId);
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   await visitor.open("members", "Members");
@@ -713,13 +715,12 @@ it("can be used with the keyboard alone", async () => {
   // With the key its button goes, and the focus that came back to it.
   await page.getByRole("button", { name: "Actions for the key" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("menu").waitFor();
-  expect(await focused()).toBe("Rotate");
+  await vi.waitFor(async () => expect(await focused()).toBe("Rotate"), patience);
   await page.keyboard.press("Escape");
   await page.getByRole("menu").waitFor({ state: "hidden" });
   expect(await page.evaluate("document.activeElement.getAttribute('aria-haspopup')")).toBe("menu");
   await page.keyboard.press("Enter");
-  await page.getByRole("menu").waitFor();
+  await vi.waitFor(async () => expect(await focused()).toBe("Rotate"), patience);
   await page.keyboard.press("ArrowUp");
   expect(await focused()).toBe("Delete");
   await page.keyboard.press("Enter");

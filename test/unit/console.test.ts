@@ -253,5 +253,10 @@ it("a person reads sentences at a field, and none of the words of schemas", () =
   expect(problem("name", "Invalid input: expected string, received undefined")).toBe(
     "This is missing or cannot be used.",
   );
+  const ofNumber = "must be the country code and the number in digits, with or without a plus sign";
+  expect(problem("to", ofNumber)).toMatch(/^Enter a phone number with its country code/);
+  expect(problem("to", "begins with no country code that exists")).toBe(
+    "Begins with no country code that exists.",
+  );
   expect(problemOfField("to", [{ path: "message", message: "must not be empty" }])).toBeUndefined();
 });

@@ -114,7 +114,7 @@ export function messageOf(error: unknown): string {
 
 /** Words of schemas and wire formats. */
 const developerWords =
-  /expected|international (digits|form)|Invalid|E\.164|of the form|MSISDN|\barray\b|\bstring\b/i;
+  /expected|international (digits|form)|in digits|Invalid|E\.164|of the form|MSISDN|\barray\b|\bstring\b/i;
 
 /** Whether what an error says of a path is about a field, or about something inside it. */
 export function isOfField(field: string, path: string): boolean {
