@@ -100,6 +100,8 @@ export const workers = {
         ...readsPrices,
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         CONTACTS: ["GetItem", "Query"],
+        // How much marketing a number has got.
+        LIMIT: ["UpdateItem"],
         MESSAGES: ["DeleteItem", "Query"],
         STATS: ["GetItem", "UpdateItem"],
       },

@@ -75,7 +75,8 @@ export function logGroup(
     logGroupName: logGroupNames(Stack.of(scope).stackName)[name],
     // The CDK's names for numbers of days have the numbers as their values.
     retention: stage.logRetentionDays satisfies RetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
+    // Whoever can delete a stack must not be able to delete what it logged about them.
+    removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
   new CfnOutput(group, "Name", { value: group.logGroupName }).overrideLogicalId(outputNames.logGroups[name]);
   return group;
@@ -285,6 +286,8 @@ function limitVariables({
   dailySpendCap,
   sendsPerSecond,
   oneTimeCodesPerNumber,
+  transactionalMessagesPerNumber,
+  marketingMessagesPerNumber,
   oneTimeCodeValiditySeconds,
   registrationsPerAddress,
   requestsPerSecond,
@@ -295,6 +298,8 @@ function limitVariables({
     [environmentNames.dailySpendCap]: dailySpendCap,
     [environmentNames.sendsPerSecond]: sendsPerSecond,
     [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumber,
+    [environmentNames.transactionalMessagesPerNumber]: transactionalMessagesPerNumber,
+    [environmentNames.marketingMessagesPerNumber]: marketingMessagesPerNumber,
     [environmentNames.oneTimeCodeValiditySeconds]: oneTimeCodeValiditySeconds,
     [environmentNames.registrationsPerAddress]: registrationsPerAddress,
     [environmentNames.requestsPerSecond]: requestsPerSecond,

@@ -37,6 +37,9 @@ const arn = (service: string, example: string): z.ZodString =>
 /** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
 export const cloudFrontRegion = "us-east-1";
 
+/** What AWS WAF takes as the limit of a rule. */
+const RequestsPerAddress = z.int().min(10).max(2_000_000_000);
+
 /** What a stage asks for beside the contract's own rules. None sends to anybody, or for anybody, by mistake. */
 const Policies = z.strictObject({
   senderIds: z.enum(["any", "approved"]),
@@ -122,7 +125,10 @@ export const StageSettings = z.strictObject({
         .regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"')
         .optional(),
       sendsPerSecond: z.int().min(1).max(10_000).optional(),
+      /** Messages of one organization to one number: codes and transactional ones in ten minutes, marketing in a day. */
       oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),
+      transactionalMessagesPerNumber: z.int().min(1).max(100).optional(),
+      marketingMessagesPerNumber: z.int().min(1).max(100).optional(),
       /** Of a message of type `otp` whose request does not say how long it is valid. */
       oneTimeCodeValiditySeconds: ExpiresInSeconds.default(600),
       webhooksBeforePayment: z.int().min(0).max(100).optional(),
@@ -146,7 +152,13 @@ export const StageSettings = z.strictObject({
     })
     .optional(),
   firewall: z
-    .strictObject({ requestsPerAddressInFiveMinutes: z.int().min(10).max(2_000_000_000) })
+    .strictObject({
+      requestsPerAddressInFiveMinutes: RequestsPerAddress,
+      /** Of these, to `/v1/auth/`: whoever logs in or registers has no credential yet that could be limited. */
+      authRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(300),
+      /** To `/v1/carriers/`, which the first limit leaves out. */
+      carrierRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(60_000),
+    })
     .optional(),
   email: SentEmails.optional(),
   /** AWS takes so many for the warnings of a budget. */

@@ -3,8 +3,9 @@ import * as z from "zod";
 import type { Organization } from "../contract/accounts.ts";
 import { SenderId } from "../contract/sms.ts";
 import type { StoredOrganization } from "../platform/auth/authenticate.ts";
+import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Update } from "../platform/table/table.ts";
+import { findItem, updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /** How many there are of each kind that an organisation may have a limited number of. */
@@ -42,6 +43,8 @@ export const OrganizationRecord = z.object({
   suspendedReason: z.string().optional(),
   /** Which version of prices of its own it has, if it has any: who has none is not looked up. */
   priceOverridesVersion: z.string().optional(),
+  /** Since when a number is its own, so that people can answer it: of one without, nobody can have said STOP. */
+  repliesSince: z.string().optional(),
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
@@ -63,7 +66,7 @@ export async function findOrganization(
 }
 
 /** What a record says of the state of its organisation, whatever else it has. */
-const State = OrganizationRecord.pick({ suspendedAt: true, webhookCount: true });
+const State = OrganizationRecord.pick({ repliesSince: true, suspendedAt: true, webhookCount: true });
 
 /** What whoever works for an organisation, and was not called by it, has to know of it. */
 export interface OrganizationState {
@@ -71,6 +74,8 @@ export interface OrganizationState {
   readonly isSuspended: boolean;
   /** Whether anybody hears of its events. */
   readonly hasWebhooks: boolean;
+  /** Whether people can have answered it. */
+  readonly mayHaveReplies: boolean;
 }
 
 /**
@@ -79,7 +84,20 @@ export interface OrganizationState {
  */
 export async function stateOfOrganization(organizationId: string): Promise<OrganizationState> {
   const found = await findItem(State, keys.organization(organizationId), { consistent: true });
-  return { isSuspended: found?.suspendedAt !== undefined, hasWebhooks: (found?.webhookCount ?? 0) > 0 };
+  return {
+    isSuspended: found?.suspendedAt !== undefined,
+    hasWebhooks: (found?.webhookCount ?? 0) > 0,
+    mayHaveReplies: found === undefined || found.repliesSince !== undefined,
+  };
+}
+
+/** Notes that people can answer an organization. One that is not there is passed over. */
+export async function noteReplies(organizationId: string): Promise<void> {
+  const changes = { setIfAbsent: { repliesSince: now().toISOString() } };
+  await updateItem(
+    z.unknown(),
+    updateOf(keys.organization(organizationId), changes, { present: ["pk"], absent: ["repliesSince"] }),
+  );
 }
 
 /** The write that puts another default, or none, in the place of the one that was seen. */

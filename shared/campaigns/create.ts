@@ -61,6 +61,7 @@ export async function createCampaign(
     skippedUnknown: 0,
     skippedDestinationNotAllowed: 0,
     skippedDestinationNotPriced: 0,
+    skippedRecipientRateExceeded: 0,
   };
   const campaign = presentCampaign(record, undefined);
   const created = await transact([

@@ -2,7 +2,9 @@ import { findContact, readContacts, type ContactRecord } from "../contacts/recor
 import { SendSmsRequest } from "../contract/sms.ts";
 import { newMessage, type Terms } from "../messages/accept.ts";
 import { isDestinationAllowed } from "../messages/policies.ts";
+import { countCampaignMessage } from "../messages/recipient-limits.ts";
 import type { MessageRecord } from "../messages/record.ts";
+import { now } from "../platform/clock.ts";
 import { undefinedIfUnreadable } from "../platform/table/table.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
@@ -17,6 +19,7 @@ export type Turn = { readonly position: string } & (
         | "destinationNotPriced"
         | "optedOut"
         | "other"
+        | "recipientRateExceeded"
         | "unknown"
         | "unrenderable";
     }
@@ -43,6 +46,17 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, terms: 
     ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
   );
   return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), terms));
+}
+
+/** Turns without the messages that their numbers may not get for now: how much marketing each has got is counted here. */
+export async function withinLimits({ startedAt }: CampaignRecord, turns: readonly Turn[]): Promise<Turn[]> {
+  const startOfCampaign = startedAt === undefined ? now() : new Date(startedAt);
+  return Promise.all(
+    turns.map(async (turn) => {
+      if (!("message" in turn) || (await countCampaignMessage(turn.message, startOfCampaign))) return turn;
+      return { position: turn.position, skipped: "recipientRateExceeded" } as const;
+    }),
+  );
 }
 
 function turnOf(

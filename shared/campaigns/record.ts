@@ -48,6 +48,7 @@ export const CampaignRecord = z.object({
   skippedUnknown: z.int().nonnegative(),
   skippedDestinationNotAllowed: z.int().nonnegative().default(0),
   skippedDestinationNotPriced: z.int().nonnegative().default(0),
+  skippedRecipientRateExceeded: z.int().nonnegative().default(0),
   /** While a worker has it: whose run it is. */
   runToken: z.string().optional(),
   /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
@@ -88,6 +89,7 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
         unknown: record.skippedUnknown,
         destinationNotAllowed: record.skippedDestinationNotAllowed || undefined,
         destinationNotPriced: record.skippedDestinationNotPriced || undefined,
+        recipientRateExceeded: record.skippedRecipientRateExceeded || undefined,
       },
       charged: amountOf(record.chargedMicros),
       currency,
@@ -234,6 +236,7 @@ export interface Block {
   readonly skippedUnknown: number;
   readonly skippedDestinationNotAllowed: number;
   readonly skippedDestinationNotPriced: number;
+  readonly skippedRecipientRateExceeded: number;
 }
 
 /** held → held, behind a block of contacts. Part of the transaction that records the block's messages. */
@@ -248,6 +251,7 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
         skippedDestinationNotAllowed: block.skippedDestinationNotAllowed,
         skippedDestinationNotPriced: block.skippedDestinationNotPriced,
         skippedOptedOut: block.skippedOptedOut,
+        skippedRecipientRateExceeded: block.skippedRecipientRateExceeded,
         skippedUnknown: block.skippedUnknown,
         skippedUnrenderable: block.skippedUnrenderable,
       },

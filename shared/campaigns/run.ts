@@ -18,7 +18,7 @@ import { readPrices } from "../prices/prices.ts";
 import { nextDay, spendLeftMicros } from "../wallet/allowances.ts";
 import { readWallet } from "../wallet/record.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
-import { nextTurns, type Turn } from "./recipients.ts";
+import { nextTurns, withinLimits, type Turn } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
@@ -159,7 +159,7 @@ async function nextBlock(
 ): Promise<CampaignRecord | undefined> {
   const at = now();
   const prices = await readPrices(organization, at);
-  const turns = await nextTurns(campaign, blockSize, { queuedAt: at, prices });
+  const turns = await withinLimits(campaign, await nextTurns(campaign, blockSize, { queuedAt: at, prices }));
   if (turns.length === 0) {
     const ended = await updateItem(CampaignRecord, acceptedAll(campaign, at));
     return ended.applied ? ended.item : undefined;
@@ -233,6 +233,7 @@ function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Bl
     skippedUnknown: skipped("unknown"),
     skippedDestinationNotAllowed: skipped("destinationNotAllowed"),
     skippedDestinationNotPriced: skipped("destinationNotPriced"),
+    skippedRecipientRateExceeded: skipped("recipientRateExceeded"),
   };
 }
 

@@ -127,6 +127,10 @@ const CampaignProgress = z
         destinationNotPriced: z.int().optional().meta({
           description: "There is no price for numbers like theirs. Absent where there are none.",
         }),
+        recipientRateExceeded: z.int().optional().meta({
+          description:
+            "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
+        }),
       })
       .meta({ description: "Contacts that got no message." }),
     charged: z.number().meta({

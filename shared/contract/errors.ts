@@ -184,8 +184,9 @@ export const errorCatalogue = {
   },
   RECIPIENT_RATE_EXCEEDED: {
     status: 429,
-    message: "This number has got as many one-time codes as it may get in ten minutes.",
-    remedy: "Wait the number of seconds in the `Retry-After` header; see who asks for so many codes.",
+    message: "This number has got as many messages of this type as it may get for now.",
+    remedy:
+      "Wait the number of seconds in the `Retry-After` header; see who makes you send so many messages.",
   },
   INTERNAL: {
     status: 500,

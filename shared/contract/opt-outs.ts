@@ -7,7 +7,7 @@ export const OptOutSource = z.enum(["api", "contact", "reply"]).meta({
   id: "OptOutSource",
   description:
     "Who said so: you did (`api`), you did by the `optedOut` of a contact (`contact`), or the person did, who answered " +
-    "STOP or a word like it (`reply`). A START of theirs lifts a `reply` alone; what you have noted, you lift.",
+    "STOP or a word like it (`reply`). A START of theirs lifts a `reply` alone, which you cannot lift; what you have noted, you lift.",
 });
 export type OptOutSource = z.infer<typeof OptOutSource>;
 
@@ -29,7 +29,8 @@ export const OptOut = z
   .meta({
     id: "OptOut",
     description:
-      "A number that gets no marketing and no campaigns of yours; one-time codes and transactional messages reach it.",
+      "A number that gets no marketing and no campaigns of yours. Where the person has answered STOP (`reply`), only messages " +
+      "of the type `otp` reach it.",
   });
 export type OptOut = z.infer<typeof OptOut>;
 

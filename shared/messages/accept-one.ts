@@ -6,8 +6,8 @@ import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { paceHeaders } from "../wallet/allowances.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
-import { withinCodeLimit } from "./one-time-codes.ts";
 import { checkMessage } from "./policies.ts";
+import { withinRecipientLimit } from "./recipient-limits.ts";
 import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
@@ -40,7 +40,7 @@ export async function acceptMessage(
   await checkMessage(organization, { organizationId, to, senderId, messageType });
   const prices = await readPrices(organization, queuedAt);
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, { queuedAt, prices });
-  const placed = await withinCodeLimit(organizationId, request, async () =>
+  const placed = await withinRecipientLimit(organizationId, request, async () =>
     acceptTogether([message], (each, wallet) => {
       addHeaders?.(paceHeaders(wallet));
       return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));

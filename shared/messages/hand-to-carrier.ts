@@ -98,7 +98,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
-  const choice = await chooseOrFail(message, sender, { isStopped: organization.isSuspended, job });
+  const choice = await chooseOrFail(message, sender, { organization, job });
   if (choice.kind === "wait") {
     await waitForTurn(message, choice, job);
     return undefined;
@@ -137,9 +137,12 @@ async function findOfJob({ organizationId, messageId }: MessageJob): Promise<Mes
 async function chooseOrFail(
   message: MessageRecord,
   sender: Sender,
-  { isStopped, job }: { readonly isStopped: boolean; readonly job: MessageJob },
+  { organization, job }: { readonly organization: OrganizationState; readonly job: MessageJob },
 ): Promise<Choice> {
-  const refusal = isStopped ? "ORGANIZATION_SUSPENDED" : await refusalBeforeHandOff(message);
+  const { isSuspended, mayHaveReplies } = organization;
+  const refusal = isSuspended
+    ? "ORGANIZATION_SUSPENDED"
+    : await refusalBeforeHandOff(message, mayHaveReplies);
   if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
   if (isExpired(message)) return { kind: "fail", errorCode: "MESSAGE_EXPIRED" };
   const choice = await chooseCarrier(message, sender, job.slot);

@@ -5,7 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { findKyc } from "../kyc/record.ts";
-import { hasOptedOut } from "../opt-outs/record.ts";
+import { hasOptedOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
@@ -34,7 +34,8 @@ export async function checkMessage(
 ): Promise<void> {
   await checkSender(organization, message);
   checkDestination(message.to);
-  if (await isUnwanted(message)) throw new ApiError("RECIPIENT_OPTED_OUT");
+  const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
+  if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
 
 /**
@@ -110,18 +111,38 @@ function refusalOfDestination(to: string): string | undefined {
   return `Messages are sent to numbers of the type ${[...allowed].join(" or ")} only from here; this one ${found}.`;
 }
 
-/** Whether a message is marketing, or of a campaign, to a number that has opted out. Of no other message it is asked. */
+/**
+ * Whether a number does not want a message: no marketing once an opt-out is in force, and nothing but one-time codes once
+ * the person has answered STOP. A message of no type is no code here, for it may be anything.
+ * @param mayHaveReplies whether anybody can answer the organization: where nobody can, nobody has said STOP, and it costs no
+ *   read to know that
+ */
 async function isUnwanted(
   message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
+  mayHaveReplies: boolean,
 ): Promise<boolean> {
-  return trafficClass(message) === "marketing" && (await hasOptedOut(message.organizationId, message.to));
+  const { organizationId, to } = message;
+  switch (trafficClass(message)) {
+    case "otp":
+      return false;
+    case "marketing":
+      return hasOptedOut(organizationId, to);
+    case "transactional":
+      return mayHaveReplies && (await hasSaidStopTo(organizationId, to));
+  }
 }
 
-/** Why a message may go to no carrier any more though it was accepted: much can change until its time has come. */
-export async function refusalBeforeHandOff(message: MessageRecord): Promise<MessageErrorCode | undefined> {
+/**
+ * Why a message may go to no carrier any more though it was accepted: much can change until its time has come.
+ * @param mayHaveReplies whether anybody can answer the organization
+ */
+export async function refusalBeforeHandOff(
+  message: MessageRecord,
+  mayHaveReplies: boolean,
+): Promise<MessageErrorCode | undefined> {
   const { organizationId, senderId } = message;
   if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
     return "MESSAGE_SENDER_ID_NOT_APPROVED";
   }
-  return (await isUnwanted(message)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
+  return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

@@ -194,10 +194,10 @@ export const redactedText = "[removed]";
 
 /**
  * What a one-time code loses when its message has come to its end, where the stage asks for that: its text, for a code
- * may be digits, words or a link.
+ * may be digits, words or a link. A message of no type may be a code.
  */
 function withoutCode({
-  messageType,
+  messageType = "otp",
 }: Pick<MessageRecord, "messageType">): Pick<Partial<MessageRecord>, "message"> {
   return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
 }

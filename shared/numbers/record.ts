@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { noteReplies } from "../accounts/organization-record.ts";
 import type { Keyword } from "../contract/inbound.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
@@ -59,6 +60,8 @@ export type Owners = Pick<NumberRecord, "keywords" | "organizationId">;
  * @throws Error in words for the operator when others have it
  */
 export async function assignNumber(assignment: Assignment): Promise<NumberRecord> {
+  // Before anybody can answer: from then on a STOP is looked for.
+  await noteReplies(assignment.organizationId);
   return change(assignment.number, (seen) => assigned(seen, assignment));
 }
 

@@ -4,7 +4,7 @@ import { OptOutSource, type OptOut } from "../contract/opt-outs.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, type Update, type Write } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf, type Requirements } from "../platform/table/update.ts";
-import { optOutOf, type OwnNote, type Wishes } from "./standing.ts";
+import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
  * Who does not want messages of an organization. An opt-out belongs to a number, whether there is a contact with it or not,
@@ -96,6 +96,11 @@ export async function hasOptedOut(organizationId: string, phoneNumber: string): 
   const record = await findOptOutRecord(organizationId, phoneNumber);
   if (record !== undefined) return inForce(record) !== undefined;
   return (await findOwner(organizationId, phoneNumber))?.optedOut === true;
+}
+
+/** Whether a person's last word to an organization was STOP, as it is now. */
+export async function hasSaidStopTo(organizationId: string, phoneNumber: string): Promise<boolean> {
+  return hasSaidStop(wishesOf(await findOptOutRecord(organizationId, phoneNumber)));
 }
 
 /** The opt-out that a record says is in force, if one is. */

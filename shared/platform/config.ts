@@ -23,6 +23,8 @@ export const environmentNames = {
   dailySpendCap: "DAILY_SPEND_CAP",
   sendsPerSecond: "SENDS_PER_SECOND",
   oneTimeCodesPerNumber: "ONE_TIME_CODES_PER_NUMBER",
+  transactionalMessagesPerNumber: "TRANSACTIONAL_MESSAGES_PER_NUMBER",
+  marketingMessagesPerNumber: "MARKETING_MESSAGES_PER_NUMBER",
   oneTimeCodeValiditySeconds: "ONE_TIME_CODE_VALIDITY_SECONDS",
   registrationsPerAddress: "REGISTRATIONS_PER_ADDRESS",
   requestsPerSecond: "REQUESTS_PER_SECOND",
@@ -127,6 +129,12 @@ export const config = {
   oneTimeCodesPerNumber: (): number | undefined => optionalNumber(environmentNames.oneTimeCodesPerNumber),
   /** How long a one-time code is valid where the request does not say. */
   oneTimeCodeValiditySeconds: (): number => Number(required(environmentNames.oneTimeCodeValiditySeconds)),
+  /** How many transactional messages an organization may send to one number in ten minutes; undefined is no limit. */
+  transactionalMessagesPerNumber: (): number | undefined =>
+    optionalNumber(environmentNames.transactionalMessagesPerNumber),
+  /** How many marketing and campaign messages an organization may send to one number in a day; undefined is no limit. */
+  marketingMessagesPerNumber: (): number | undefined =>
+    optionalNumber(environmentNames.marketingMessagesPerNumber),
   /** Whether the text of a one-time code goes when its message has come to its end. */
   redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
   /** How many webhooks an organisation may have before money has come into its wallet; undefined is as many as after. */

@@ -250,6 +250,7 @@ function campaignRows(organizationId: string): Rows {
     skippedUnknown: 0,
     skippedDestinationNotAllowed: 0,
     skippedDestinationNotPriced: 0,
+    skippedRecipientRateExceeded: 0,
   };
   const counts = { entity: "messageCounts", accepted: 100, sent: 100, changes: 200, closedAt: createdAt };
   return {

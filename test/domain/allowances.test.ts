@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, type ErrorCode } from "../../shared/contract/errors.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -287,6 +287,28 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     }
     expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(5);
   });
+
+  it.each([
+    ["transactional", environmentNames.transactionalMessagesPerNumber, 10 * minuteMs],
+    ["marketing", environmentNames.marketingMessagesPerNumber, dayMs],
+  ] as const)(
+    "are apart from %s messages, which have a figure of their own",
+    async (messageType, name, windowMs) => {
+      vi.stubEnv(name, "3");
+      const organizationId = await openWallet(10_000_000);
+      const one = async (to: string = request.to): Promise<unknown> =>
+        acceptMessage(organizationId, { ...request, to, messageType });
+      expect(await sendAtOnce(10, async () => one())).toEqual({
+        accepted: 3,
+        refused: { RECIPIENT_RATE_EXCEEDED: 7 },
+        retryAfter: new Set([String(windowMs / secondMs)]),
+      });
+      expect((await sendAtOnce(4, async () => one("15005550009"))).accepted).toBe(3);
+      expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(5);
+      advance(windowMs);
+      expect((await sendAtOnce(7, async () => one())).accepted).toBe(3);
+    },
+  );
 
   it("are not used up by messages that were refused, nor twice by one that is repeated", async () => {
     const organizationId = await openWallet(0);

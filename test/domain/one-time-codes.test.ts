@@ -98,7 +98,13 @@ it("no job of a message has its text, on its way or at its end", async () => {
   expect(JSON.stringify(jobs)).not.toContain("123456");
 });
 
-it.each([undefined, "transactional", "marketing"] as const)("a text of the type %s stays", async (type) => {
+it("the text of a message of no type goes too, for it may be a code", async () => {
+  const job = await accepted();
+  await handOver(job);
+  expect(await stored(job)).toMatchObject({ status: "sent", message: redactedText });
+});
+
+it.each(["transactional", "marketing"] as const)("a text of the type %s stays", async (type) => {
   const job = await accepted(type);
   await handOver(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: text });

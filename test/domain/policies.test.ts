@@ -2,21 +2,28 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { createCampaign } from "../../shared/campaigns/create.ts";
+import { nextTurns, withinLimits } from "../../shared/campaigns/recipients.ts";
 import { readCampaign } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import { receiveReply } from "../../shared/inbound/receive.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, transact, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
+import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
+import { replyOf } from "../support/replies.ts";
 
 /*
  * What becomes of messages and campaigns when something changes between their acceptance and their time. The shared
@@ -131,6 +138,72 @@ it("a campaign of any type is not sent to a number that has opted out meanwhile"
   expect(await getMessage(organizationId, messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
+  });
+});
+
+it("STOP keeps all but one-time codes from a number, when they are accepted and when their time comes", async () => {
+  await assignNumber({ number: "12025550133", organizationId });
+  const types = ["transactional", "marketing", undefined] as const;
+  const waiting = [];
+  for (const messageType of types) waiting.push(await accepted({ messageType }));
+  const code = await accepted({ messageType: "otp" });
+  await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "STOP" }));
+  const carrier = new TakingCarrier();
+  for (const job of [...waiting, code]) await handToCarrier(job, only(carrier));
+  expect(carrier.received).toEqual([code.messageId]);
+  for (const { messageId } of waiting) {
+    expect(await getMessage(organizationId, messageId)).toMatchObject({
+      status: "failed",
+      errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
+    });
+  }
+  const isRefused = { code: "RECIPIENT_OPTED_OUT" };
+  for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRefused);
+  await accepted({ messageType: "otp" });
+  // What the organization has noted itself is about marketing alone.
+  await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "START" }));
+  await customer.client.createOptOut({ body: { phoneNumber: message.to } });
+  await expect(accepted({ messageType: "marketing" })).rejects.toMatchObject(isRefused);
+  for (const messageType of ["transactional", undefined] as const) await accepted({ messageType });
+});
+
+it("a campaign passes over numbers that have got their marketing of the day, and counts them; a block that is tried again counts once", async () => {
+  vi.stubEnv(environmentNames.marketingMessagesPerNumber, "1");
+  const phoneNumbers = [message.to, "12125550101", "12125550102"];
+  for (const phoneNumber of phoneNumbers) await customer.client.createContact({ body: { phoneNumber } });
+  await accepted({ messageType: "marketing" });
+  const run = async (): Promise<string> => {
+    const { id: campaignId } = await createCampaign(organizationId, {
+      name: "Spring",
+      message: "hello",
+      audience: { all: true },
+      senderId: "ACME",
+      language: "English",
+      messageType: "marketing",
+      scheduledAt: new Date(Date.now() + hourMs).toISOString(),
+    });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
+    const key = keys.campaign(organizationId, campaignId);
+    const startedAt = new Date().toISOString();
+    await updateItem(z.unknown(), updateOf(key, { set: { startedAt } }));
+    // Its worker dies once the block is counted, and before it is accepted.
+    const turns = await nextTurns(await readCampaign(organizationId, campaignId), 10, {
+      queuedAt: new Date(),
+      prices: onePrice,
+    });
+    await withinLimits(await readCampaign(organizationId, campaignId), turns);
+    await runCampaign({ organizationId, campaignId });
+    return campaignId;
+  };
+  const first = await run();
+  expect(await readCampaign(organizationId, first)).toMatchObject({
+    accepted: 2,
+    skippedRecipientRateExceeded: 1,
+  });
+  expect(await readCampaign(organizationId, await run())).toMatchObject({
+    accepted: 0,
+    skippedRecipientRateExceeded: 3,
+    status: "sending",
   });
 });
 

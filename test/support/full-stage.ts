@@ -33,6 +33,8 @@ export const fullStage: Stage = {
       dailySpendCap: "100.00",
       sendsPerSecond: 20,
       oneTimeCodesPerNumber: 5,
+      transactionalMessagesPerNumber: 10,
+      marketingMessagesPerNumber: 3,
       oneTimeCodeValiditySeconds: 300,
       registrationsPerAddress: 20,
       requestsPerSecond: 50,

@@ -41,15 +41,25 @@ export interface CountedTry {
 const Tries = z.object({ tries: z.set(z.string()).default(new Set()) });
 type Tries = z.infer<typeof Tries>;
 
+/** A try that may be counted several times and is one: which it is, and when it was made. */
+export interface NamedTry {
+  readonly name: string;
+  readonly at: Date;
+}
+
 /**
  * Counts one try against a limit. Any stretch of time as long as the limit's window has at most `max` of them.
+ * @param named without it, each call counts another try
  * @throws ApiError with the limit's code and Retry-After when there is no room for this one
  */
-export async function countTry(limit: Limit, whom: string): Promise<CountedTry> {
+export async function countTry(limit: Limit, whom: string, named?: NamedTry): Promise<CountedTry> {
   const at = now();
   const counted: CountedTry = {
     key: keys.limit(limit.what, createHash("sha256").update(whom).digest("hex")),
-    id: `${at.getTime()}#${randomBytes(6).toString("base64url")}`,
+    id:
+      named === undefined
+        ? `${at.getTime()}#${randomBytes(6).toString("base64url")}`
+        : `${named.at.getTime()}#${named.name}`,
   };
   let outcome = await add(counted, limit, at);
   const left = outcome.applied ? [] : triesIn(outcome).filter(hasLeft(limit, at));
@@ -83,7 +93,10 @@ async function add({ key, id }: CountedTry, limit: Limit, at: Date): Promise<Out
     updateOf(
       key,
       { set: { entity: "limit", expiresAt }, add: { tries: new Set([id]) } },
-      { where: "attribute_not_exists(#tries) OR size(#tries) < :max", values: { ":max": limit.max } },
+      {
+        where: "attribute_not_exists(#tries) OR size(#tries) < :max OR contains(#tries, :id)",
+        values: { ":max": limit.max, ":id": id },
+      },
     ),
     { isOwn: ({ tries }) => tries.has(id) },
   );

@@ -169,6 +169,12 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
             "Skipped: no price",
             skipped.destinationNotPriced === undefined ? undefined : countText(skipped.destinationNotPriced),
           ],
+          [
+            "Over the daily limit",
+            skipped.recipientRateExceeded === undefined
+              ? undefined
+              : countText(skipped.recipientRateExceeded),
+          ],
           ["Charged", <Money amount={charged} />],
         ]}
       />
