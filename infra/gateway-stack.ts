@@ -45,6 +45,13 @@ export class GatewayStack extends Stack {
         `Emails of stage ${stage.name} come from ${stage.email?.from}, which is an example: set email.from in its file.`,
       );
     }
+    if (keepData && stage.firewall === undefined) {
+      Annotations.of(this).addWarningV2(
+        "sms-gateway:firewall",
+        `Stage ${stage.name} has no firewall: one address can use up what all customers may request, log-ins too. ` +
+          "Set firewall in its file.",
+      );
+    }
     // CloudFormation takes 500 resources in a stack. What only watches the others is in one of its own, which is deployed,
     // taken back and deleted with this one.
     const monitoring = new NestedStack(this, "Monitoring", {

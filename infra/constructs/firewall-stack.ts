@@ -24,6 +24,26 @@ export class FirewallStack extends Stack {
       env: { ...(stage.account === undefined ? {} : { account: stage.account }), region: cloudFrontRegion },
       tags: { ...stage.tags, stage: stage.name },
     });
+    const { requestsPerAddressInFiveMinutes, authRequestsPerAddressInFiveMinutes } = settings;
+    const { carrierRequestsPerAddressInFiveMinutes } = settings;
+    const limits = [
+      {
+        name: "AuthRequestsPerAddress",
+        requests: authRequestsPerAddressInFiveMinutes,
+        paths: pathsUnder(authPath),
+      },
+      {
+        name: "CarrierRequestsPerAddress",
+        requests: carrierRequestsPerAddressInFiveMinutes,
+        paths: pathsUnder(carriersPath),
+      },
+      // A carrier reports each message from a few addresses, and may make more requests than any customer.
+      {
+        name: "RequestsPerAddress",
+        requests: requestsPerAddressInFiveMinutes,
+        paths: { notStatement: { statement: pathsUnder(carriersPath) } },
+      },
+    ];
     const webAcl = new CfnWebACL(this, "WebAcl", {
       scope: "CLOUDFRONT",
       defaultAction: { allow: {} },
@@ -41,32 +61,67 @@ export class FirewallStack extends Stack {
           },
           visibilityConfig: visibility("KnownAttackers"),
         },
-        {
-          name: "RequestsPerAddress",
-          priority: 1,
-          action: {
-            block: {
-              customResponse: {
-                responseCode: 429,
-                customResponseBodyKey: "tooManyRequests",
-                responseHeaders: [{ name: "Retry-After", value: String(windowSeconds) }],
-              },
-            },
-          },
-          statement: {
-            rateBasedStatement: {
-              aggregateKeyType: "IP",
-              evaluationWindowSec: windowSeconds,
-              limit: settings.requestsPerAddressInFiveMinutes,
-            },
-          },
-          visibilityConfig: visibility("RequestsPerAddress"),
-        },
+        ...limits.map(({ name, requests, paths }, index) =>
+          limitPerAddress(index + 1, name, requests, paths),
+        ),
       ],
     });
     const output = new CfnOutput(this, "WebAclArn", { value: webAcl.attrArn });
     this.webAclArn = Fn.getStackOutput(this.stackName, output.node.id, cloudFrontRegion);
   }
+}
+
+/** Where nobody has a credential yet: registration, log-in, resets, and what belongs to them. */
+const authPath = "/v1/auth/";
+
+/** Where carriers report. */
+const carriersPath = "/v1/carriers/";
+
+/** Requests whose path begins so, in whatever way it is written: API Gateway decodes it too. */
+function pathsUnder(prefix: string): CfnWebACL.StatementProperty {
+  return {
+    byteMatchStatement: {
+      fieldToMatch: { uriPath: {} },
+      positionalConstraint: "STARTS_WITH",
+      searchString: prefix,
+      textTransformations: [
+        { priority: 0, type: "URL_DECODE" },
+        { priority: 1, type: "NORMALIZE_PATH" },
+        { priority: 2, type: "LOWERCASE" },
+      ],
+    },
+  };
+}
+
+/** The rule that stops an address which makes too many requests of one kind. */
+function limitPerAddress(
+  priority: number,
+  name: string,
+  limit: number,
+  paths: CfnWebACL.StatementProperty,
+): CfnWebACL.RuleProperty {
+  return {
+    name,
+    priority,
+    action: {
+      block: {
+        customResponse: {
+          responseCode: 429,
+          customResponseBodyKey: "tooManyRequests",
+          responseHeaders: [{ name: "Retry-After", value: String(windowSeconds) }],
+        },
+      },
+    },
+    statement: {
+      rateBasedStatement: {
+        aggregateKeyType: "IP",
+        evaluationWindowSec: windowSeconds,
+        limit,
+        scopeDownStatement: paths,
+      },
+    },
+    visibilityConfig: visibility(name),
+  };
 }
 
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {

@@ -1,6 +1,7 @@
 /**
  * The log groups of a stage. They have names of their own so that an alarm and the runbook can say which to look into.
- * They go with their stack, and only what would have the stack's name could have theirs. API Gateway adds to one policy
+ * Only what would have the stack's name could have theirs. Those of a stage that keeps its data stay when the stack goes, and a
+ * later stack of the same name imports them. API Gateway adds to one policy
  * of the account for each group that it writes to, but for those in this folder.
  */
 export function logGroupNames(stackName: string): Readonly<Record<"access" | "api" | "workers", string>> {

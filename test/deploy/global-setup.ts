@@ -1,7 +1,8 @@
-import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import type { TestProject } from "vitest/node";
+import * as z from "zod";
 
 import { projectRoot } from "../../infra/project-root.ts";
 import { provideStage } from "../support/deployed-stage.ts";
@@ -42,6 +43,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await rm(stagesFolder, { recursive: true, force: true });
     await mkdir(stagesFolder, { recursive: true });
     await cp(path.join(projectRoot, "infra/stages"), stagesFolder, { recursive: true });
+    // The emulator has no CloudFront whose address could be called.
+    const prodFile = path.join(stagesFolder, "prod.json");
+    const { firewall: _firewall, ...prod } = z
+      .record(z.string(), z.unknown())
+      .parse(JSON.parse(await readFile(prodFile, "utf8")));
+    await writeFile(prodFile, JSON.stringify(prod));
     await writeFile(path.join(stagesFolder, "open.json"), JSON.stringify(openStage));
     await writeFile(path.join(stagesFolder, "kept.json"), JSON.stringify(keptStage));
     await mustRunCdk(["bootstrap"]);

@@ -37,8 +37,8 @@ import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 
 /*
  * The life of stages, in the order of the tests. `kept` is one that an operator has: it keeps its data, was deployed from
- * the last release and is upgraded, destroyed and deployed again. `dev` and `prod` are as this repository has them; the
- * carrier of `prod` is real, and the emulator does not know it.
+ * the last release and is upgraded, destroyed and deployed again. `dev` and `prod` are as this repository has them, but
+ * for the firewall of `prod`; its carrier is real, and the emulator does not know it.
  */
 
 // A deployment takes half a minute where two cores do all that an AWS does.

@@ -32,5 +32,7 @@ export function assemblyOf(stage: string): string {
 /** Deploys a stage as the README says, from this checkout or from one in another folder. */
 export async function deploy(stage: string, folder = projectRoot): Promise<void> {
   const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
+  // A stage that kept its data has left its log groups behind.
+  options.push("--import-existing-resources");
   await mustRunCdk(["deploy", "--all", ...options], folder);
 }

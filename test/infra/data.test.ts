@@ -118,6 +118,18 @@ it("encrypts the table with the stage's key, which a function may use through Dy
   }
 });
 
+it("keeps the logs when the stack goes, where it keeps the data", () => {
+  const policiesOf = (template: Template): unknown[] =>
+    Object.values(template.findResources("AWS::Logs::LogGroup")).map((group) => [
+      group["DeletionPolicy"],
+      group["UpdateReplacePolicy"],
+    ]);
+  expect(policiesOf(synthesize({}))).toEqual(Array.from({ length: 3 }, () => ["Retain", "Retain"]));
+  expect(policiesOf(synthesize({ keepData: false }))).toEqual(
+    Array.from({ length: 3 }, () => ["Delete", "Delete"]),
+  );
+});
+
 it("keeps daily copies in a vault that outlives the stack, and whose name a new stack does not take", () => {
   const template = synthesize({ backups: { retentionDays: 35, copyToVaultArn } });
   template.hasResource("AWS::Backup::BackupVault", {

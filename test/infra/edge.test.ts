@@ -1,5 +1,5 @@
 import type { cx_api } from "aws-cdk-lib";
-import { Match, Template } from "aws-cdk-lib/assertions";
+import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -7,6 +7,8 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { ApiError, errorCatalogue } from "../../shared/contract/errors.ts";
 import { ErrorBody } from "../../shared/contract/primitives.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 import { fullStage } from "../support/full-stage.ts";
 import { testApp } from "../support/test-app.ts";
 
@@ -39,7 +41,7 @@ function resourceCount(template: Template): number {
 
 describe("a stage that says nothing", () => {
   it("is called at the address that AWS gives it, with nothing in front", () => {
-    const { gateway, firewall } = synthesize(stageNamed("prod"));
+    const { gateway, firewall } = synthesize(stageNamed("dev"));
     expect(firewall).toBeUndefined();
     const apiUrl = Object.values(gateway.findOutputs("ApiUrl"))[0];
     expect(apiUrl).toHaveProperty("Value", {
@@ -230,6 +232,41 @@ describe("a stage with a firewall", () => {
     expect(ErrorBody.parse(JSON.parse(Content)).error).toMatchObject({ code, message });
   });
 
+  it("limits an address to less on the routes that ask for no credential, and carriers apart from all others", () => {
+    const rule = z.object({
+      Name: z.string(),
+      Statement: z.object({
+        RateBasedStatement: z.object({ Limit: z.number(), ScopeDownStatement: z.unknown() }).optional(),
+      }),
+    });
+    const WebAcl = z.object({ Properties: z.object({ Rules: z.array(rule) }) });
+    const [webAcl] = Object.values(firewall.findResources("AWS::WAFv2::WebACL"));
+    const limits = WebAcl.parse(webAcl).Properties.Rules.flatMap(({ Name, Statement }) => {
+      const { Limit, ScopeDownStatement } = Statement.RateBasedStatement ?? {};
+      return Limit === undefined ? [] : [{ Name, Limit, ScopeDownStatement }];
+    });
+    const under = (SearchString: string) => ({
+      ByteMatchStatement: expect.objectContaining({
+        SearchString,
+        PositionalConstraint: "STARTS_WITH",
+        FieldToMatch: { UriPath: {} },
+      }),
+    });
+    expect(limits).toEqual([
+      { Name: "AuthRequestsPerAddress", Limit: 300, ScopeDownStatement: under("/v1/auth/") },
+      { Name: "CarrierRequestsPerAddress", Limit: 60_000, ScopeDownStatement: under("/v1/carriers/") },
+      {
+        Name: "RequestsPerAddress",
+        Limit: 3_000,
+        ScopeDownStatement: { NotStatement: { Statement: under("/v1/carriers/") } },
+      },
+    ]);
+    const open = Object.values<Route>(routes).filter(({ auth, tag }) => auth === "none" && tag === "auth");
+    const paths = open.filter(({ method }) => method === "POST").map(({ path }) => path);
+    expect(paths.length).toBeGreaterThan(4);
+    for (const path of paths) expect(path).toMatch(/^\/v1\/auth\//);
+  });
+
   it("has its firewall in the one region where CloudFront looks for it, and gives it to CloudFront", () => {
     expect(assembly.getStackByName("gateway-firewall").environment.region).toBe("us-east-1");
     expect(Object.keys(firewall.findOutputs("WebAclArn"))).toEqual(["WebAclArn"]);
@@ -254,5 +291,21 @@ describe("a stage with a firewall", () => {
 
   it("stays far enough below CloudFormation's 500 resources with all that a stage can have", () => {
     expect(resourceCount(gateway)).toBeLessThanOrEqual(480);
+  });
+});
+
+describe("prod", () => {
+  it("has a firewall, and a stage that keeps its data without one is warned of", () => {
+    expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressInFiveMinutes: 300 });
+    const warnings = (stage: Stage): string[] => {
+      const app = testApp(`.build/test-edge-warning-${stage.name}.out`);
+      const gateway = new GatewayStack(app, "gateway", stage);
+      return Annotations.fromStack(gateway)
+        .findWarning("*", Match.stringLikeRegexp("has no firewall"))
+        .map(({ id }) => id);
+    };
+    expect(warnings(stageNamed("prod"))).toEqual([]);
+    expect(warnings({ ...stageNamed("prod"), name: "bare", firewall: undefined })).toEqual(["/gateway"]);
+    expect(warnings(stageNamed("dev"))).toEqual([]);
   });
 });
