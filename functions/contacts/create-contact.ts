@@ -2,6 +2,9 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/contacts.ts";
 
-export const handler = endpoint(routes.createContact, async ({ actor, body }) =>
-  createContact(actor.organizationId, body),
+export const handler = endpoint(
+  routes.createContact,
+  async ({ actor, body }) => createContact(actor.organizationId, body),
+  undefined,
+  ({ body }) => body.optedOut,
 );

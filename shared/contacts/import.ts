@@ -65,6 +65,11 @@ export async function importContacts(
   };
 }
 
+/** Whether a row of an import says that its number has opted out. */
+export function optsOut({ contacts }: ImportContactsRequest): boolean {
+  return contacts.some((row) => CreateContactRequest.safeParse(row).data?.optedOut === true);
+}
+
 async function importChunk(organizationId: string, chunk: readonly Row[]): Promise<ImportedContact[]> {
   const results: ImportedContact[] = [];
   let rows = await Promise.all(

@@ -34,6 +34,7 @@ export const createContact = {
   body: CreateContactRequest,
   status: 201,
   data: Contact,
+  audited: ["id", "phoneNumber", "optedOut"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -48,6 +49,7 @@ export const importContacts = {
   maxBodyKilobytes: 1_024,
   status: 200,
   data: ImportedContacts,
+  audited: ["totals"],
   errors: [],
 } as const satisfies Route;
 
@@ -75,6 +77,7 @@ export const updateContact = {
   body: UpdateContactRequest,
   status: 200,
   data: Contact,
+  audited: ["id", "phoneNumber", "optedOut"],
   errors: ["CONFLICT", "OPT_OUT_BY_REPLY"],
 } as const satisfies Route;
 

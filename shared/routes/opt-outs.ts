@@ -26,6 +26,7 @@ export const createOptOut = {
   body: CreateOptOutRequest,
   status: 201,
   data: OptOut,
+  audited: ["phoneNumber", "source", "createdAt"],
   errors: [],
 } as const satisfies Route;
 
@@ -52,6 +53,7 @@ export const deleteOptOut = {
   params: OptOutParams,
   status: 200,
   data: LiftedOptOut,
+  audited: ["source", "createdAt"],
   errors: ["OPT_OUT_BY_REPLY"],
 } as const satisfies Route;
 

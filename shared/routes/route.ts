@@ -43,7 +43,7 @@ interface Columns {
   readonly idempotent?: true;
   /**
    * Of an operation that is written into the audit log: the fields of its answer that the log keeps. They hold no secrets,
-   * and as little of persons as will do, for nothing is ever taken from the log.
+   * and as little of persons as will do, for nothing is ever taken from the log: of a `phoneNumber` it keeps a digest.
    */
   readonly audited?: readonly string[];
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */

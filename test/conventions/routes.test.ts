@@ -38,13 +38,8 @@ const notAudited: readonly string[] = [
   // They change nothing of an endpoint, and are in its list of deliveries.
   "testWebhook",
   "retryWebhookDelivery",
-  // The customer's own data; of persons, what nothing could be taken from again.
-  "createContact",
-  "importContacts",
-  "updateContact",
+  // The customer's own data; of persons, what nothing could be taken from again. The opt-out of its number stays.
   "deleteContact",
-  "createOptOut",
-  "deleteOptOut",
   // The carriers' own, about messages that say what they say.
   "postCarrierReport",
   "createTemplate",

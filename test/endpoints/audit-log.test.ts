@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import { decodeJwt } from "jose/jwt/decode";
 import { beforeEach, expect, it } from "vitest";
 import * as z from "zod";
@@ -162,4 +164,52 @@ it("one organisation's log is nobody else's", async () => {
   const other = await Customer.register();
   await other.createApiKey();
   expect((await read()).entries.map(({ action }) => action)).toEqual(["POST /v1/auth/register"]);
+});
+
+it("each change of an opt-out is in the log, by whichever way, without the number", async () => {
+  const { client } = customer;
+  const phoneNumber = "15005550041";
+  const params = { phoneNumber };
+  await client.createOptOut({ body: { phoneNumber } });
+  await client.deleteOptOut({ params });
+  const { id } = await client.createContact({ body: { phoneNumber, optedOut: true } });
+  await client.updateContact({ params: { id }, body: { optedOut: false } });
+  const contacts = [{ phoneNumber: "15005550042", optedOut: true }];
+  await customer.call("/v1/contacts/import", { json: { contacts } });
+  const { entries } = await read("?limit=5");
+  const phoneNumberDigest = createHash("sha256")
+    .update(`${customer.organizationId} ${phoneNumber}`)
+    .digest("hex");
+  expect(entries.map(({ action, subject, before, after }) => ({ action, subject, before, after }))).toEqual([
+    {
+      action: "POST /v1/contacts/import",
+      after: { totals: { created: 1, duplicates: 0, invalid: 0 } },
+    },
+    {
+      action: "PATCH /v1/contacts/{id}",
+      subject: { id },
+      before: { id, phoneNumberDigest, optedOut: true },
+      after: { id, phoneNumberDigest, optedOut: false },
+    },
+    { action: "POST /v1/contacts", after: { id, phoneNumberDigest, optedOut: true } },
+    {
+      action: "DELETE /v1/opt-outs/{phoneNumber}",
+      subject: { phoneNumberDigest },
+      before: { source: "api", createdAt: expect.any(String) },
+      after: {},
+    },
+    {
+      action: "POST /v1/opt-outs",
+      after: { phoneNumberDigest, source: "api", createdAt: expect.any(String) },
+    },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain(phoneNumber);
+});
+
+it("a contact that is made or changed without a word on its opt-out is not in the log", async () => {
+  const { total } = await read();
+  const { id } = await customer.client.createContact({ body: { phoneNumber: "15005550043" } });
+  await customer.client.updateContact({ params: { id }, body: { firstName: "Ada" } });
+  await customer.call("/v1/contacts/import", { json: { contacts: [{ phoneNumber: "15005550044" }] } });
+  expect((await read()).total).toBe(total);
 });

@@ -1,6 +1,12 @@
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Route } from "../../routes/route.ts";
-import { writeAuditEntry, writeAuditOutcome, type AuditActor, type Ending } from "../audit-log.ts";
+import {
+  digestOfNumber,
+  writeAuditEntry,
+  writeAuditOutcome,
+  type AuditActor,
+  type Ending,
+} from "../audit-log.ts";
 import type { Actor } from "../auth/authenticate.ts";
 import { undefinedIfUnreadable } from "../table/table.ts";
 import { routeName, type Call, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
@@ -17,31 +23,42 @@ interface AuditLog {
 /** Reads how what a request changes is before it, in the form of the answer. */
 export type ReadBefore<R extends Route> = (call: Pick<Call<R>, "actor" | "params">) => Promise<unknown>;
 
+/** What the audit log asks the handler of a route. */
+export interface Auditing<R extends Route> {
+  /** What the audit log says of the state before the request. What it throws, the request is answered with. */
+  readonly readBefore?: ReadBefore<R>;
+  /** Whether this request is written down: of some operations only those that change certain things are. */
+  readonly isAudited?: (call: Pick<Call<R>, "body">) => boolean;
+}
+
 /**
  * Writes the requests of a route that is audited into the audit log, each before it is done, and what came of it after.
- * @param readBefore what it throws, the request is answered with
  */
-export function auditLog<R extends Route>(route: R, readBefore?: ReadBefore<R>): AuditLog {
+export function auditLog<R extends Route>(
+  route: R,
+  { readBefore, isAudited = () => true }: Auditing<R> = {},
+): AuditLog {
   const { audited } = route;
   if (audited === undefined) return { begin: [], end: [] };
   const begin: EndpointMiddleware = {
     before: async ({ event }) => {
       const { actor, input, replayed } = event;
       if (actor === undefined || replayed !== undefined) return;
-      const call = { actor, params: input?.params };
+      const call = { actor, params: input?.params, body: input?.body };
       // The route's schemas have checked the parameters, which the compiler cannot follow through the generic.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const ofRoute = call as unknown as Call<R>;
+      if (!isAudited(ofRoute)) return;
       const before = await readBefore?.(ofRoute).catch(undefinedIfUnreadable);
       const { organizationId } = actor;
       event.auditEntry = await writeAuditEntry({
         organizationId,
         actor: actorOf(actor),
         action: routeName(route),
-        subject: factsOf(input?.params),
+        subject: factsOf(organizationId, input?.params),
         sourceAddress: sourceAddress(event),
         requestId: event.requestContext.requestId,
-        before: factsOf(before, audited),
+        before: factsOf(organizationId, before, audited),
       });
     },
   };
@@ -50,7 +67,10 @@ export function auditLog<R extends Route>(route: R, readBefore?: ReadBefore<R>):
   };
   const end: EndpointMiddleware = {
     after: async ({ event, response }) =>
-      writeEnding(event, { outcome: "done", after: factsOf(response, audited) }),
+      writeEnding(event, {
+        outcome: "done",
+        after: factsOf(event.auditEntry?.organizationId, response, audited),
+      }),
     onError: async ({ event, response, error }) =>
       writeEnding(event, response === undefined ? endingOf(error) : { outcome: "done" }),
   };
@@ -70,8 +90,19 @@ function endingOf(error: unknown): Ending {
   return { outcome: errorCatalogue[code].status < 500 ? "refused" : "unknown", errorCode: code };
 }
 
-/** The fields of an object, or those of them that are named. */
-function factsOf(value: unknown, names?: readonly string[]): Record<string, unknown> | undefined {
+/** The fields of an object, or those of them that are named. A phone number is not among them, but its digest. */
+function factsOf(
+  organizationId: string | undefined,
+  value: unknown,
+  names?: readonly string[],
+): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => names?.includes(name) ?? true));
+  const named = Object.entries(value).filter(([name]) => names?.includes(name) ?? true);
+  return Object.fromEntries(
+    named.map(([name, fact]): [string, unknown] =>
+      name === "phoneNumber"
+        ? ["phoneNumberDigest", digestOfNumber(organizationId ?? "", String(fact))]
+        : [name, fact],
+    ),
+  );
 }

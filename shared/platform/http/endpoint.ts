@@ -1,7 +1,7 @@
 import type { ProtectedRoute } from "../../routes/route.ts";
 import { authentication } from "../auth/authenticate.ts";
 import { warmSessionKey } from "../auth/session-key.ts";
-import { auditLog, type ReadBefore } from "./audit-log.ts";
+import { auditLog, type Auditing, type ReadBefore } from "./audit-log.ts";
 import { idempotency } from "./idempotency.ts";
 import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
 import { requestInput } from "./request-input.ts";
@@ -9,15 +9,20 @@ import { requestInput } from "./request-input.ts";
 /**
  * The Lambda handler of a route that needs a credential.
  * @param readBefore of an operation that is audited: what the audit log says of the state before it
+ * @param isAudited of an operation that is audited for some requests only: for which
  */
 export function endpoint<const R extends ProtectedRoute>(
   route: R,
   handle: Handle<R>,
   readBefore?: ReadBefore<R>,
+  isAudited?: Auditing<R>["isAudited"],
 ): LambdaHandler {
   // Where an API key is of no use, each call needs it; elsewhere most calls come with one, and would wait for nothing.
   if (route.auth === "session") void warmSessionKey();
-  const { begin, end } = auditLog(route, readBefore);
+  const { begin, end } = auditLog(route, {
+    ...(readBefore && { readBefore }),
+    ...(isAudited && { isAudited }),
+  });
   return pipeline(
     route,
     [authentication(route), requestInput(route), ...end, ...idempotency(route), ...begin],
