@@ -127,9 +127,12 @@ export class HttpApi {
         response.writeHead(204, preflightHeaders(cors, headers.origin)).end();
         return;
       }
-      const url = new URL(request.url ?? "/", "http://localhost");
+      const url = urlOf(request);
+      if (url === undefined) return answer(response, 400, "Bad Request");
       const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
       if (page !== undefined) {
+        // Under another name a page of others could read it, whose name was made to lead here (DNS rebinding).
+        if (!isLoopbackHost(headers.host)) return answer(response, 403, "Forbidden");
         response.writeHead(200, page.headers).end(page.body);
         return;
       }
@@ -160,6 +163,18 @@ export class HttpApi {
     }
     return this.#fallback === undefined ? undefined : { route: this.#fallback, pathParameters: {} };
   }
+}
+
+/** The address of a request; undefined of one that is none, and of one that names two hosts. */
+function urlOf({ url = "/", rawHeaders }: IncomingMessage): URL | undefined {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length > 1) return undefined;
+  return URL.parse(url, "http://localhost") ?? undefined;
+}
+
+/** Whether a Host header names this machine, with or without a port. */
+function isLoopbackHost(host = ""): boolean {
+  return /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 
 interface Match {

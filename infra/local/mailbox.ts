@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 
 /** How many emails are kept; older ones go. */
-const maxEmails = 100;
+const maxEmails = 1_000;
 
 /** An email that a function has handed over. */
 export interface KeptEmail {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, expect, it, vi } from "vitest";
@@ -42,4 +45,44 @@ it("lets requests wait that come before it is ready, and tells them when it neve
   const stopped = failed.stop();
   expect((await waiting).status).toBe(503);
   await stopped;
+});
+
+/** What comes back for a request as it is written. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+  socket.end(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+it("answers 400 to an address that is none, and to a request for two hosts", async () => {
+  const lines: string[] = [];
+  api = await HttpApi.start(0, (line) => lines.push(line));
+  api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }]);
+  const end = "Connection: close\r\n\r\n";
+  const bad = `GET http://:x HTTP/1.1\r\nHost: localhost\r\n${end}`;
+  expect(await rawAnswer(bad)).toMatch(/^HTTP\/1.1 400 /);
+  const twice = `GET / HTTP/1.1\r\nHost: localhost\r\nHost: other.example\r\n${end}`;
+  expect(await rawAnswer(twice)).toMatch(/^HTTP\/1.1 400 /);
+  expect(await rawAnswer(`GET / HTTP/1.1\r\nHost: localhost\r\n${end}`)).toMatch(/^HTTP\/1.1 204 /);
+  expect(lines).toEqual([]);
+});
+
+it("shows its own pages under the names of this machine alone", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const pages = new Map([["/mailbox.json", () => ({ headers: {}, body: "{}" })]]);
+  api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }], { pages });
+  const statusFor = async (host: string): Promise<number | undefined> => {
+    const asked = request(`${api.url}/mailbox.json`, { headers: { host } }).end();
+    const [response] = await once(asked, "response");
+    response.resume();
+    return response.statusCode;
+  };
+  for (const host of ["localhost:3000", "127.0.0.1", "[::1]:80", "sms.localhost"]) {
+    expect(await statusFor(host), host).toBe(200);
+  }
+  for (const host of ["attacker.example", "localhost.attacker.example", "127.0.0.1.nip.example"]) {
+    expect(await statusFor(host), host).toBe(403);
+  }
 });

@@ -45,15 +45,15 @@ it("shows over HTTP what the gateway has sent, to people and to programs", async
   expect((await fetch(`${url}/mailbox`, { method: "POST" })).status).toBe(404);
 });
 
-it("keeps the last hundred, the newest first", () => {
+it("keeps the last thousand, the newest first", () => {
   const mailbox = new Mailbox();
-  for (let count = 1; count <= 102; count += 1) send(mailbox, `Email ${count}`);
-  expect(mailbox.emails).toHaveLength(100);
-  expect(mailbox.emails[0]?.subject).toBe("Email 102");
+  for (let count = 1; count <= 1_002; count += 1) send(mailbox, `Email ${count}`);
+  expect(mailbox.emails).toHaveLength(1_000);
+  expect(mailbox.emails[0]?.subject).toBe("Email 1002");
   expect(mailbox.emails.at(-1)?.subject).toBe("Email 3");
   expect(
     [...pageOf(mailbox).matchAll(/<h2>Email (\d+)/g)].map(([, count]) => Number(count)).slice(0, 2),
-  ).toEqual([102, 101]);
+  ).toEqual([1_002, 1_001]);
 });
 
 it("shows what is HTML in an email as it was written, and links no further than an address goes", () => {
