@@ -104,6 +104,11 @@ export async function confirm(
   return confirmed.outcome === "committed" ? recoveryCodes : undefined;
 }
 
+/** Whether it is one of the recovery codes that were not used. They are too long to be guessed. */
+export function isRecoveryCode({ userId, recoveryCodeHashes }: SecondFactorRecord, code: string): boolean {
+  return recoveryCodeHashes.has(hashOf(userId, code));
+}
+
 /**
  * Uses a code up: one of the app, or a recovery code.
  * @returns whether it was good; of two uses at the same moment one is

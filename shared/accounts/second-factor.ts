@@ -8,7 +8,7 @@ import { networkOf } from "../platform/http/source-network.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { requirePassword } from "./password-tries.ts";
-import { putUnconfirmed, useCode, type SecondFactorRecord } from "./second-factor-record.ts";
+import { isRecoveryCode, putUnconfirmed, useCode, type SecondFactorRecord } from "./second-factor-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
 const issuer = "SMS Gateway";
@@ -41,7 +41,8 @@ export async function startTotp(
 
 /**
  * Uses a code up that a user has to give, one of their app or a recovery code.
- * @throws ApiError INVALID_SECOND_FACTOR when it is wrong or was used, RATE_LIMITED after too many of them
+ * @throws ApiError INVALID_SECOND_FACTOR when it is wrong or was used; RATE_LIMITED after too many of them, but not for a
+ *   good recovery code
  */
 export async function requireCode(
   user: UserRecord,
@@ -49,6 +50,8 @@ export async function requireCode(
   code: string,
   sourceIp: string,
 ): Promise<void> {
+  // Somebody else's guesses at the app's codes must not keep its owner out, who has the recovery codes for such a day.
+  if (isRecoveryCode(record, code) && (await useCode(record, code))) return;
   await tryCode(user, sourceIp, async () => ((await useCode(record, code)) ? true : undefined));
 }
 

@@ -121,6 +121,13 @@ it("so may all networks together, and the owner still gets in from where they ha
   expect(await logIn(code())).toBe("in");
 });
 
+it("a good recovery code lets in however many wrong codes there were, and once", async () => {
+  expect(await guess(10, home)).toEqual(Array<string>(10).fill(wrong));
+  const [recoveryCode = ""] = recoveryCodes;
+  expect(await logIn(recoveryCode)).toBe("in");
+  expect(await logIn(recoveryCode)).toBe("RATE_LIMITED");
+});
+
 it("where the stage's key was lost, a recovery code still lets in", async () => {
   const sealedSecret = sealText("another key than that of these tests", secret, "anywhere");
   const changed = updateOf(keys.secondFactor(actor.userId), { set: { sealedSecret } });
