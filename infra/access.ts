@@ -132,9 +132,11 @@ const removesMembers = {
       MEMBERS: ["ConditionCheckItem", "DeleteItem"],
       INVITATION: ["DeleteItem"],
       ORG: ["UpdateItem"],
+      DUE: ["PutItem"],
     },
     { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
   ],
+  queues: ["emails"],
 } as const satisfies Access;
 
 /** To end all that was made before an email was shown to be its user's. */
@@ -142,6 +144,40 @@ const endsUnproven = grant(removesMembers, {
   table: { MEMBERS: ["Query"] },
   transactions: [{ ORG: ["UpdateItem", "DeleteItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
 });
+
+/** To erase an account of which nobody has shown the email to be theirs, and whose wallet was never moved. */
+export const expiresAccounts = {
+  agenda: true,
+  table: {
+    CAMPAIGNS: ["Query", "DeleteItem"],
+    CONTACTS: ["Query", "DeleteItem"],
+    CREDENTIALS: ["Query", "DeleteItem"],
+    DELIVERIES: ["Query", "DeleteItem"],
+    DUE_CAMPAIGNS: ["DeleteItem"],
+    EMAIL: ["DeleteItem"],
+    EMAIL_TOKEN: ["Query", "DeleteItem"],
+    INBOUND: ["Query", "DeleteItem"],
+    INVITATION: ["Query", "DeleteItem"],
+    KEY: ["DeleteItem"],
+    KEY_USES: ["Query", "DeleteItem"],
+    MEMBERS: ["Query", "DeleteItem"],
+    MESSAGES: ["Query", "DeleteItem"],
+    NUMBERS: ["Query"],
+    OPENCALLS: ["DeleteItem"],
+    OPT_OUTS: ["Query", "DeleteItem"],
+    ORG: ["GetItem", "Query", "DeleteItem"],
+    PRICES: ["Query", "DeleteItem"],
+    REVIEWS: ["DeleteItem"],
+    SENDER: ["UpdateItem", "DeleteItem"],
+    STATS: ["Query", "DeleteItem"],
+    TEMPLATES: ["Query", "DeleteItem"],
+    USER: ["GetItem", "Query", "DeleteItem"],
+    WALLET: ["DeleteItem"],
+    WALLETS: ["DeleteItem"],
+    WEBHOOK_SECRETS: ["DeleteItem"],
+  },
+  transactions: [{ ORG: ["UpdateItem"], WALLET: ["UpdateItem"] }],
+} as const satisfies Access;
 
 /** To write into the audit log. Nobody may change or take away what is in it. */
 const isAudited = { table: { AUDIT: ["PutItem"] } } as const satisfies Access;
@@ -200,6 +236,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     sessionKey: ["Sign"],
     secondFactorKey: true,
   },
+  reauthenticate: {
+    table: { ...checksCredentials, USER: ["UpdateItem"], CREDENTIALS: ["GetItem", "UpdateItem"] },
+    secondFactorKey: true,
+  },
   logout: { table: { USER: ["UpdateItem"] } },
   logoutEverywhere: { table: { USER: ["UpdateItem"] } },
   requestEmailVerification: {
@@ -213,7 +253,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     ],
   }),
   acceptInvitation: {
-    table: { EMAIL_TOKEN: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"] },
+    table: { EMAIL_TOKEN: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"], USER: ["GetItem"] },
     transactions: [
       {
         EMAIL: ["PutItem"],
@@ -224,8 +264,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         CREDENTIALS: ["PutItem"],
         ORG: ["UpdateItem"],
         AUDIT: ["PutItem"],
+        DUE: ["PutItem"],
       },
     ],
+    queues: ["emails"],
   },
   startTotp: {
     table: { ...checksCredentials, CREDENTIALS: ["GetItem", "PutItem"], SEALING_KEYS: ["PutItem"] },
@@ -279,8 +321,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         KEY: ["PutItem"],
         USER: ["ConditionCheckItem"],
         MEMBERS: ["ConditionCheckItem"],
+        DUE: ["PutItem"],
       },
     ],
+    queues: ["emails"],
   },
   rotateApiKey: {
     table: { ORG: ["GetItem"] },
@@ -290,8 +334,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         KEY: ["PutItem", "UpdateItem"],
         USER: ["ConditionCheckItem"],
         MEMBERS: ["ConditionCheckItem"],
+        DUE: ["PutItem"],
       },
     ],
+    queues: ["emails"],
   },
   disableApiKey: {
     table: { ORG: ["GetItem", "Query"], KEY_USES: ["GetItem"] },
@@ -324,9 +370,11 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         MEMBERS: ["UpdateItem"],
         ORG: ["UpdateItem"],
         INVITATION: ["UpdateItem"],
+        DUE: ["PutItem"],
       },
       { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
     ],
+    queues: ["emails"],
   },
   deleteMember: removesMembers,
   sendSms: acceptsMessages,

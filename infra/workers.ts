@@ -4,6 +4,7 @@ import {
   changesOptOuts,
   changesWallet,
   checksSender,
+  expiresAccounts,
   grant,
   movesWebhookSecrets,
   readsPrices,
@@ -270,6 +271,15 @@ export const workers = {
       everyMinutes: 60,
       shards: shardCount,
       alarm: "Days are not closed: the dashboard's numbers of past days may be off by a few.",
+    },
+  },
+  expireAccounts: {
+    timeoutSeconds: 300,
+    access: expiresAccounts,
+    schedule: {
+      everyMinutes: 60,
+      alarm:
+        "Accounts that nobody has verified stay beyond their week, and keep their addresses from others.",
     },
   },
 } as const satisfies Record<string, Worker>;

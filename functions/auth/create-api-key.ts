@@ -1,5 +1,8 @@
-import { createApiKey } from "../../shared/accounts/api-keys.ts";
+import { createApiKey } from "../../shared/accounts/make-api-keys.ts";
+import { organizationOf } from "../../shared/accounts/organization-record.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.createApiKey, async ({ actor, body }) => createApiKey(actor, body));
+export const handler = endpoint(routes.createApiKey, async ({ actor, organization, body }) =>
+  createApiKey(actor, organizationOf(organization), body),
+);

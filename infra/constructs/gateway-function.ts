@@ -268,6 +268,7 @@ function policyVariables({
   passwords,
   redactOneTimeCodes,
   apiKeysManageKeys,
+  reauthentication,
 }: Stage["policies"]): Record<string, string> {
   return {
     [environmentNames.policies.senderIds]: senderIds,
@@ -278,6 +279,7 @@ function policyVariables({
     [environmentNames.policies.passwords]: passwords,
     [environmentNames.policies.redactOneTimeCodes]: String(redactOneTimeCodes),
     [environmentNames.policies.apiKeysManageKeys]: String(apiKeysManageKeys),
+    [environmentNames.policies.reauthentication]: reauthentication,
   };
 }
 

@@ -60,6 +60,8 @@ const Policies = z.strictObject({
   redactOneTimeCodes: z.boolean().default(false),
   /** Whether an API key that was made without scopes may manage keys. */
   apiKeysManageKeys: z.boolean().default(false),
+  /** Whether changes of owners, and API keys for keys or money, need a session whose password was given lately. */
+  reauthentication: z.enum(["none", "before-changes"]).default("before-changes"),
 });
 
 /** Whom emails come from. */

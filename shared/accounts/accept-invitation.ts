@@ -1,5 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { AcceptedInvitation, AcceptInvitationRequest } from "../contract/members.ts";
+import { owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -16,6 +18,7 @@ import {
   replaceOwners,
 } from "./member-record.ts";
 import { findOrganization, presentOrganization } from "./organization-record.ts";
+import { ownerNotices } from "./owner-notices.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
@@ -35,7 +38,7 @@ export async function acceptInvitation(
   const shown = await findEmailToken("invitation", token);
   const invited = shown && (await findInvitation(shown.userId));
   if (shown === undefined || invited === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  requireUncommonPassword(password, invited.email);
+  await requireUncommonPassword(password, invited.email);
   const passwordHash = await hashPassword(password);
   return untilUndisturbed(async () => {
     const { userId: id } = shown;
@@ -58,6 +61,7 @@ export async function acceptInvitation(
     };
     const owner: EmailRecord = { entity: "email", userId: id };
     const condition = "attribute_not_exists(pk)";
+    const notices = role === "owner" ? await ownerNotices(organization, { what: "ownerAdded", email }) : [];
     const accepted = await transact([
       { put: { ...keys.email(email), ...owner }, condition },
       shown.use,
@@ -83,8 +87,10 @@ export async function acceptInvitation(
         sourceAddress: sourceIp,
         ending: { outcome: "done", after: { id, role } },
       }),
+      ...notices.map(owedEmail),
     ]);
     if (accepted.outcome === "committed") {
+      await queueOwedEmails(notices);
       return { user: presentUser(user), organization: presentOrganization(organization) };
     }
     const [emailTaken, used, , inviterGone, inviterDemoted] = accepted.refusals;

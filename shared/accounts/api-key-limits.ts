@@ -6,6 +6,7 @@ import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts"
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./api-key-record.ts";
+import { isSensitive } from "./recent-proof.ts";
 
 /*
  * Nobody gives to a key what they do not have: a key never makes or renews one that may more than itself, lives longer, or
@@ -80,9 +81,13 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
 }
 
 /** @throws ApiError VALIDATION_ERROR when that would be nothing at all */
-function defaultScopes({ limits }: KeyManager): ApiKeyLimits["scopes"] {
+function defaultScopes({ key, limits }: KeyManager): ApiKeyLimits["scopes"] {
   const { scopes = allScopes } = limits;
-  const given = config.apiKeysManageKeys() ? allScopes : allScopes.filter((scope) => scope !== "keys");
+  // A key cannot give its password once more, so it gives what takes that only where the stage does not ask for it.
+  const isLimited = key !== undefined && config.reauthenticationBeforeChanges();
+  const given = (
+    config.apiKeysManageKeys() ? allScopes : allScopes.filter((scope) => scope !== "keys")
+  ).filter((scope) => !isLimited || !isSensitive([scope]));
   const common = given.filter((scope) => scopes.includes(scope));
   if (common.length === 0) throw invalidField("scopes", "must be named");
   // Without any the key may everything, also what a later release brings.

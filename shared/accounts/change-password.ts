@@ -27,7 +27,7 @@ export async function changePassword(
   const { user, passwordHash: seen } = await checkPassword(actor, currentPassword, sourceIp);
   if (newPassword === currentPassword)
     throw invalidField("newPassword", "must be another than the current one");
-  requireUncommonPassword(newPassword, user.email, "newPassword");
+  await requireUncommonPassword(newPassword, user.email, "newPassword");
   const passwordHash = await hashPassword(newPassword, "newPassword");
   await movePassword(user);
   const { sessionsValidFrom: before = "" } = user;

@@ -1,42 +1,30 @@
+import { brotliDecompressSync } from "node:zlib";
+
 import { invalidField } from "../contract/errors.ts";
 import { config } from "../platform/config.ts";
 
+/** What this gateway is called, which somebody who guesses tries here first. */
+const ownWords: ReadonlySet<string> = new Set(["gateway", "smsgateway"]);
+
 /**
- * Words that lead the lists of leaked passwords, alone or with something in front or behind. Those that are shorter than a
- * password can be stand here for what is made of them.
+ * The passwords that lead the lists of leaked ones: all of those that are long enough for a password, and the first ten
+ * thousand of any length, for what is made of them with digits and signs. Unpacked when the first password is looked at.
  */
-const commonWords: ReadonlySet<string> = new Set(
-  `
-  abc abcd abcdef access account admin administrator adidas alexander amanda america andrea andrew angel angels animal
-  anthony apple april arsenal asdf asdfasdf asdfgh asdfghjk ashley asshole august austin azerty babygirl bailey banana
-  barcelona baseball basketball batman beautiful benjamin bigdaddy biteme blessed blink bond brandon bubbles business
-  butterfly buster california carolina caroline changeme changeit charles charlie cheese chelsea chester chicken chocolate
-  christian christina christine christmas christopher company computer cookie corvette courtney creative cristina
-  dallas daniel danielle database december default demo diamond dolphin dolphins dragon eagles einstein elephant elizabeth
-  email eminem estrella evangelion explorer facebook falcon family february ferrari fishing flower flowers football forever
-  formula freedom friend friends friendship fuckoff fuckyou gabriel garfield gateway genesis george gfhjkm gibson ginger
-  godzilla golden goodluck google guest guitar hahaha hannah happiness harley heather hello helloworld hockey hollywood
-  homework hotmail hunter hunting iceman iloveu iloveyou imissyou infinity internet isabella jackson jasmine jasper jennifer
-  jessica jesus jordan joseph joshua justice justin katherine killer kimberly kitten knight lakers lauren leonardo letmein
-  letmeinnow liberty linkedin liverpool login logitech london loveme lovely lover lovers loveyou lucky madison maggie
-  magic manchester manager marina marlboro marseille martin master matrix matthew maverick maxwell melissa mercedes
-  merlin metallica michael michelle microsoft midnight minecraft mickey monday monica monkey monster morgan mother motorola
-  mountain mustang myspace naruto natasha newpass newpassword newyork nicholas nicole nintendo nirvana nothing november
-  october office oliver olivia orange packers pakistan paradise parola pass passpass passw passwd password passwords
-  passwort patricia patrick peanut pepper phoenix pikachu player playstation please pokemon porsche portugal poohbear
-  precious prince princess princesa private property purple q1w2e3 qazwsx qazxsw qwe qweasd qweasdzxc qwer qwert qwerty
-  qwertyui qwertz rachel rainbow ranger realmadrid rebecca richard robert rockstar ronaldo root samantha samsung sandra
-  sarah scooter scorpion secret secure security september server service shadow shannon sharks shopping silver simpsons
-  skywalker slipknot snickers snoopy soccer softball sophie southern spider spiderman spring sterling stephanie steven
-  strawberry student success summer sunday sunflower sunshine superman superstar support sweetheart sweetie sydney
-  system tequila teresa test tester testing testtest thailand thomas thunder tiffany tigger tinkerbell trustno
-  undertaker university user username vanessa vfhbyf victoria victory vincent volleyball warcraft warrior webmaster
-  welcome whatever william windows winner winter wizard wolverine yamaha yankees yellow zaq zaqwsx zaqxsw zxcv zxcvbn
-  zxcvbnm sms gateway smsgateway
-  `
-    .trim()
-    .split(/\s+/),
-);
+let commonPasswords: Promise<ReadonlySet<string>> | undefined;
+
+/** It is beside the bundles, and is loaded where the stage looks at passwords. */
+async function unpackCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { packedCommonPasswords } = await import("../platform/auth/common-passwords-list.ts");
+  let before = "";
+  const passwords = brotliDecompressSync(Buffer.from(packedCommonPasswords, "base64"))
+    .toString()
+    .split("\n")
+    .map((line) => {
+      before = before.slice(0, Number.parseInt(line.slice(0, 1), 36)) + line.slice(1);
+      return before;
+    });
+  return new Set(passwords);
+}
 
 /** Characters as they follow each other on a keyboard, in the alphabet and in counting. */
 const sequences: readonly string[] = [
@@ -75,13 +63,17 @@ const maxDecoration = 8;
  * Whether a password is one of the first that somebody would try who guesses: a common word, also with digits and signs
  * around it or in place of letters, neighbours on the keyboard, a short piece again and again, or the account's own email.
  */
-export function isCommonPassword(password: string, email: string): boolean {
+export async function isCommonPassword(password: string, email: string): Promise<boolean> {
   const plain = password.toLowerCase();
   if (/^(.{1,4})\1+$/s.test(plain) || sequences.some((sequence) => sequence.includes(plain))) return true;
   const [mailbox = "", domain = ""] = email.toLowerCase().split("@");
   const own = new Set([email.toLowerCase(), mailbox, undecorated(mailbox), domain, domain.split(".")[0]]);
+  commonPasswords ??= unpackCommonPasswords();
+  const known = await commonPasswords;
   const forms = [plain, undecorated(plain)];
-  return [...forms, ...forms.map(spelledOut)].some((form) => commonWords.has(form) || own.has(form));
+  return [...forms, ...forms.map(spelledOut)].some(
+    (form) => known.has(form) || ownWords.has(form) || own.has(form),
+  );
 }
 
 /**
@@ -89,8 +81,12 @@ export function isCommonPassword(password: string, email: string): boolean {
  * @param field of the request that it came in
  * @throws ApiError VALIDATION_ERROR
  */
-export function requireUncommonPassword(password: string, email: string, field = "password"): void {
-  if (config.uncommonPasswordsOnly() && isCommonPassword(password, email)) {
+export async function requireUncommonPassword(
+  password: string,
+  email: string,
+  field = "password",
+): Promise<void> {
+  if (config.uncommonPasswordsOnly() && (await isCommonPassword(password, email))) {
     throw invalidField(field, "is too easy to guess: it is a common one, or follows from the email");
   }
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { RemovedMember } from "../contract/members.ts";
-import type { Role } from "../contract/scopes.ts";
+import { owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -18,21 +19,26 @@ import {
   replaceOwners,
   type ActiveMember,
   type InvitationRecord,
+  type MemberRecord,
 } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
+import { ownerNotices } from "./owner-notices.ts";
 import { releaseQuota } from "./quota.ts";
+import { requireRecentProof } from "./recent-proof.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /**
  * Removes a member, whose sessions end with the next request, and the API keys that they have made; or takes an invitation
  * back.
- * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER; UNAUTHORIZED when the
+ * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER;
+ *   REAUTHENTICATION_REQUIRED for an owner, where the stage asks for that; UNAUTHORIZED when the
  *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
-  return removeMember(actor.organizationId, userId, async (organization, { role }) =>
-    requireMayManage(await readManager(actor, organization), role),
-  );
+  return removeMember(actor.organizationId, userId, async (organization, { entity, role }) => {
+    requireMayManage(await readManager(actor, organization), role);
+    if (entity === "user" && role === "owner") requireRecentProof(actor);
+  });
 }
 
 /**
@@ -42,13 +48,15 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 export async function removeMember(
   organizationId: string,
   userId: string,
-  check: (organization: OrganizationRecord, member: { readonly role: Role }) => Promise<void> = async () =>
-    undefined,
+  check: (
+    organization: OrganizationRecord,
+    member: Pick<MemberRecord, "entity" | "role">,
+  ) => Promise<void> = async () => undefined,
 ): Promise<RemovedMember> {
   const removed = await untilUndisturbed(async () => {
     const organization = await readOwned(organizationId);
     const member = await findMember(organization, userId);
-    await check(organization, member ?? { role: "viewer" });
+    await check(organization, member ?? { entity: "invitation", role: "viewer" });
     if (member === undefined) throw new ApiError("NOT_FOUND");
     const isDone = member.entity === "user" ? await shutOut(organization, member) : await takeBack(member);
     return isDone ? member : undefined;
@@ -66,6 +74,8 @@ async function shutOut(organization: OrganizationRecord, member: ActiveMember): 
   const { id, organizationId, email } = member;
   const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
   const fewer = { add: { furtherMemberCount: -1 }, take: { verifiedUserIds: new Set([id]) } };
+  const notices =
+    member.role === "owner" ? await ownerNotices(organization, { what: "ownerRemoved", email }) : [];
   const { outcome } = await transact([
     updateOf(
       keys.user(id),
@@ -82,7 +92,9 @@ async function shutOut(organization: OrganizationRecord, member: ActiveMember): 
           where: "#furtherMemberCount > :zero",
           values: { ":zero": 0 },
         }),
+    ...notices.map(owedEmail),
   ]);
+  if (outcome === "committed") await queueOwedEmails(notices);
   return outcome === "committed";
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { InviteMemberRequest, Member } from "../contract/members.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";
-import { queueOwedEmail } from "../emails/queue-email.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
@@ -20,7 +20,9 @@ import {
   type InvitationRecord,
 } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
+import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
+import { requireRecentProof } from "./recent-proof.ts";
 import { isEmailVerified } from "./verification.ts";
 
 /** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
@@ -29,7 +31,8 @@ const invitationsPerOrganization: Limit = { what: "invitations", max: 50, window
 /**
  * Invites an email into the organisation of a session. One that is invited already gets another link, and the role of the
  * newer invitation. Whether it has an account elsewhere nobody is told here.
- * @throws ApiError EMAIL_DISABLED; EMAIL_NOT_VERIFIED when theirs is not; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
+ * @throws ApiError EMAIL_DISABLED; EMAIL_NOT_VERIFIED when theirs is not; REAUTHENTICATION_REQUIRED for an owner, where the
+ *   stage asks for that; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
  *   be; RATE_LIMITED; UNAVAILABLE
  */
 export async function inviteMember(
@@ -41,6 +44,7 @@ export async function inviteMember(
   const manager = await readManager(actor, organization);
   requireMayManage(manager, role);
   if (!isEmailVerified(manager, organization)) throw unverified();
+  if (role === "owner") requireRecentProof(actor);
   const members = await allMembers(organization);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
@@ -61,15 +65,17 @@ export async function inviteMember(
       validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
     };
     const job = emailJob(organization.id, { kind: "invitation", userId: invitation.userId });
+    const notices = role === "owner" ? await ownerNotices(organization, { what: "ownerInvited", email }) : [];
     const written = await transact([
       ...(before === undefined ? putNew(invitation) : [putAgain(invitation, before)]),
       owedEmail(job),
+      ...notices.map(owedEmail),
     ]);
     if (written.outcome === "refused") {
       if (before === undefined && written.refusals[0] !== undefined) throw tooMany();
       return undefined;
     }
-    await queueOwedEmail(job);
+    await queueOwedEmails([job, ...notices]);
     return presentMember(invitation);
   });
 }

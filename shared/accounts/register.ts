@@ -18,6 +18,7 @@ import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { startSession } from "./session.ts";
 import type { EmailRecord, UserRecord } from "./user-record.ts";
+import { expiryOf } from "./verification.ts";
 
 /**
  * Creates a user with an organisation and an empty wallet, all or nothing, and logs the user in.
@@ -25,7 +26,7 @@ import type { EmailRecord, UserRecord } from "./user-record.ts";
  *   take; RATE_LIMITED; UNAVAILABLE
  */
 export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
-  requireUncommonPassword(request.password, request.email);
+  await requireUncommonPassword(request.password, request.email);
   // Before the work that hashing a password is.
   await countRegistration(networkOf(sourceIp));
   const passwordHash = await hashPassword(request.password);
@@ -62,7 +63,14 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     { put: { ...keys.user(user.id), ...user }, condition },
     putFirstPassword(user.id, passwordHash),
     { put: membershipOf(organization.id, user.id, "owner"), condition },
-    { put: { ...keys.organization(organization.id), ...organization }, condition },
+    {
+      put: {
+        ...keys.organization(organization.id),
+        ...organization,
+        ...expiryOf(organization.id, createdAt),
+      },
+      condition,
+    },
     ...newWallet(organization.id, createdAt),
     ...(sendsEmails ? [owedEmail(verification)] : []),
     auditEntry({

@@ -6,6 +6,7 @@ import { findSuppression } from "../emails/suppression-record.ts";
 import {
   invitationText,
   lowBalanceText,
+  ownerNoticeText,
   passwordChangedText,
   passwordResetText,
   secondFactorChangedText,
@@ -69,6 +70,8 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
       const user = await findUser(job.userId, { consistent: true });
       return user && layOut(user.email, secondFactorChangedText(job.change));
     }
+    case "ownerNotice":
+      return layOut(job.to, ownerNoticeText(job.notice));
     case "lowBalance": {
       const owner = await findVerifiedOwner(job.organizationId);
       return owner && layOut(owner.email, lowBalanceText(owner.organizationName, job));

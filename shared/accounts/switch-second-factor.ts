@@ -6,12 +6,15 @@ import type {
   DeleteTotpRequest,
 } from "../contract/second-factor.ts";
 import { emailJob, owedEmail, type SecondFactorChange } from "../emails/email-job.ts";
-import { queueOwedEmail } from "../emails/queue-email.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { dayMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { countTry, type Limit } from "../platform/http/rate-limit.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Write } from "../platform/table/table.ts";
+import { findOrganization } from "./organization-record.ts";
+import { ownerNotices } from "./owner-notices.ts";
 import { requirePassword } from "./password-tries.ts";
 import { confirm, findSecondFactor, remove, unusedStepOf } from "./second-factor-record.ts";
 import { requireCode, tryCode } from "./second-factor.ts";
@@ -64,24 +67,39 @@ export async function deleteTotp(
   if (record.confirmedAt === undefined) await remove(record, []);
   else {
     await requireCode(user, record, code, sourceIp);
-    await tell(user, "removed", async (also) => ((await remove(record, also)) ? true : undefined));
+    await tell(
+      user,
+      "removed",
+      async (also) => ((await remove(record, also)) ? true : undefined),
+      await noticesOf(user),
+    );
   }
   return { enabled: false };
+}
+
+/** The emails that tell the other owners of the organization that somebody has switched their second factor off. */
+async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
+  const organization = await findOrganization(organizationId, { consistent: true });
+  if (organization === undefined) return [];
+  return ownerNotices(organization, { what: "secondFactorRemoved", email }, { without: email });
 }
 
 /**
  * Makes a change, and tells the user by email where the stage sends any.
  * @param change what to tell of
+ * @param notices emails that tell others
  * @param make writes what it is given together with the change, and gives undefined when that is refused
  */
 async function tell<Result>(
   { id: userId, organizationId }: UserRecord,
   change: SecondFactorChange,
   make: (also: readonly Write[]) => Promise<Result | undefined>,
+  notices: readonly QueuedJob[] = [],
 ): Promise<Result | undefined> {
   if (config.emailFrom() === undefined) return make([]);
   const email = emailJob(organizationId, { kind: "secondFactorChanged", userId, change });
-  const result = await make([owedEmail(email)]);
-  if (result !== undefined) await queueOwedEmail(email);
+  const emails = [email, ...notices];
+  const result = await make(emails.map(owedEmail));
+  if (result !== undefined) await queueOwedEmails(emails);
   return result;
 }

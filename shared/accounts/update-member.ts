@@ -1,7 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Member, UpdateMemberRequest } from "../contract/members.ts";
 import type { Role } from "../contract/scopes.ts";
+import { owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { checkOf, updateOf } from "../platform/table/update.ts";
@@ -16,12 +19,16 @@ import {
   replaceOwners,
   type ActiveMember,
   type InvitationRecord,
+  type MemberRecord,
 } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
+import { ownerNotices } from "./owner-notices.ts";
+import { requireRecentProof } from "./recent-proof.ts";
 
 /**
  * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
- * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER; UNAUTHORIZED when the
+ * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER;
+ *   REAUTHENTICATION_REQUIRED for what changes owners, where the stage asks for that; UNAUTHORIZED when the
  *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function updateMember(
@@ -39,16 +46,33 @@ export async function updateMember(
     requireMayManage(manager, member.role, role);
     // The same call once more finishes what was left undone.
     if (member.role === role) return member;
+    if (role === "owner" || (member.entity === "user" && member.role === "owner")) requireRecentProof(actor);
+    const notices = await noticesOf(organization, member, role);
     if (member.entity === "user") {
-      const { outcome } = await transact(ofUser(organization, member, role));
+      const { outcome } = await transact([...ofUser(organization, member, role), ...notices.map(owedEmail)]);
+      if (outcome === "committed") await queueOwedEmails(notices);
       return outcome === "committed" ? { ...member, role } : undefined;
     }
     const changes = { role, invitedBy: manager.id };
-    const { outcome } = await transact([ofInvitation(member, changes)]);
+    const { outcome } = await transact([ofInvitation(member, changes), ...notices.map(owedEmail)]);
+    if (outcome === "committed") await queueOwedEmails(notices);
     return outcome === "committed" ? { ...member, ...changes } : undefined;
   });
   if (changed.entity === "user") await endApiKeysBeyond(changed);
   return presentMember(changed);
+}
+
+/** What owners are told of another role. */
+async function noticesOf(
+  organization: OrganizationRecord,
+  { entity, email, role: before }: MemberRecord,
+  role: Role,
+): Promise<QueuedJob[]> {
+  if (role === "owner") {
+    return ownerNotices(organization, { what: entity === "user" ? "ownerAdded" : "ownerInvited", email });
+  }
+  if (entity === "invitation" || before !== "owner") return [];
+  return ownerNotices(organization, { what: "ownerDemoted", email });
 }
 
 function ofUser(organization: OrganizationRecord, member: ActiveMember, role: Role): Write[] {

@@ -1,5 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
-import { now } from "../platform/clock.ts";
+import { dayMs, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
@@ -45,8 +47,27 @@ export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "or
 }
 
 /** The same for who changes more in that record. */
-export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
-  return { add: { verifiedUserIds: new Set([userId]) } };
+export function verifiedIn(userId: string): Required<Pick<Changes, "add" | "remove">> {
+  return { add: { verifiedUserIds: new Set([userId]) }, remove: Object.keys(agendaFields) };
+}
+
+/** How long an account lasts that nobody verifies, where the stage asks for verification. */
+const unverifiedLifetimeMs = 7 * dayMs;
+
+/** What puts a new organization on the agenda of those that expire; nothing where the stage does not ask for verification. */
+export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
+  if (!config.verifiedEmailBeforeSending()) return {};
+  const lookAt = new Date(createdAt.getTime() + unverifiedLifetimeMs).toISOString();
+  return { agenda: agendaOf("EXPIRE-ACCOUNT", organizationId), lookAt };
+}
+
+/** The write that takes an organization off that agenda. */
+export function doesNotExpire(organizationId: string): Update {
+  return updateOf(
+    keys.organization(organizationId),
+    { remove: Object.keys(agendaFields) },
+    { present: ["pk"] },
+  );
 }
 
 /**

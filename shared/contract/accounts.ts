@@ -77,6 +77,22 @@ export const Session = Account.extend({
 }).meta({ id: "Session" });
 export type Session = z.infer<typeof Session>;
 
+export const ReauthenticateRequest = z
+  .object({
+    password: z.string().max(1_000).meta({ description: "Your password, once more." }),
+    code: SecondFactorCode.optional(),
+  })
+  .meta({ id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
+export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
+
+export const Reauthenticated = z
+  .object({
+    reauthenticated: z.literal(true),
+    validUntil: Timestamp.meta({ description: "Until then this session may do what asks for it." }),
+  })
+  .meta({ id: "Reauthenticated" });
+export type Reauthenticated = z.infer<typeof Reauthenticated>;
+
 export const LoggedOut = z.object({ loggedOut: z.literal(true) }).meta({ id: "LoggedOut" });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 

@@ -83,6 +83,12 @@ export const errorCatalogue = {
     message: "This credential may not do this.",
     remedy: "Use a credential with the scope that the operation names, or log in.",
   },
+  REAUTHENTICATION_REQUIRED: {
+    status: 403,
+    message: "This needs a password that was given in the last ten minutes.",
+    remedy:
+      "Call `POST /v1/auth/reauthenticate` with the password, and a code if you have a second factor; then repeat.",
+  },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
     message: "This API key may not be used from this address.",

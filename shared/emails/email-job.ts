@@ -40,6 +40,20 @@ const SecondFactorChangedJob = z.object({
   change: SecondFactorChange,
 });
 
+/** What all owners of an organisation are told of, with the email of whoever it is about. */
+const OwnerNotice = z.discriminatedUnion("what", [
+  z.object({
+    what: z.enum(["ownerInvited", "ownerAdded", "ownerDemoted", "ownerRemoved", "secondFactorRemoved"]),
+    email: z.string(),
+  }),
+  /** An API key that may make keys or move money. */
+  z.object({ what: z.literal("apiKeyMade") }),
+]);
+export type OwnerNotice = z.infer<typeof OwnerNotice>;
+
+/** It has the address of whom it is for: an owner who is removed has no record when it is sent. */
+const OwnerNoticeJob = z.object({ kind: z.literal("ownerNotice"), id, to: z.string(), notice: OwnerNotice });
+
 /** What an organisation's owner hears of the wallet, when their email is verified. */
 const LowBalanceJob = z.object({
   kind: z.literal("lowBalance"),
@@ -68,6 +82,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   PasswordResetJob,
   PasswordChangedJob,
   SecondFactorChangedJob,
+  OwnerNoticeJob,
   LowBalanceJob,
   SpendCapReachedJob,
   InvitationJob,

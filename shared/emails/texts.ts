@@ -1,4 +1,4 @@
-import type { SecondFactorChange } from "./email-job.ts";
+import type { OwnerNotice, SecondFactorChange } from "./email-job.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
 
 /*
@@ -87,6 +87,34 @@ export function secondFactorChangedText(change: SecondFactorChange): EmailText {
     },
   };
   return texts[change];
+}
+
+/** For each owner of an organization. Only addresses are in it that have been shown to be somebody's, or are invited. */
+export function ownerNoticeText(notice: OwnerNotice): EmailText {
+  const closing =
+    "You get this because you own the organization, or did. If none of you wanted it, log out everywhere, set a new " +
+    "password, revoke the API keys, and write to whoever runs this gateway.";
+  const organization = "your organization at the SMS gateway";
+  if (notice.what === "apiKeyMade") {
+    return {
+      subject: "An API key was made",
+      paragraphs: [`Somebody has made an API key of ${organization} that may make other keys or move money.`],
+      closing,
+    };
+  }
+  const { email } = notice;
+  const texts = {
+    ownerInvited: ["An owner was invited", `${email} was invited to become an owner of ${organization}.`],
+    ownerAdded: ["There is a new owner", `${email} is an owner of ${organization} now.`],
+    ownerDemoted: ["An owner has another role", `${email} is no longer an owner of ${organization}.`],
+    ownerRemoved: ["An owner was removed", `${email} was removed from ${organization}.`],
+    secondFactorRemoved: [
+      "A second factor was switched off",
+      `${email}, a member of ${organization}, logs in with the password alone from now on.`,
+    ],
+  } as const satisfies Record<typeof notice.what, readonly [subject: string, text: string]>;
+  const [subject, text] = texts[notice.what];
+  return { subject, paragraphs: [text], closing };
 }
 
 /**

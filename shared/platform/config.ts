@@ -39,6 +39,7 @@ export const environmentNames = {
     passwords: "PASSWORD_POLICY",
     redactOneTimeCodes: "REDACT_ONE_TIME_CODES",
     apiKeysManageKeys: "API_KEYS_MANAGE_KEYS",
+    reauthentication: "REAUTHENTICATION_POLICY",
   },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
@@ -104,6 +105,9 @@ export const config = {
   /** How many made-up credentials one address may call with in five minutes; undefined is no limit. */
   unknownCredentialsPerAddress: (): number | undefined =>
     optionalNumber(environmentNames.unknownCredentialsPerAddress),
+  /** Whether changes of owners, and API keys for keys or money, need a session whose password was given lately. */
+  reauthenticationBeforeChanges: (): boolean =>
+    required(environmentNames.policies.reauthentication) === "before-changes",
   /** Whether new passwords must not be easy to guess. */
   uncommonPasswordsOnly: (): boolean => required(environmentNames.policies.passwords) === "uncommon",
   /** Whether messages carry those sender IDs alone that are approved for their organisation. */

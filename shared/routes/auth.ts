@@ -13,6 +13,8 @@ import {
   LoggedOut,
   LoginRequest,
   PasswordResetRequest,
+  Reauthenticated,
+  ReauthenticateRequest,
   RegisterRequest,
   ResetPasswordRequest,
   RevokeAllApiKeysRequest,
@@ -65,6 +67,20 @@ export const login = {
     "RATE_LIMITED",
     "ORGANIZATION_SUSPENDED",
   ],
+} as const satisfies Route;
+
+export const reauthenticate = {
+  method: "POST",
+  path: "/v1/auth/reauthenticate",
+  tag: "auth",
+  summary:
+    "Give your password once more, for what asks for it: owners, and API keys with `keys` or `billing`",
+  auth: "session",
+  body: ReauthenticateRequest,
+  status: 200,
+  data: Reauthenticated,
+  audited: ["reauthenticated"],
+  errors: ["INVALID_CREDENTIALS", "SECOND_FACTOR_REQUIRED", "INVALID_SECOND_FACTOR", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const logout = {
@@ -256,7 +272,7 @@ export const createApiKey = {
   status: 201,
   data: CreatedApiKey,
   audited: auditedOfApiKey,
-  errors: ["CONFLICT"],
+  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
 } as const satisfies Route;
 
 export const rotateApiKey = {
@@ -271,7 +287,7 @@ export const rotateApiKey = {
   status: 201,
   data: CreatedApiKey,
   audited: auditedOfApiKey,
-  errors: ["CONFLICT"],
+  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
 } as const satisfies Route;
 
 export const disableApiKey = {
@@ -320,6 +336,7 @@ export const revokeAllApiKeys = {
 export const routes = {
   register,
   login,
+  reauthenticate,
   logout,
   logoutEverywhere,
   requestEmailVerification,

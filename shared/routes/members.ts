@@ -34,7 +34,7 @@ export const inviteMember = {
   status: 201,
   data: Member,
   audited: auditedOfMember,
-  errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "CONFLICT", "RATE_LIMITED"],
+  errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "REAUTHENTICATION_REQUIRED", "CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const updateMember = {
@@ -48,7 +48,7 @@ export const updateMember = {
   status: 200,
   data: Member,
   audited: auditedOfMember,
-  errors: ["LAST_OWNER"],
+  errors: ["LAST_OWNER", "REAUTHENTICATION_REQUIRED"],
 } as const satisfies Route;
 
 export const deleteMember = {
@@ -61,7 +61,7 @@ export const deleteMember = {
   status: 200,
   data: RemovedMember,
   audited: auditedOfMember,
-  errors: ["LAST_OWNER"],
+  errors: ["LAST_OWNER", "REAUTHENTICATION_REQUIRED"],
 } as const satisfies Route;
 
 export const routes = { listMembers, inviteMember, updateMember, deleteMember };

@@ -4,7 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
 import { spreadOver } from "../platform/ids.ts";
 import { agendaFields } from "../platform/jobs/agenda.ts";
-import { keys, ledgerPartition, partNames } from "../platform/table/keys.ts";
+import { keys, ledgerPartition, partNames, type Key } from "../platform/table/keys.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { allowanceFields, dailyCapMicros, fullAllowances, spentTodayMicros } from "./allowances.ts";
@@ -81,6 +81,12 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     { put: { ...keys.wallet(organizationId), ...record }, condition },
     { put: { ...keys.walletListing(shard, organizationId), entity: "walletListing" }, condition },
   ];
+}
+
+/** The keys of all that opens a wallet: for one that was never moved, of which there is no ledger either. */
+export function forgetWallet(organizationId: string): Key[] {
+  const shard = spreadOver(walletListShards, organizationId);
+  return [keys.walletListing(shard, organizationId), keys.wallet(organizationId)];
 }
 
 const ListingRecord = z.object({ sk: z.string() });

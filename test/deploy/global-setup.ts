@@ -21,6 +21,7 @@ const openStage = {
     countries: "any",
     passwords: "any",
     apiKeysManageKeys: true,
+    reauthentication: "none",
   },
   topUpEnabled: true,
   email: { from: "sms@gateway.test" },

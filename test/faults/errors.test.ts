@@ -126,6 +126,10 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     const { secret } = await customer.client.createApiKey({ body: { scopes: ["read"] } });
     return customer.call("/v1/auth/api-keys", { credential: secret });
   },
+  REAUTHENTICATION_REQUIRED: async () => {
+    const { secret } = await customer.client.createApiKey({ body: { scopes: ["keys"] } });
+    return customer.call("/v1/auth/api-keys", { credential: secret, json: { scopes: ["keys"] } });
+  },
   ADDRESS_NOT_ALLOWED: async () => {
     const allowedAddresses = ["192.0.2.0/24"];
     const { secret } = await customer.client.createApiKey({ body: { allowedAddresses } });

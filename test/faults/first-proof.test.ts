@@ -15,7 +15,7 @@ import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password, type ApiResponse } from "../support/api.ts";
-import { emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
+import { emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
@@ -56,13 +56,9 @@ async function organizationOf({ organizationId }: Customer): Promise<Organizatio
   return found;
 }
 
-/** The newest email to an address with a subject. */
+/** The token of the newest email to an address with a subject. */
 async function tokenOf(email: string, subject: string): Promise<string> {
-  for (let count = 1; ; count += 1) {
-    await waitForEmail(gateway, email, count);
-    const found = emailsTo(gateway, email).find((each) => each.subject === subject);
-    if (found !== undefined) return tokenIn(found);
-  }
+  return tokenIn(await waitForSubject(gateway, email, subject));
 }
 
 async function resetTokenOf(email: string): Promise<string> {
@@ -197,7 +193,7 @@ describe("the first proof of an address", () => {
     const { email } = squatted.squatter;
     await enableSecondFactor(squatted.squatter);
     const token = await resetTokenOf(email);
-    const [asked] = emailsTo(gateway, email);
+    const asked = emailsTo(gateway, email).find(({ subject }) => subject === "Set a new password");
     expect(asked?.text).toContain("A new password makes the account yours and ends what was made before");
     expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
     // Without a code of the squatter's app.

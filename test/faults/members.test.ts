@@ -5,8 +5,8 @@ import * as z from "zod";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
-import { createApiKey } from "../../shared/accounts/api-keys.ts";
 import { inviteMember } from "../../shared/accounts/invite-member.ts";
+import { createApiKey } from "../../shared/accounts/make-api-keys.ts";
 import { maxFurtherMembers } from "../../shared/accounts/member-record.ts";
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { findUser } from "../../shared/accounts/user-record.ts";
@@ -424,7 +424,7 @@ describe("a member who may less than before", () => {
     const setNow = async (role: Role): Promise<unknown> =>
       updateItem(z.unknown(), updateOf(keys.member(owner.organizationId, member.id), { set: { role } }));
     const makeSending = async (): Promise<CreatedApiKey> =>
-      createApiKey(actorOf(member), CreateApiKeyRequest.parse({ scopes: ["send"] }));
+      createApiKey(actorOf(member), await organization(), CreateApiKeyRequest.parse({ scopes: ["send"] }));
     await setNow("viewer");
     await expect(makeSending()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
     await setNow("developer");
@@ -469,9 +469,8 @@ describe("a member who is removed", () => {
     const member = await join("developer");
     const removedAt = new Date().toISOString();
     await updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { removedAt } }));
-    await expect(createApiKey(actorOf(member), CreateApiKeyRequest.parse({}))).rejects.toMatchObject({
-      code: "UNAUTHORIZED",
-    });
+    const made = createApiKey(actorOf(member), await organization(), CreateApiKeyRequest.parse({}));
+    await expect(made).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   });
 
   it("is shut out although the rest fails, which the same call goes on with", async () => {

@@ -299,14 +299,21 @@ it("lets only what makes, checks or replaces what a log-in is checked with touch
     "ConfirmTotp",
     "DeleteTotp",
     "Login",
+    "Reauthenticate",
     "StartTotp",
     "VerifyEmail",
   ]);
-  expect(mayTouch("Query")).toEqual([]);
+  expect(mayTouch("Query")).toEqual(["ExpireAccounts"]);
   const putting = ["AcceptInvitation", "ChangePassword", "Login", "Register", "ResetPassword", "StartTotp"];
   expect(mayTouch("PutItem")).toEqual(putting);
-  expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp", "ResetPassword", "VerifyEmail"]);
+  expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"]);
+  expect(mayTouch("DeleteItem")).toEqual([
+    "DeleteMember",
+    "DeleteTotp",
+    "ExpireAccounts",
+    "ResetPassword",
+    "VerifyEmail",
+  ]);
 });
 
 it("lets only what makes, changes or removes members write what role somebody has", () => {
@@ -316,13 +323,20 @@ it("lets only what makes, changes or removes members write what role somebody ha
   expect(mayTouch("DeleteItem")).toEqual([
     "AcceptInvitation",
     "DeleteMember",
+    "ExpireAccounts",
     "ResetPassword",
     "VerifyEmail",
   ]);
 });
 
 it("lets only what makes or checks codes have the key of second factors", () => {
-  expect(functionsWithKey("SecondFactorKey")).toEqual(["ConfirmTotp", "DeleteTotp", "Login", "StartTotp"]);
+  expect(functionsWithKey("SecondFactorKey")).toEqual([
+    "ConfirmTotp",
+    "DeleteTotp",
+    "Login",
+    "Reauthenticate",
+    "StartTotp",
+  ]);
 });
 
 it("lets only what makes, replaces or uses the secrets of webhooks touch them, and have their key", () => {
@@ -331,7 +345,7 @@ it("lets only what makes, replaces or uses the secrets of webhooks touch them, a
   expect(mayTouch("Query")).toEqual([]);
   expect(mayTouch("PutItem")).toEqual(["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]);
   expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ResetPassword", "VerifyEmail"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ExpireAccounts", "ResetPassword", "VerifyEmail"]);
   const haveKey = ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"];
   expect(functionsWithKey("WebhookKey")).toEqual(haveKey);
 });
@@ -578,7 +592,7 @@ it("lets those workers alone run in chains of their own that queue jobs for them
 
 it("lets no scheduled function be called again by itself when it failed", () => {
   const configs = Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"));
-  expect(configs).toHaveLength(4);
+  expect(configs).toHaveLength(5);
   for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
 });
 

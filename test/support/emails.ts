@@ -28,6 +28,26 @@ export async function waitForEmail(gateway: LocalGateway, address: string, count
   }, patience);
 }
 
+/**
+ * Waits until an address has got so many emails with a subject.
+ * @returns the newest
+ */
+export async function waitForSubject(
+  gateway: LocalGateway,
+  address: string,
+  subject: string,
+  count = 1,
+): Promise<KeptEmail> {
+  return vi.waitFor(() => {
+    const found = emailsTo(gateway, address).filter((email) => email.subject === subject);
+    const [newest] = found;
+    if (newest === undefined || found.length < count) {
+      throw new Error(`${found.length} of ${count} emails have come: ${subject}`);
+    }
+    return newest;
+  }, patience);
+}
+
 const Mailbox = z.object({
   data: z.array(z.object({ to: z.array(z.string()), subject: z.string(), text: z.string() })),
 });

@@ -25,4 +25,5 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.policies.passwords]: "any",
   [environmentNames.policies.redactOneTimeCodes]: "false",
   [environmentNames.policies.apiKeysManageKeys]: "true",
+  [environmentNames.policies.reauthentication]: "none",
 };

@@ -9,7 +9,7 @@ export interface SecondFactor {
 }
 
 /** Lets a customer need a second factor from now on. The code of this moment is used up by it. */
-export async function enableSecondFactor(customer: Customer): Promise<SecondFactor> {
+export async function enableSecondFactor(customer: Pick<Customer, "call">): Promise<SecondFactor> {
   const started = await customer.call("/v1/auth/totp", { json: { password } });
   const { secret } = dataOf(started, StartedTotp);
   const code = totpCode(secret, totpStepAt(new Date()));

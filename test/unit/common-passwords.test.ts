@@ -1,5 +1,9 @@
+import { readFile } from "node:fs/promises";
+
+import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, it } from "vitest";
 
+import { packedFile, packedModule, packedPasswords } from "../../infra/common-passwords.ts";
 import { isCommonPassword } from "../../shared/accounts/common-passwords.ts";
 
 const email = "ada.lovelace@engines.example";
@@ -29,8 +33,8 @@ it.each([
   "ada.lovelace1",
   "engines.example",
   "Engines2026!",
-])("%s is one of the first that somebody tries who guesses", (password) => {
-  expect(isCommonPassword(password, email)).toBe(true);
+])("%s is one of the first that somebody tries who guesses", async (password) => {
+  expect(await isCommonPassword(password, email)).toBe(true);
 });
 
 it.each([
@@ -44,10 +48,27 @@ it.each([
   "8203-4417-9951",
   "Grüße aus Köln",
   "密码安全很重要啊",
-])("%s is not", (password) => {
-  expect(isCommonPassword(password, email)).toBe(false);
+])("%s is not", async (password) => {
+  expect(await isCommonPassword(password, email)).toBe(false);
 });
 
-it("an email without a name before it is no reason to refuse what has no letters", () => {
-  expect(isCommonPassword("8203-4417-9951", "42@example.com")).toBe(false);
+it("an email without a name before it is no reason to refuse what has no letters", async () => {
+  expect(await isCommonPassword("8203-4417-9951", "42@example.com")).toBe(false);
+});
+
+it("of the published list every password is refused that is long enough to be one", async () => {
+  const published = dictionary["passwords-common"].filter(({ length }) => length >= 8);
+  expect(published.length).toBeGreaterThan(10_000);
+  const letThrough: string[] = [];
+  for (const each of published) if (!(await isCommonPassword(each, email))) letThrough.push(each);
+  expect(letThrough).toEqual([]);
+  // Some of those that a short list of words would not have.
+  for (const each of ["starwars", "steelers", "cocacola", "12344321", "redskins"]) {
+    expect(published).toContain(each);
+  }
+});
+
+it("what is packed is the published list", async () => {
+  expect(await readFile(packedFile, "utf8")).toBe(packedModule());
+  expect(packedPasswords().length).toBeGreaterThan(10_000);
 });

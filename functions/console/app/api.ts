@@ -3,6 +3,7 @@ import "./without-eval.ts";
 import { computed } from "@preact/signals";
 
 import { createClient, RequestError, type Client } from "../../../shared/client.ts";
+import { askForPassword } from "./reauthentication.ts";
 import { renewSession, session } from "./session.ts";
 
 /** The address of the gateway, of which the page is one step below, also behind a path prefix. */
@@ -32,15 +33,20 @@ class Unreachable extends Error {
 
 /**
  * Sends a request. One whose session is over has done nothing: it waits until the person has logged in again, and is then
- * sent once more, so that nothing is lost of what was typed.
+ * sent once more, so that nothing is lost of what was typed. So is one that needs a password that was given lately.
  */
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await reach(url, init);
-  if (!(await isSessionOver(response))) return response;
-  const token = await renewSession();
-  const headers = new Headers(init.headers);
-  headers.set("Authorization", `Bearer ${token}`);
-  return reach(url, { ...init, headers });
+  if (await isRefusedWith("UNAUTHORIZED", 401, response)) {
+    const token = await renewSession();
+    const headers = new Headers(init.headers);
+    headers.set("Authorization", `Bearer ${token}`);
+    return reach(url, { ...init, headers });
+  }
+  if (await isRefusedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
+    return (await askForPassword()) ? sendRequest(url, init) : response;
+  }
+  return response;
 }
 
 async function reach(url: string, init: RequestInit): Promise<Response> {
@@ -53,8 +59,8 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Whether an answer says that the token counts no more; a wrong password is a 401 too. */
-async function isSessionOver(response: Response): Promise<boolean> {
-  if (response.status !== 401 || session.peek() === undefined) return false;
-  return new RequestError(response, await response.clone().text()).code === "UNAUTHORIZED";
+/** Whether an answer refuses what a person who is logged in wants; a wrong password, for example, is a 401 too. */
+async function isRefusedWith(code: string, status: number, response: Response): Promise<boolean> {
+  if (response.status !== status || session.peek() === undefined) return false;
+  return new RequestError(response, await response.clone().text()).code === code;
 }

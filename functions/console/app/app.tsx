@@ -7,6 +7,7 @@ import { Page } from "./parts/page.tsx";
 import { here, match } from "./router.ts";
 import { session } from "./session.ts";
 import { Navigation } from "./views/navigation.tsx";
+import { Reauthentication } from "./views/reauthentication.tsx";
 import { SessionEnd } from "./views/session-end.tsx";
 
 /** What a view is called with: the parts of its address. */
@@ -78,6 +79,7 @@ export function App(): JSX.Element {
         )}
       </main>
       <Announcements />
+      {isLoggedIn ? <Reauthentication /> : null}
       {isLoggedIn ? <SessionEnd /> : null}
     </>
   );

@@ -22,7 +22,12 @@ export interface Actor {
   /** The user who logged in, or in the end stands behind the API key. */
   readonly userId: string;
   readonly credential:
-    | { readonly type: "session"; readonly sessionId: string }
+    | {
+        readonly type: "session";
+        readonly sessionId: string;
+        /** ISO 8601: when its user gave their password last, and a code where they have a second factor. */
+        readonly provenAt?: string;
+      }
     | { readonly type: "apiKey"; readonly keyId: string };
   readonly scopes: readonly Scope[];
 }
@@ -59,6 +64,8 @@ const SessionsOfUser = z.object({
   organizationId: z.string(),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.string().optional(),
+  /** The session whose user has given their password once more, and when. */
+  reauthenticated: z.object({ sessionId: z.string(), at: z.string() }).optional(),
   /** Changes with the password. */
   passwordVersion: z.string().optional(),
   /** The one session of those that goes on, as `keptSession` names it. */
@@ -201,7 +208,7 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
     actor: {
       organizationId,
       userId,
-      credential: { type: "session", sessionId },
+      credential: { type: "session", sessionId, provenAt: provenAt(claims, user) },
       scopes: scopesOfRole[role],
     },
     organization,
@@ -225,6 +232,13 @@ function isOpen(session: SessionClaims, user: z.infer<typeof SessionsOfUser>): b
       : (isOfPassword && session.issuedAt.getTime() >= Date.parse(sessionsValidFrom)) ||
         keptSession === nameOfKeptSession(session.sessionId, sessionsValidFrom))
   );
+}
+
+function provenAt(
+  { sessionId, issuedAt }: SessionClaims,
+  { reauthenticated }: z.infer<typeof SessionsOfUser>,
+): string {
+  return reauthenticated?.sessionId === sessionId ? reauthenticated.at : issuedAt.toISOString();
 }
 
 /** What a user's record calls the session that goes on when those before a moment end: it ends when a later one counts. */

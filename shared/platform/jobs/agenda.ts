@@ -19,7 +19,7 @@ const concurrency = 10;
 /** Items that are listed together. */
 const batchSize = 500;
 
-type AgendaName = "CLOSE-DAY" | "SETTLE";
+type AgendaName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "SETTLE";
 
 /** The agenda that an organisation's items are on. */
 export function agendaOf(name: AgendaName, organizationId: string): string {

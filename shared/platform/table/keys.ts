@@ -75,6 +75,7 @@
  * | ------------------------------------------------ | ------------------- | ------------- |
  * | wallets whose ledger is not settled              | SETTLE#<shard>      | when its oldest change is old enough |
  * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count it |
+ * | organisations whose owner has not verified their email, where a stage asks for that | EXPIRE-ACCOUNT#<shard> | a week after they registered |
  */
 export interface Key {
   readonly pk: string;

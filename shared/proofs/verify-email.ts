@@ -1,3 +1,6 @@
+import { checkPassword } from "../accounts/password-tries.ts";
+import { endAllSessions } from "../accounts/user-record.ts";
+import { listVerified, verifiedSince } from "../accounts/verification.ts";
 import type { VerifiedEmail, VerifyEmailRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { auditEntry } from "../platform/audit-log.ts";
@@ -6,9 +9,6 @@ import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
-import { checkPassword } from "./password-tries.ts";
-import { endAllSessions } from "./user-record.ts";
-import { listVerified, verifiedSince } from "./verification.ts";
 
 /**
  * Notes that an email is its user's, who has opened the link that was sent there and knows the password. The link alone

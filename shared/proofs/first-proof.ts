@@ -1,14 +1,14 @@
+import { removeMember } from "../accounts/delete-member.ts";
+import { findEmailToken, type TokenPurpose } from "../accounts/email-tokens.ts";
+import { endAll, endApiKeysMadeBy } from "../accounts/end-api-keys.ts";
+import { allMembers, findActiveMember, readOwned, type ActiveMember } from "../accounts/member-record.ts";
+import { findOrganization } from "../accounts/organization-record.ts";
+import { findUser } from "../accounts/user-record.ts";
+import { isEmailVerified } from "../accounts/verification.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Delete } from "../platform/table/table.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
-import { removeMember } from "./delete-member.ts";
-import { findEmailToken, type TokenPurpose } from "./email-tokens.ts";
-import { endAll, endApiKeysMadeBy } from "./end-api-keys.ts";
-import { allMembers, findActiveMember, readOwned, type ActiveMember } from "./member-record.ts";
-import { findOrganization } from "./organization-record.ts";
-import { findUser } from "./user-record.ts";
-import { isEmailVerified } from "./verification.ts";
 
 /** That somebody has opened a link that was sent to the email of a user. */
 export interface Proof {

@@ -1,3 +1,8 @@
+import { requireUncommonPassword } from "../accounts/common-passwords.ts";
+import { replacePassword } from "../accounts/password-record.ts";
+import { hashPassword } from "../accounts/passwords.ts";
+import { endAllSessions } from "../accounts/user-record.ts";
+import { listVerified, verifiedSince } from "../accounts/verification.ts";
 import type { ChangedPassword, ResetPasswordRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";
@@ -6,12 +11,7 @@ import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
-import { requireUncommonPassword } from "./common-passwords.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
-import { replacePassword } from "./password-record.ts";
-import { hashPassword } from "./passwords.ts";
-import { endAllSessions } from "./user-record.ts";
-import { listVerified, verifiedSince } from "./verification.ts";
 
 /**
  * Sets a new password for whoever has opened the link that was sent to their email, and ends all of their sessions. That
@@ -24,7 +24,7 @@ export async function resetPassword(
   sourceIp: string,
 ): Promise<ChangedPassword> {
   const { use, user, isFirst } = await readProof("reset", token);
-  requireUncommonPassword(password, user.email);
+  await requireUncommonPassword(password, user.email);
   const passwordHash = await hashPassword(password);
   // Before the link is used up, so that it can be opened once more if this does not come to its end.
   if (isFirst) await endUnproven(user);

@@ -1,0 +1,7 @@
+import { reauthenticate } from "../../shared/accounts/reauthentication.ts";
+import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import * as routes from "../../shared/routes/auth.ts";
+
+export const handler = endpoint(routes.reauthenticate, async ({ actor, body, sourceIp }) =>
+  reauthenticate(actor, body, sourceIp),
+);

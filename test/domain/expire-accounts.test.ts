@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+
+import { findOrganization } from "../../shared/accounts/organization-record.ts";
+import { register } from "../../shared/accounts/register.ts";
+import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { createContact } from "../../shared/contacts/contacts.ts";
+import { expireAccounts } from "../../shared/erasure/expire.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/table.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+
+// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+vi.mock("../../shared/accounts/passwords.ts", () => ({
+  hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
+}));
+vi.mock("../../shared/accounts/session.ts", () => ({
+  startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
+}));
+
+let email: string;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-06-01T12:00:00Z") });
+  email = `${randomUUID()}@example.com`;
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+/** Registers on a stage that asks for verification, or on one that does not. @returns the organisation's id */
+async function registered(policy: "before-sending" | "none" = "before-sending"): Promise<string> {
+  vi.stubEnv(environmentNames.policies.verifiedEmail, policy);
+  await register({ email, password: "correct horse battery" }, "203.0.113.1");
+  return (await findUserByEmail(email))?.organizationId ?? "";
+}
+
+function pass(days: number): void {
+  vi.setSystemTime(Date.now() + days * dayMs);
+}
+
+async function isThere(organizationId: string): Promise<boolean> {
+  return (await findOrganization(organizationId, { consistent: true })) !== undefined;
+}
+
+it("an account that nobody verifies goes after seven days with all of it, and its address is free", async () => {
+  const id = await registered();
+  await createContact(id, {
+    phoneNumber: "15005550009",
+    tags: [],
+    attributes: {},
+    optedOut: false,
+  });
+  pass(6.9);
+  await expireAccounts();
+  expect(await isThere(id)).toBe(true);
+  pass(0.2);
+  expect(await expireAccounts()).toBe(1);
+  expect(await isThere(id)).toBe(false);
+  expect(await findUserByEmail(email)).toBeUndefined();
+  expect(await findItem(z.unknown(), keys.wallet(id), { consistent: true })).toBeUndefined();
+  expect(await registered()).not.toBe(id);
+  expect(await expireAccounts()).toBe(0);
+});
+
+it("an account whose email is verified stays", async () => {
+  const id = await registered();
+  await noteVerifiedEmail(id);
+  pass(8);
+  await expireAccounts();
+  expect(await isThere(id)).toBe(true);
+});
+
+it("an account that money has come into stays, and is not looked at again", async () => {
+  const id = await registered();
+  await postToWallet({ organizationId: id, type: "top_up", amountMicros: 1_000_000 });
+  pass(8);
+  await expireAccounts();
+  const organization = await findItem(z.looseObject({}), keys.organization(id), { consistent: true });
+  expect(organization).toMatchObject({ id });
+  expect(organization).not.toHaveProperty("agenda");
+  expect(organization).not.toHaveProperty("suspendedAt");
+});
+
+it("a stage that does not ask for verification lets accounts stay", async () => {
+  const id = await registered("none");
+  pass(30);
+  await expireAccounts();
+  expect(await isThere(id)).toBe(true);
+});

@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import * as z from "zod";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
+import type { Role } from "../../shared/contract/scopes.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
+import { tokenIn, waitForSubject } from "../support/emails.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
+
+/*
+ * A gateway that asks for a password that was given lately before owners change, and before keys for keys or money.
+ */
+
+let assemblyFolder: string;
+let gateway: LocalGateway;
+let owner: Customer;
+let ownerId: string;
+
+beforeAll(async () => {
+  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
+    if (Type !== "AWS::Lambda::Function") return;
+    const { Variables } = Environment.parse(Properties["Environment"]);
+    const name = environmentNames.policies.reauthentication;
+    Properties["Environment"] = { Variables: { ...Variables, [name]: "before-changes" } };
+  });
+  ({ assemblyFolder } = assembly);
+  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(assemblyFolder, { recursive: true });
+});
+beforeEach(async () => {
+  owner = await Customer.register({ baseUrl: gateway.url });
+  ownerId = (await owner.client.getMe()).user.id;
+  await noteVerifiedEmail(owner.organizationId);
+});
+
+const required = { status: 403, code: "REAUTHENTICATION_REQUIRED" };
+
+async function as(credential: string, method: string, path: string, json?: object): Promise<ApiResponse> {
+  return call(path, { method, credential, baseUrl: gateway.url, ...(json === undefined ? {} : { json }) });
+}
+
+async function logIn(email: string): Promise<string> {
+  const json = { email, password };
+  return dataOf(await call("/v1/auth/login", { json, baseUrl: gateway.url }), Session).token;
+}
+
+async function invite(role: Role, credential = owner.token): Promise<ApiResponse> {
+  return as(credential, "POST", "/v1/members", { email: `${randomUUID()}@example.com`, role });
+}
+
+async function join(role: Role): Promise<{ id: string; email: string }> {
+  const { email } = dataOf(await invite(role), Member);
+  const json = { token: tokenIn(await waitForSubject(gateway, email, "You are invited")), password };
+  const accepted = await call("/v1/auth/accept-invitation", { json, baseUrl: gateway.url });
+  return { id: dataOf(accepted, AcceptedInvitation).user.id, email };
+}
+
+async function makeKey(credential: string, body: object): Promise<ApiResponse> {
+  return as(credential, "POST", "/v1/auth/api-keys", body);
+}
+
+async function reauthenticate(credential: string, fields: object = {}): Promise<ApiResponse> {
+  return as(credential, "POST", "/v1/auth/reauthenticate", { password, ...fields });
+}
+
+describe("all owners are told by email", () => {
+  it("of an owner who is invited, added, demoted and removed, and who is removed is told too", async () => {
+    const first = await join("owner");
+    for (const subject of ["An owner was invited", "There is a new owner"]) {
+      expect((await waitForSubject(gateway, owner.email, subject)).text).toContain(first.email);
+    }
+    const thief = await logIn(first.email);
+    expect((await as(thief, "DELETE", `/v1/members/${ownerId}`)).status).toBe(200);
+    for (const email of [owner.email, first.email]) {
+      expect((await waitForSubject(gateway, email, "An owner was removed")).text).toContain(owner.email);
+    }
+  });
+
+  it("of an owner with another role", async () => {
+    const { id, email } = await join("owner");
+    const changed = await as(owner.token, "PATCH", `/v1/members/${id}`, { role: "viewer" });
+    expect(changed.status).toBe(200);
+    for (const each of [owner.email, email]) {
+      expect((await waitForSubject(gateway, each, "An owner has another role")).text).toContain(email);
+    }
+  });
+
+  it("of a new key that may make keys or move money", async () => {
+    const other = await join("owner");
+    expect((await makeKey(owner.token, { scopes: ["billing"] })).status).toBe(201);
+    for (const email of [owner.email, other.email]) {
+      await waitForSubject(gateway, email, "An API key was made");
+    }
+  });
+
+  it("of a member who has switched their second factor off", async () => {
+    const { email } = await join("developer");
+    const token = await logIn(email);
+    const { recoveryCodes } = await enableSecondFactor({
+      call: async (path, options) => call(path, { credential: token, baseUrl: gateway.url, ...options }),
+    });
+    const json = { password, code: recoveryCodes[0] };
+    expect((await as(token, "DELETE", "/v1/auth/totp", json)).status).toBe(200);
+    const told = await waitForSubject(gateway, owner.email, "A second factor was switched off");
+    expect(told.text).toContain(email);
+    await waitForSubject(gateway, email, "Your second factor is switched off");
+  });
+});
+
+describe("a session whose password was given more than ten minutes ago", () => {
+  it("is asked for the right password, and for a code of a second factor", async () => {
+    const { recoveryCodes } = await enableSecondFactor(owner);
+    gateway.advanceClock(10 * minuteMs);
+    const wrong = await reauthenticate(owner.token, { password: "wrong horse" });
+    expect(errorOf(wrong)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+    const without = await reauthenticate(owner.token);
+    expect(errorOf(without)).toEqual({ status: 401, code: "SECOND_FACTOR_REQUIRED" });
+    const bad = await reauthenticate(owner.token, { code: "000000" });
+    expect(errorOf(bad)).toEqual({ status: 401, code: "INVALID_SECOND_FACTOR" });
+    expect(errorOf(await makeKey(owner.token, {}))).toEqual(required);
+    expect((await reauthenticate(owner.token, { code: recoveryCodes[0] })).status).toBe(200);
+    expect((await makeKey(owner.token, {})).status).toBe(201);
+  });
+
+  it("changes no owners and makes no key for keys or money, until the password is given once more", async () => {
+    const other = await join("owner");
+    const viewer = await join("viewer");
+    const key = dataOf(await makeKey(owner.token, { scopes: ["billing"] }), CreatedApiKey);
+    gateway.advanceClock(10 * minuteMs);
+    const attempts = [
+      async () => invite("owner"),
+      async () => as(owner.token, "PATCH", `/v1/members/${viewer.id}`, { role: "owner" }),
+      async () => as(owner.token, "PATCH", `/v1/members/${other.id}`, { role: "admin" }),
+      async () => makeKey(owner.token, {}),
+      async () => makeKey(owner.token, { scopes: ["keys", "read"] }),
+      async () => makeKey(owner.token, { scopes: ["billing"] }),
+      async () => as(owner.token, "POST", `/v1/auth/api-keys/${key.id}/rotate`, {}),
+      async () => as(owner.token, "DELETE", `/v1/members/${viewer.id}`),
+    ];
+    // The last is of an owner once the second has made one.
+    for (const attempt of attempts.slice(0, -1)) expect(errorOf(await attempt())).toEqual(required);
+    const removal = await as(owner.token, "DELETE", `/v1/members/${other.id}`);
+    expect(errorOf(removal)).toEqual(required);
+    // All else goes on.
+    expect((await invite("admin")).status).toBe(201);
+    expect((await makeKey(owner.token, { scopes: ["send", "read"] })).status).toBe(201);
+    expect((await reauthenticate(owner.token)).status).toBe(200);
+    for (const attempt of attempts) expect([200, 201]).toContain((await attempt()).status);
+    gateway.advanceClock(10 * minuteMs);
+    expect(errorOf(await makeKey(owner.token, {}))).toEqual(required);
+  });
+
+  it("is not helped by another session of its user", async () => {
+    const stolen = await logIn(owner.email);
+    gateway.advanceClock(10 * minuteMs);
+    expect((await reauthenticate(owner.token)).status).toBe(200);
+    expect(errorOf(await makeKey(stolen, {}))).toEqual(required);
+  });
+});
+
+describe("an API key", () => {
+  it("makes none that makes keys or moves money, and leaves that out where nothing is said", async () => {
+    const { secret } = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
+    for (const scope of ["keys", "billing"]) {
+      expect(errorOf(await makeKey(secret, { scopes: [scope] }))).toEqual(required);
+    }
+    const { scopes } = dataOf(await makeKey(secret, {}), CreatedApiKey);
+    expect(scopes).toEqual(["send", "read", "contacts", "campaigns", "webhooks"]);
+    expect(errorOf(await reauthenticate(secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+  });
+
+  it("rotates itself and what was made with it, and no sibling", async () => {
+    const first = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
+    const sibling = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
+    const child = dataOf(await makeKey(first.secret, { scopes: ["send"] }), CreatedApiKey);
+    const rotate = async (id: string): Promise<ApiResponse> =>
+      as(first.secret, "POST", `/v1/auth/api-keys/${id}/rotate`, {});
+    expect(errorOf(await rotate(sibling.id))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    expect((await rotate(child.id)).status).toBe(201);
+    expect((await rotate(first.id)).status).toBe(201);
+  });
+});
