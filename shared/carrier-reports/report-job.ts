@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { DeliveryErrorCode } from "../contract/sms.ts";
+import { ReplyJob } from "../inbound/reply-job.ts";
 import { finalDeliveries } from "../messages/record.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { AwsNotification } from "./aws.ts";
@@ -15,20 +16,6 @@ const ReceiptJob = z.object({
   errorCode: DeliveryErrorCode.optional(),
   providerCode: z.string().optional(),
   at: z.string(),
-});
-
-/** That a carrier brings a message from a phone. */
-const ReplyJob = z.object({
-  kind: z.literal("reply"),
-  reportId: z.string(),
-  carrier: z.string(),
-  carrierId: z.string(),
-  from: z.string(),
-  to: z.string(),
-  message: z.string(),
-  receivedAt: z.string(),
-  /** For which of those who share its number; without it, for all of them. */
-  organizationIds: z.array(z.string()).readonly().optional(),
 });
 
 /** What a call of a carrier has become, once it is understood. */

@@ -1,4 +1,3 @@
-import { reportJob } from "../carrier-reports/report-job.ts";
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
@@ -11,6 +10,7 @@ import { keys } from "../platform/table/keys.ts";
 import { deleteItem, findItem, transact } from "../platform/table/table.ts";
 import { wasErasedSince } from "./erased.ts";
 import { inboundPuts, InboundRecord, presentInbound, TakenRecord, takenKey } from "./record.ts";
+import { replyJob } from "./reply-job.ts";
 
 /** A message that a carrier brings from a phone. */
 export interface Reply {
@@ -50,7 +50,7 @@ export async function receiveReply(reply: Reply): Promise<void> {
   if (organizationIds === undefined && all.length > addresseesPerJob) {
     await enqueueAll(
       partsOf(all, addresseesPerJob).map((part) =>
-        reportJob({ kind: "reply", ...whole, organizationIds: part.map((each) => each.organizationId) }),
+        replyJob({ ...whole, organizationIds: part.map((each) => each.organizationId) }),
       ),
     );
     return;
