@@ -800,8 +800,16 @@ it("keeps the focus when a message is sent, and moves it to what came of that", 
   await page.keyboard.press("Enter");
   await vi.waitFor(async () => expect(await focused()).toContain("does not cover this message"), patience);
   await customer.client.topUpWallet({ body: { amount: 1 } });
+  const held = Promise.withResolvers<void>();
+  await page.route("**/v1/sms/send", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
   await send.focus();
   await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "One moment…" }).waitFor();
+  expect(await focused()).toBe("One moment…");
+  held.resolve();
   await vi.waitFor(async () => expect(await focused()).toBe("+15005550000"), patience);
 });
 
@@ -811,7 +819,7 @@ it("shows a balance to the cent on one line, and the days of the chart to pointe
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   const balance = page.locator(".tile").filter({ hasText: "Balance" }).locator(".number");
-  await page.getByText("US$999.97").waitFor();
+  await page.getByText("US$999.97", { exact: true }).waitFor();
   expect(await balance.getAttribute("title")).toBe("US$999.9763");
   const { height = 0 } = (await balance.boundingBox()) ?? {};
   const fontSize = await page.evaluate("getComputedStyle(document.querySelector('.tile .number')).fontSize");
