@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 
 import { randomFrom } from "../chaos/random.ts";
-import { carryMessages, type CarrierMutation } from "./carriers.ts";
+import type { CarrierMutation } from "./carrier-mutations.ts";
+import { carryMessages } from "./carriers.ts";
 import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);

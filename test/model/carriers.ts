@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 
 import { workers } from "../../infra/workers.ts";
 import { recordReport } from "../../shared/carrier-reports/record.ts";
@@ -22,8 +22,10 @@ import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import type { Random } from "../chaos/random.ts";
 import { inOrder } from "../support/carriers.ts";
-import { Lambda, maxClockErrorMs, QueueWorker, type Handler } from "./lambda.ts";
+import { mutateRequest, mutatedAnswer, mutatedJob, type CarrierMutation } from "./carrier-mutations.ts";
+import { Lambda, QueueWorker, type Handler } from "./lambda.ts";
 import { MemoryTable } from "./memory-table.ts";
+import { problemsOf, type Facts } from "./message-verdict.ts";
 import { ownNumber, People } from "./people.ts";
 import { takeOver } from "./runtime.ts";
 import { describe, type Observe } from "./trace.ts";
@@ -62,26 +64,11 @@ const lateMs = 7 * hourMs;
 const unwantedEvery = 250;
 const unwantedMs = 2 * hourMs;
 
-/** What carriers put off is given up after so long, and a little more for its next attempt to come. */
-const maxPutOffMs = 6 * hourMs;
-const attemptsApartMs = 20 * minuteMs;
-
 /** What is not settled after so long never will be. */
 const settledAfterMs = 12 * hourMs;
 
 /** A carrier that says nothing for so long is given up. */
 const carrierTimeoutMs = 9 * secondMs;
-
-/** A protection that is taken out, to show that it would be noticed. */
-export type CarrierMutation =
-  | "claim condition"
-  | "cost by carrier"
-  | "deadline"
-  | "order of replies"
-  | "put-off from the start"
-  | "put-off forgotten"
-  | "receipt"
-  | "repeat check";
 
 export interface Outcome {
   /** All that is wrong, in words. */
@@ -129,8 +116,9 @@ class CarrierWorld {
   readonly #people: People;
   readonly #problems: string[] = [];
   readonly #askedSecond = new Set<string>();
-  readonly #unwanted = new Set<string>();
-  readonly #late = new Set<string>();
+  /** Messages that carriers put off when all else is well. */
+  readonly #putOff = new Map<string, "for ever" | "once">();
+  readonly #putOffOnce = new Set<string>();
   /** When a job of each message was first worked on, and when a receipt was recorded that proves that it was taken. */
   readonly #firstWorkedMs = new Map<string, number>();
   readonly #provenMs = new Map<string, number>();
@@ -253,7 +241,7 @@ class CarrierWorld {
       lambda: this.#lambda,
       claimsToRecognise: recognises || this.#mutation === "repeat check",
       observer: {
-        isUnwanted: (messageId) => this.#unwanted.has(messageId) || this.#late.delete(messageId),
+        isUnwanted: (messageId) => this.#isPutOff(messageId),
         asked: (carrier, messageId) => this.#noteAsked(carrier, messageId),
         answered: (carrier, messageId, behaviour) => {
           this.#observe?.(`${this.#time.nowMs} ${carrier} ${behaviour} ${messageId}`);
@@ -304,7 +292,9 @@ class CarrierWorld {
       const message = MessageRecord.parse(item);
       const end = message.errorCode ?? message.status;
       ends.set(end, (ends.get(end) ?? 0) + 1);
-      this.#problems.push(...this.#problemsOf(message).map((problem) => `${message.id} ${problem}`));
+      this.#problems.push(
+        ...problemsOf(message, this.#factsOf(message.id)).map((problem) => `${message.id} ${problem}`),
+      );
       if (message.status !== "sent") continue;
       sentMicros += message.totalMicros;
       costs.recorded += message.costMicros ?? 0;
@@ -328,36 +318,13 @@ class CarrierWorld {
     return (alpha.segments.get(id) ?? 0) * costMicros.alpha + (beta.segments.get(id) ?? 0) * costMicros.beta;
   }
 
-  #problemsOf(message: MessageRecord): string[] {
-    const { id, status, errorCode, refund, carrier = "", refusedBy = [] } = message;
-    const takes = this.#carriers.reduce((sum, { taken }) => sum + (taken.get(id) ?? 0), 0);
-    const problems = takes > 1 ? [`was taken ${takes} times`] : [];
-    if (status === "sent") {
-      if (takes === 0) problems.push("is sent, and nobody has it");
-      if (!this.#carriers.some(({ name, taken }) => name === carrier && taken.has(id))) {
-        problems.push(`is sent by ${carrier}, which has not got it`);
-      }
-      return problems;
-    }
-    if (status !== "failed" || refund !== "done") {
-      return [...problems, `is ${status}, its refund ${refund ?? "not owed"}`];
-    }
-    const failedAtMs = Date.parse(message.failedAt ?? "");
-    const workedForMs = failedAtMs - (this.#firstWorkedMs.get(id) ?? failedAtMs);
-    const isPutOff = errorCode === "MESSAGE_PROVIDER_ERROR" && refusedBy.length < this.#carriers.length;
-    if (takes > 0 && errorCode !== "MESSAGE_OUTCOME_UNKNOWN") {
-      problems.push(`failed with ${errorCode}, and was taken`);
-    }
-    if (isPutOff && workedForMs < maxPutOffMs - 2 * maxClockErrorMs) {
-      problems.push(`failed with ${errorCode} after ${workedForMs} ms`);
-    }
-    if (workedForMs > maxPutOffMs + attemptsApartMs) problems.push(`failed only after ${workedForMs} ms`);
-    // A sender works for so long at the most after it has seen the message.
-    const seenAtMs = failedAtMs - 2 * maxClockErrorMs - workers.sendMessage.timeoutSeconds * secondMs;
-    if (message.deliveryCarrier === carrier && (this.#provenMs.get(id) ?? Infinity) < seenAtMs) {
-      problems.push(`failed with ${errorCode}, and its receipt had come`);
-    }
-    return problems;
+  #factsOf(id: string): Facts {
+    return {
+      takes: new Map(this.#carriers.map(({ name, taken }) => [name, taken.get(id) ?? 0])),
+      wasPutOff: this.#putOff.get(id),
+      firstWorkedMs: this.#firstWorkedMs.get(id),
+      provenMs: this.#provenMs.get(id),
+    };
   }
 
   /** Puts the table, the queues and the clocks of this world in the place of AWS's. @returns what puts them back */
@@ -379,8 +346,7 @@ class CarrierWorld {
     await this.#lambda.wait(0);
     // It arrives whatever becomes of its sender.
     await this.#time.sleep(this.#lambda.wayMs());
-    if (this.#mutation === "claim condition") forgetCarrierCondition(command);
-    if (this.#mutation === "order of replies") forgetWordCondition(command);
+    mutateRequest(this.#mutation, command);
     const isRead = command instanceof GetCommand || command instanceof QueryCommand;
     const isOld = isRead && command.input.ConsistentRead !== true && this.#random() < 0.3;
     let answer: unknown;
@@ -393,8 +359,7 @@ class CarrierWorld {
     this.#observe?.(`${this.#time.nowMs} ${name} ${JSON.stringify(failure ?? answer)}`);
     await this.#lambda.wait(this.#lambda.wayMs());
     if (failure !== undefined) throw failure;
-    if (this.#mutation === "order of replies") return without("saidAt", answer);
-    return this.#mutation === "receipt" ? without("deliveryAt", answer) : answer;
+    return mutatedAnswer(this.#mutation, answer);
   }
 
   async #enqueue(command: object): Promise<unknown> {
@@ -417,47 +382,26 @@ class CarrierWorld {
 
   #send(job: MessageJob, delaySeconds: number): void {
     const delayMs = this.#lambda.current === undefined ? this.#plan(job.messageId) : delaySeconds * secondMs;
-    this.#sends.put(JSON.stringify(this.#mutated(job)), delayMs);
+    this.#sends.put(JSON.stringify(mutatedJob(this.#mutation, job, new Date(this.#startedAtMs))), delayMs);
+  }
+
+  #isPutOff(messageId: string): boolean {
+    const times = this.#putOff.get(messageId);
+    if (times !== "once") return times === "for ever";
+    const isFirst = !this.#putOffOnce.has(messageId);
+    this.#putOffOnce.add(messageId);
+    return isFirst;
   }
 
   /** Decides what a message that was just accepted is to go through. @returns after how long it is taken up first */
   #plan(messageId: string): number {
     this.#accepted += 1;
     if (this.#accepted % unwantedEvery === 0) {
-      this.#unwanted.add(messageId);
+      this.#putOff.set(messageId, "for ever");
       return unwantedMs;
     }
     if (this.#accepted % lateEvery > 0) return 0;
-    this.#late.add(messageId);
+    this.#putOff.set(messageId, "once");
     return lateMs;
   }
-
-  #mutated(job: MessageJob): MessageJob {
-    const { putOffSince, ...others } = job;
-    if (putOffSince === undefined || this.#mutation === "put-off forgotten") return others;
-    const startedAt = new Date(this.#startedAtMs).toISOString();
-    return this.#mutation === "put-off from the start" ? { ...others, putOffSince: startedAt } : job;
-  }
-}
-
-/** An answer of the table as if a field had never been written. */
-function without(field: string, answer: unknown): unknown {
-  if (answer === undefined) return undefined;
-  return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === field ? undefined : value)));
-}
-
-/** Lets the word of a person be written whatever was written since it was decided. */
-function forgetWordCondition(command: object): void {
-  if (!(command instanceof TransactWriteCommand)) return;
-  for (const { Update } of command.input.TransactItems ?? []) {
-    if (String(Update?.Key?.["pk"]).startsWith("OPT_OUTS#")) delete Update?.ConditionExpression;
-  }
-}
-
-/** Lets a claim pass whoever was asked before. */
-function forgetCarrierCondition(command: object): void {
-  if (!(command instanceof UpdateCommand)) return;
-  const { ConditionExpression } = command.input;
-  const others = ConditionExpression?.replace("#openClaims = :none OR", "#openClaims >= :none OR");
-  if (others !== undefined) command.input.ConditionExpression = others;
 }

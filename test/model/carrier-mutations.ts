@@ -1,0 +1,59 @@
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+
+/** A protection that is taken out of the way of a message, to show that it would be noticed. */
+export type CarrierMutation =
+  | "claim condition"
+  | "cost by carrier"
+  | "deadline"
+  | "order of replies"
+  | "put-off forgotten"
+  | "put-off from the start"
+  | "receipt"
+  | "repeat check";
+
+/** Changes a request to the table before it is carried out. */
+export function mutateRequest(mutation: CarrierMutation | undefined, command: object): void {
+  if (mutation === "claim condition") forgetCarrierCondition(command);
+  if (mutation === "order of replies") forgetWordCondition(command);
+}
+
+/** @returns what the code sees of an answer of the table */
+export function mutatedAnswer(mutation: CarrierMutation | undefined, answer: unknown): unknown {
+  if (mutation === "order of replies") return without("saidAt", answer);
+  return mutation === "receipt" ? without("deliveryAt", answer) : answer;
+}
+
+/** @returns the job as it comes back from its queue */
+export function mutatedJob(
+  mutation: CarrierMutation | undefined,
+  job: MessageJob,
+  startedAt: Date,
+): MessageJob {
+  const { putOffSince, ...others } = job;
+  if (putOffSince === undefined || mutation === "put-off forgotten") return others;
+  return mutation === "put-off from the start" ? { ...others, putOffSince: startedAt.toISOString() } : job;
+}
+
+/** An answer of the table as if a field had never been written. */
+function without(field: string, answer: unknown): unknown {
+  if (answer === undefined) return undefined;
+  return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === field ? undefined : value)));
+}
+
+/** Lets the word of a person be written whatever was written since it was decided. */
+function forgetWordCondition(command: object): void {
+  if (!(command instanceof TransactWriteCommand)) return;
+  for (const { Update } of command.input.TransactItems ?? []) {
+    if (String(Update?.Key?.["pk"]).startsWith("OPT_OUTS#")) delete Update?.ConditionExpression;
+  }
+}
+
+/** Lets a claim pass whoever was asked before. */
+function forgetCarrierCondition(command: object): void {
+  if (!(command instanceof UpdateCommand)) return;
+  const { ConditionExpression } = command.input;
+  const others = ConditionExpression?.replace("#openClaims = :none OR", "#openClaims >= :none OR");
+  if (others !== undefined) command.input.ConditionExpression = others;
+}

@@ -1,0 +1,61 @@
+import { workers } from "../../infra/workers.ts";
+import type { MessageRecord } from "../../shared/messages/record.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { maxClockErrorMs } from "./lambda.ts";
+
+/** What carriers put off is given up after so long, and a little more for its next attempt to come. */
+const maxPutOffMs = 6 * hourMs;
+const attemptsApartMs = 20 * minuteMs;
+
+/** What the model knows of a message, whatever is written in the table. */
+export interface Facts {
+  /** The carriers that there are, and how often each took the message. */
+  readonly takes: ReadonlyMap<string, number>;
+  /** What it met when all else was well: carriers that put it off once, or for ever. */
+  readonly wasPutOff?: "for ever" | "once" | undefined;
+  /** When a job of it was first worked on, and when a receipt was recorded that proves that it was taken. */
+  readonly firstWorkedMs?: number | undefined;
+  readonly provenMs?: number | undefined;
+}
+
+/** What is wrong with how a message ended, in words. */
+export function problemsOf(message: MessageRecord, facts: Facts): string[] {
+  const { status, errorCode, refund, carrier = "" } = message;
+  const takes = [...facts.takes.values()].reduce((sum, count) => sum + count, 0);
+  const problems = takes > 1 ? [`was taken ${takes} times`] : [];
+  if (facts.wasPutOff === "once" && status !== "sent") problems.push("was put off once, and is not sent");
+  if (facts.wasPutOff === "for ever" && errorCode !== "MESSAGE_PROVIDER_ERROR") {
+    problems.push(`was put off for ever, and ended as ${errorCode ?? status}`);
+  }
+  if (status === "sent") {
+    if (takes === 0) problems.push("is sent, and nobody has it");
+    if ((facts.takes.get(carrier) ?? 0) === 0) problems.push(`is sent by ${carrier}, which has not got it`);
+    return problems;
+  }
+  if (status !== "failed" || refund !== "done") {
+    return [...problems, `is ${status}, its refund ${refund ?? "not owed"}`];
+  }
+  if (takes > 0 && errorCode !== "MESSAGE_OUTCOME_UNKNOWN") {
+    problems.push(`failed with ${errorCode}, and was taken`);
+  }
+  return [...problems, ...problemsOfTime(message, facts)];
+}
+
+/** Whether a message failed too early, too late, or against what was known. */
+function problemsOfTime(message: MessageRecord, facts: Facts): string[] {
+  const { errorCode, refusedBy = [], carrier, deliveryCarrier } = message;
+  const problems: string[] = [];
+  const failedAtMs = Date.parse(message.failedAt ?? "");
+  const workedForMs = failedAtMs - (facts.firstWorkedMs ?? failedAtMs);
+  const isPutOff = errorCode === "MESSAGE_PROVIDER_ERROR" && refusedBy.length < facts.takes.size;
+  if (isPutOff && workedForMs < maxPutOffMs - 2 * maxClockErrorMs) {
+    problems.push(`failed with ${errorCode} after ${workedForMs} ms`);
+  }
+  if (workedForMs > maxPutOffMs + attemptsApartMs) problems.push(`failed only after ${workedForMs} ms`);
+  // A sender works for so long at the most after it has seen the message.
+  const seenAtMs = failedAtMs - 2 * maxClockErrorMs - workers.sendMessage.timeoutSeconds * secondMs;
+  if (deliveryCarrier === carrier && (facts.provenMs ?? Infinity) < seenAtMs) {
+    problems.push(`failed with ${errorCode}, and its receipt had come`);
+  }
+  return problems;
+}
