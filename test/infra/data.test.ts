@@ -57,7 +57,7 @@ it("takes an adopted table for its own, and can neither change nor delete it", (
 
 it.each([
   ["adoptWebhookKey", "WebhookKey", outputNames.webhookKeyArn, 3],
-  ["adoptSecondFactorKey", "SecondFactorKey", outputNames.secondFactorKeyArn, 4],
+  ["adoptSecondFactorKey", "SecondFactorKey", outputNames.secondFactorKeyArn, 5],
 ])("takes %s of an adopted table for its own, and makes none", (setting, id, output, uses) => {
   const keyArn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-key-AbCd12";
   const template = synthesize({ adoptTable: "left-behind", [setting]: keyArn });
