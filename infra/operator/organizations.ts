@@ -8,7 +8,8 @@ import {
   presentUser,
   type UserRecord,
 } from "../../shared/accounts/user-record.ts";
-import { isEmailVerified, noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { isEmailVerified } from "../../shared/accounts/verified.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc } from "../../shared/kyc/record.ts";

@@ -23,7 +23,7 @@ import type { OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
-import { isEmailVerified } from "./verification.ts";
+import { isEmailVerified } from "./verified.ts";
 
 /** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
 const invitationsPerOrganization: Limit = { what: "invitations", max: 50, windowMs: dayMs };

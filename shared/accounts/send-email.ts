@@ -20,7 +20,7 @@ import { newEmailToken, type TokenPurpose } from "./email-tokens.ts";
 import { findInvitation } from "./member-record.ts";
 import { findOrganization } from "./organization-record.ts";
 import { findUser, findUserByEmail } from "./user-record.ts";
-import { isEmailVerified } from "./verification.ts";
+import { isEmailVerified } from "./verified.ts";
 
 /**
  * Sends an email, unless it was sent before, there is no longer a reason for it, its address does not take emails, or the

@@ -1,5 +1,5 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
-import { isOwnerVerified } from "../accounts/verification.ts";
+import { isOwnerVerified } from "../accounts/verified.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";

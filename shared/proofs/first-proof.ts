@@ -4,7 +4,7 @@ import { endAll, endApiKeysMadeBy } from "../accounts/end-api-keys.ts";
 import { allMembers, findActiveMember, readOwned, type ActiveMember } from "../accounts/member-record.ts";
 import { findOrganization } from "../accounts/organization-record.ts";
 import { findUser } from "../accounts/user-record.ts";
-import { isEmailVerified } from "../accounts/verification.ts";
+import { isEmailVerified } from "../accounts/verified.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Delete } from "../platform/table/table.ts";
 import { readWebhooks } from "../webhooks/record.ts";
