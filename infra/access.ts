@@ -145,7 +145,7 @@ const endsUnproven = grant(removesMembers, {
   transactions: [{ ORG: ["UpdateItem", "DeleteItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
 });
 
-/** To erase an account of which nobody has shown the email to be theirs, and whose wallet was never moved. */
+/** To erase an account whose email was never verified and whose wallet never changed. */
 export const expiresAccounts = {
   agenda: true,
   table: {

@@ -28,7 +28,7 @@ export async function checkAdoptedTable(
   if (adoptTable === undefined) return undefined;
   const client = new DynamoDBClient(region === undefined ? {} : { region });
   const problems = await problemsOf(adoptTable, encryptionKeyArn, client);
-  // Of what is no table of a gateway, or not ready, nothing can be read.
+  // A table that is not a gateway's, or not ready, cannot be read.
   const keysOfTable =
     problems.length === 0
       ? await checkKeys(stage, { adoptTable, client, region })

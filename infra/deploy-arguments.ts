@@ -1,6 +1,6 @@
 /**
  * What the CDK is called with for `npm run deploy -- …`. At a terminal it shows changes of permissions and asks about them.
- * Without one it could only fail: whoever lets a pipeline deploy has agreed to what the pipeline deploys.
+ * Without one it could only fail, and whoever runs a pipeline has approved what it deploys.
  * @param typed what stands behind `--`
  * @param canAsk whether there is a terminal with somebody at it
  */

@@ -278,8 +278,7 @@ export const workers = {
     access: expiresAccounts,
     schedule: {
       everyMinutes: 60,
-      alarm:
-        "Accounts that nobody has verified stay beyond their week, and keep their addresses from others.",
+      alarm: "Unverified accounts are not deleted after their week: their addresses stay taken.",
     },
   },
 } as const satisfies Record<string, Worker>;

@@ -16,7 +16,7 @@ export interface EmailEventsProps {
 }
 
 /**
- * What Amazon SES tells of emails that came back or were called unwanted: from the configuration set over EventBridge onto
+ * Leads the events of Amazon SES about bounces and complaints from the configuration set over EventBridge onto
  * the queue of emails, whose worker sends nothing to such an address any more.
  */
 export class EmailEvents extends Construct {

@@ -71,7 +71,7 @@ export class FirewallStack extends Stack {
   }
 }
 
-/** Where nobody has a credential yet: registration, log-in, resets, and what belongs to them. */
+/** Routes without a credential: registration, log-in, resets, and what belongs to them. */
 const authPath = "/v1/auth/";
 
 /** Where carriers report. */

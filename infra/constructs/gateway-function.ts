@@ -75,7 +75,7 @@ export function logGroup(
     logGroupName: logGroupNames(Stack.of(scope).stackName)[name],
     // The CDK's names for numbers of days have the numbers as their values.
     retention: stage.logRetentionDays satisfies RetentionDays,
-    // Whoever can delete a stack must not be able to delete what it logged about them.
+    // Permission to delete a stack must not be enough to delete its logs.
     removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
   new CfnOutput(group, "Name", { value: group.logGroupName }).overrideLogicalId(outputNames.logGroups[name]);

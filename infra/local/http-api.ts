@@ -103,7 +103,7 @@ export class HttpApi {
 
   /** Takes no more requests and waits, not for ever, for the answers that are under way. */
   async stop(): Promise<void> {
-    // What waits for routes that do not come is told so.
+    // Requests that wait for routes that never come get an answer.
     this.#serving.resolve();
     const closed = once(this.#server, "close");
     this.#server.close();

@@ -134,7 +134,7 @@ function refuseUnknown(level: Command): void {
     const { parent } = level;
     const typed = [...(parent === null ? [] : [level.name()]), ...operands];
     const names = commands.map(({ name }) => name);
-    // Of what stands behind a command of two words nothing is compared.
+    // Only the words of a command are compared, not what follows them.
     const [both, first] = [typed.slice(0, 2).join(" "), typed[0] ?? ""];
     const nearest = nearestOf(both, names);
     const suggested = nearest.length > 0 ? nearest : nearestOf(first, names);

@@ -17,7 +17,7 @@ const show = command({
   summary: "Show whether emails are sent to an address, or why not",
   details:
     "None are sent to an address from which one came back for good, or whose reader reported one as unwanted. A stage " +
-    "hears of that where its file names email.configurationSet.",
+    "receives these events if its file names email.configurationSet.",
   examples: ["ada@example.com --stage prod"],
   input: z.object({ address: Address }),
   run: async ({ address }, { output }) => {

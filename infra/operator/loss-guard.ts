@@ -34,7 +34,7 @@ export function marketOf(card: RateCard, { routes }: Pick<CarrierBook, "routes">
   return { card, routes, stageCarrier: context.stageCarrier };
 }
 
-/** A change of what prices are held against. */
+/** A change of what prices are compared with. */
 interface Change extends Omit<Question, "at" | "minimumMargin"> {
   /** Whether it can turn the prices that organizations have for themselves into losses. */
   readonly concernsAll?: { readonly before: Market };
@@ -42,7 +42,7 @@ interface Change extends Omit<Question, "at" | "minimumMargin"> {
 }
 
 /**
- * Shows what a change loses, the worst first, and what cannot be told.
+ * Shows the losses of a change, the worst first, and what is not known.
  * @throws Error when it loses anything that was not accepted
  */
 export async function guardAgainstLoss(

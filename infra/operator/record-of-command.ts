@@ -50,7 +50,7 @@ export class RecordOfCommand {
     await this.#write({ outcome: "done" });
   }
 
-  /** Writes down that it failed: that it was refused, or else that nobody knows how far it came. */
+  /** Records that it failed: that it was refused, or that its outcome is unknown. */
   async failed(error: unknown): Promise<void> {
     await this.#write(endingOf(error));
   }

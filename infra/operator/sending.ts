@@ -27,7 +27,7 @@ const pause = command({
 const resume = command({
   name: "sending resume",
   summary: "Hand messages to the carrier again; those that waited go out within minutes",
-  examples: ["--reason 'The carrier has mended it' --stage prod"],
+  examples: ["--reason 'The carrier has fixed it' --stage prod"],
   asksFirst: true,
   input: z.object({ reason: WhyAgain }),
   run: async (_, { output, confirm, changed }) => {

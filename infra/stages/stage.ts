@@ -49,7 +49,7 @@ const Policies = z.strictObject({
   countries: z.union([z.literal("any"), z.array(Country.or(z.literal("XK"))).min(1)], {
     error: 'must be "any" or a list of ISO 3166-1 codes in capital letters, such as ["GB"]',
   }),
-  /** Of what types the numbers are that messages go to. A range that nobody has been given is of none. */
+  /** The types of numbers that messages may go to. An unassigned range has none. */
   numberTypes: z
     .union([z.literal("any"), z.array(z.enum(numberTypes)).min(1)], {
       error: `must be "any" or a list of some of ${numberTypes.join(", ")}`,
@@ -156,7 +156,7 @@ export const StageSettings = z.strictObject({
   firewall: z
     .strictObject({
       requestsPerAddressInFiveMinutes: RequestsPerAddress,
-      /** Of these, to `/v1/auth/`: whoever logs in or registers has no credential yet that could be limited. */
+      /** Of these, to `/v1/auth/`: log-ins and registrations have no credential yet that could be limited. */
       authRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(300),
       /** To `/v1/carriers/`, which the first limit leaves out. */
       carrierRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(60_000),

@@ -71,7 +71,7 @@ export async function acceptInvitation(
         names: { "#role": "role" },
         values: { ":createdAt": invitation.createdAt, ":role": role },
       },
-      // An invitation is worth as much as whoever has made it at this moment.
+      // The inviter must still be allowed to give the role.
       ...checkMember(organizationId, invitation.invitedBy, managersOf(role)),
       { delete: keyOfInvitedEmail(organizationId, email) },
       { put: membershipOf(organizationId, id, role), condition },
@@ -97,7 +97,7 @@ export async function acceptInvitation(
     if (used !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
     if (inviterGone !== undefined || inviterDemoted !== undefined) {
       throw new ApiError("INVALID_EMAIL_TOKEN", {
-        message: "Whoever has invited you may not give you this role any more. Ask for another invitation.",
+        message: "The person who invited you can no longer grant this role. Ask for another invitation.",
       });
     }
     if (emailTaken !== undefined) throw new ApiError("EMAIL_TAKEN");

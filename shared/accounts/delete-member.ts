@@ -42,7 +42,7 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 }
 
 /**
- * The same, whoever wants it.
+ * The same without a caller whose rights are checked.
  * @param check refuses what must not be by throwing
  */
 export async function removeMember(

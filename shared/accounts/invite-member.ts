@@ -83,7 +83,7 @@ export async function inviteMember(
 /** Anybody can register with any address, and an invitation is an email to whomever they like. */
 function unverified(): ApiError {
   return new ApiError("EMAIL_NOT_VERIFIED", {
-    message: "Nobody is invited by somebody whose own email is not verified.",
+    message: "Verify your own email before you invite others.",
   });
 }
 

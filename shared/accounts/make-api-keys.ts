@@ -102,7 +102,7 @@ async function noticesOf(organization: OrganizationRecord, { scopes }: ApiKeyLim
   return isSensitive(scopes) ? ownerNotices(organization, { what: "apiKeyMade" }) : [];
 }
 
-/** What a transaction that makes a key requires of whoever makes it: that they still may. */
+/** The checks of a transaction that makes a key: its maker may still do so. */
 function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Write[] {
   if (key !== undefined) return [countMadeKey(key)];
   return checkKeyMaker(actor.organizationId, actor.userId, scopes);

@@ -43,7 +43,7 @@ export const OrganizationRecord = z.object({
   suspendedReason: z.string().optional(),
   /** Which version of prices of its own it has, if it has any: who has none is not looked up. */
   priceOverridesVersion: z.string().optional(),
-  /** Since when a number is its own, so that people can answer it: of one without, nobody can have said STOP. */
+  /** Since when it has a number that people can reply to. Without one there can be no STOP. */
   repliesSince: z.string().optional(),
   ...quotaCounts,
 });

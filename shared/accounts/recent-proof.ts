@@ -12,7 +12,7 @@ import { config } from "../platform/config.ts";
 /** How long a password counts as given lately. */
 export const recentMs = 10 * minuteMs;
 
-/** Scopes that let a key outlive whoever made it, or spend. */
+/** Scopes that let a key outlive its maker, or spend money. */
 const sensitiveScopes: ReadonlySet<Scope> = new Set(["billing", "keys"]);
 
 /** Whether an API key of these scopes may make keys or move money; without scopes it may everything. */

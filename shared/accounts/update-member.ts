@@ -62,7 +62,7 @@ export async function updateMember(
   return presentMember(changed);
 }
 
-/** What owners are told of another role. */
+/** The notice to owners about a changed role. */
 async function noticesOf(
   organization: OrganizationRecord,
   { entity, email, role: before }: MemberRecord,

@@ -23,7 +23,7 @@ export function verifiedIn(userId: string): Required<Pick<Changes, "add" | "remo
   return { add: { verifiedUserIds: new Set([userId]) }, remove: Object.keys(agendaFields) };
 }
 
-/** How long an account lasts that nobody verifies, where the stage asks for verification. */
+/** How long an unverified account lasts, where the stage asks for verification. */
 const unverifiedLifetimeMs = 7 * dayMs;
 
 /** What puts a new organization on the agenda of those that expire; nothing where the stage does not ask for verification. */

@@ -102,7 +102,7 @@ export function presentCampaign(record: CampaignRecord, counts: CountsRecord | u
   };
 }
 
-/** What webhooks are told of a campaign that is completed. */
+/** The event of a completed campaign. */
 export function completedEvent(
   record: CampaignRecord,
   counts: CountsRecord | undefined,

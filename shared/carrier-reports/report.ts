@@ -10,7 +10,7 @@ export interface ReportedReceipt {
   /** `pending` is everything that is not the end. */
   readonly status: FinalDelivery | "pending";
   readonly errorCode?: DeliveryErrorCode | undefined;
-  /** The carrier's own code of what went wrong: see `providerCodeOf`. */
+  /** The carrier's own code of the failure: see `providerCodeOf`. */
   readonly providerCode?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { ErrorDetail } from "./errors.ts";
  * Checks what was given against a schema of the contract, and says in the API's own words what is wrong with it.
  */
 
-/** A value can be wrong in thousands of places; the caller is told of the first ones. */
+/** A value can be wrong in thousands of places; only the first ones are reported. */
 const maxDetails = 20;
 
 /** The names of unknown fields are the caller's own text. */

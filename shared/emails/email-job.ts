@@ -40,7 +40,7 @@ const SecondFactorChangedJob = z.object({
   change: SecondFactorChange,
 });
 
-/** What all owners of an organisation are told of, with the email of whoever it is about. */
+/** What all owners of an organization get an email about, with the email of the person concerned. */
 const OwnerNotice = z.discriminatedUnion("what", [
   z.object({
     what: z.enum(["ownerInvited", "ownerAdded", "ownerDemoted", "ownerRemoved", "secondFactorRemoved"]),

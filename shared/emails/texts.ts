@@ -6,7 +6,7 @@ import { onOneLine, type EmailText } from "./layout.ts";
  * that is not verified has no words of whoever asked for it, which could be meant for a stranger.
  */
 
-const notYou = "If that was not you, set a new password at once, and write to whoever runs this gateway.";
+const notYou = "If that was not you, set a new password at once, and contact the operator of this gateway.";
 
 /** @param url where the link leads, with its token */
 export function verificationText(url: string): EmailText {
@@ -26,11 +26,11 @@ export function verificationText(url: string): EmailText {
 
 /**
  * @param url where the link leads, with its token
- * @param isUnverified whether nobody has shown yet that the email is theirs
+ * @param isUnverified whether the email has not been verified yet
  */
 export function passwordResetText(url: string, isUnverified: boolean): EmailText {
   const ofStranger =
-    "Nobody has verified this email before, so that somebody else may have registered with it. A new password makes the " +
+    "This email was never verified, so somebody else may have registered with it. A new password makes the " +
     "account yours and ends what was made before: sessions, API keys, webhooks, invitations, other members and a second " +
     "factor.";
   return {
@@ -48,7 +48,7 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
 /** @param wasUnverified whether a stranger may have registered with the email */
 export function passwordChangedText(wasUnverified: boolean): EmailText {
   const ofStranger =
-    "Nobody had verified this email before, so that somebody else may have registered with it. What was made in that time " +
+    "This email had never been verified, so somebody else may have registered with it. What was made in that time " +
     "has ended: sessions, API keys, webhooks, invitations, other members and a second factor. Make the API keys and " +
     "webhooks that you need again.";
   return {
@@ -83,7 +83,7 @@ export function secondFactorChangedText(change: SecondFactorChange): EmailText {
           "you set up another one.",
       ],
       closing:
-        "If you have not asked for that, set a new password at once, and write to whoever runs this gateway.",
+        "If you have not asked for that, set a new password at once, and contact the operator of this gateway.",
     },
   };
   return texts[change];
@@ -93,7 +93,7 @@ export function secondFactorChangedText(change: SecondFactorChange): EmailText {
 export function ownerNoticeText(notice: OwnerNotice): EmailText {
   const closing =
     "You get this because you own the organization, or did. If none of you wanted it, log out everywhere, set a new " +
-    "password, revoke the API keys, and write to whoever runs this gateway.";
+    "password, revoke the API keys, and contact the operator of this gateway.";
   const organization = "your organization at the SMS gateway";
   if (notice.what === "apiKeyMade") {
     return {

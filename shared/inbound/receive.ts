@@ -111,7 +111,7 @@ async function obey(
   { organizationId, from, keyword, receivedAt }: InboundRecord,
   isErased: boolean,
 ): Promise<void> {
-  // Nobody who writes from a name or a short code gets messages there.
+  // A name or a short code cannot receive messages.
   if (!PhoneNumber.safeParse(from).success) return;
   if (keyword !== "stop" && keyword !== "start") return;
   await hearWord(organizationId, from, { word: keyword, saidAt: receivedAt });

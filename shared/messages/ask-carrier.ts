@@ -78,7 +78,7 @@ async function answerOf(
   }
 }
 
-/** Shares of the whole can be reckoned where all outcomes are counted at the same moments. */
+/** All outcomes are counted together, so that shares of the whole can be computed. */
 const nothingCounted = {
   CarrierAccepted: 0,
   CarrierInvalidDestinations: 0,

@@ -87,7 +87,7 @@ export function isDestinationAllowed(to: string): boolean {
   return refusalOfDestination(to) === undefined;
 }
 
-/** The numbers that the sandbox carrier decides by. They are nobody's, so no policy applies to them. */
+/** The numbers that the sandbox carrier decides by. They are not assigned, so no policy applies to them. */
 const sandboxNumbers = /^1500555000[0-8]$/;
 
 /**

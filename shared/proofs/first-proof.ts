@@ -13,7 +13,7 @@ import { deleteWebhook } from "../webhooks/webhooks.ts";
 /** That somebody has opened a link that was sent to the email of a user. */
 export interface Proof {
   readonly user: ActiveMember;
-  /** Whether nobody had shown before that the email is the user's. */
+  /** Whether this is the first proof that the email is the user's. */
   readonly isFirst: boolean;
   /** The write that uses the link up. It belongs into the transaction of whatever the link is for. */
   readonly use: Delete;
@@ -38,7 +38,7 @@ export async function readProof(purpose: TokenPurpose, token: string): Promise<P
  * it. Of an owner that is everything that lets anybody in or tells anybody of the organization: the other members, all
  * invitations, API keys and webhooks. Of another member it is what is their own, for the organization is not. Sessions,
  * the password and the second factor are ended by the caller, in the transaction of the proof.
- * @throws ApiError UNAVAILABLE when it did not come to its end: the same call goes on
+ * @throws ApiError UNAVAILABLE when it was not completed: the same call continues it
  */
 export async function endUnproven(user: ActiveMember): Promise<void> {
   const { id, organizationId } = user;

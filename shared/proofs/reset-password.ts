@@ -26,7 +26,7 @@ export async function resetPassword(
   const { use, user, isFirst } = await readProof("reset", token);
   await requireUncommonPassword(password, user.email);
   const passwordHash = await hashPassword(password);
-  // Before the link is used up, so that it can be opened once more if this does not come to its end.
+  // Before the link is used up, so that it can be opened again if this fails.
   if (isFirst) await endUnproven(user);
   const { id: userId, organizationId } = user;
   const at = now().toISOString();

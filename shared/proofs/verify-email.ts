@@ -23,7 +23,7 @@ export async function verifyEmail(
   const { use, user, isFirst } = await readProof("verify", token);
   const { id: userId, organizationId, email } = user;
   await checkPassword({ userId }, password, sourceIp).catch(adviseStranger);
-  // Before the link is used up, so that it can be opened once more if this does not come to its end.
+  // Before the link is used up, so that it can be opened again if this fails.
   if (isFirst) await endUnproven(user);
   const at = now().toISOString();
   const { outcome } = await transact([

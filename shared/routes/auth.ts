@@ -202,7 +202,7 @@ export const resetPassword = {
   path: "/v1/auth/password-reset",
   tag: "auth",
   summary:
-    "Set a new password, with the token of the link that was sent; ends all sessions, and if nobody had verified the email all that was made before",
+    "Set a new password with the token of the link; ends all sessions and, if the email was never verified, everything made before",
   auth: "none",
   body: ResetPasswordRequest,
   status: 200,

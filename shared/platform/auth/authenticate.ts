@@ -215,7 +215,7 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
   };
 }
 
-/** Whether something has the form of a session token, whoever signed it. */
+/** Whether a string has the form of a session token; its signature is not checked. */
 function isSessionToken(token: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }

@@ -8,7 +8,7 @@ import { Role } from "../../contract/scopes.ts";
  */
 export const RoleOfMember = z.object({
   entity: z.literal("member"),
-  /** Absent of what was written before roles stood here. */
+  /** Absent on items of older releases. */
   role: Role.optional(),
 });
 

@@ -121,7 +121,7 @@ export function AudienceCost({
       )}
       {messages === 0 && data.isAll ? (
         <Notice tone="info">
-          Nobody would receive it. <a href="#/contacts/import">Import contacts</a>, or choose others.
+          No contact would receive it. <a href="#/contacts/import">Import contacts</a>, or choose others.
         </Notice>
       ) : null}
       {balance !== undefined && balance < cost ? (
