@@ -14,10 +14,9 @@ import {
   findInvitation,
   keyOfInvitedEmail,
   membershipOf,
-  ownersOf,
   replaceOwners,
 } from "./member-record.ts";
-import { findOrganization, presentOrganization } from "./organization-record.ts";
+import { findOrganization, ownersOf, presentOrganization } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";

@@ -14,14 +14,13 @@ import {
   findMember,
   inRole,
   keyOfInvitedEmail,
-  ownersOf,
   readOwned,
   replaceOwners,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
-import type { OrganizationRecord } from "./organization-record.ts";
+import { ownersOf, type OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { releaseQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";

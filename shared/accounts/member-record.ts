@@ -178,11 +178,6 @@ export function replaceOwners(
   );
 }
 
-/** Who owns an organisation. */
-export function ownersOf({ ownerId, ownerIds }: OrganizationRecord): readonly string[] {
-  return ownerIds ?? (ownerId === undefined ? [] : [ownerId]);
-}
-
 /**
  * The organisation as it is now, with its owners.
  * @throws ApiError UNAUTHORIZED when it is gone

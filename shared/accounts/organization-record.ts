@@ -124,6 +124,11 @@ export function noteKycApproval(organizationId: string, approvedAt: string | und
   );
 }
 
+/** Who owns an organisation. */
+export function ownersOf({ ownerId, ownerIds }: OrganizationRecord): readonly string[] {
+  return ownerIds ?? (ownerId === undefined ? [] : [ownerId]);
+}
+
 export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {
   return { id, name, createdAt };
 }

@@ -1,8 +1,7 @@
 import { emailJob, type OwnerNotice } from "../emails/email-job.ts";
 import { config } from "../platform/config.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
-import { ownersOf } from "./member-record.ts";
-import type { OrganizationRecord } from "./organization-record.ts";
+import { ownersOf, type OrganizationRecord } from "./organization-record.ts";
 import { findUser } from "./user-record.ts";
 
 /**

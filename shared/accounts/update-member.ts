@@ -13,7 +13,6 @@ import { readManager, requireMayManage } from "./member-manager.ts";
 import {
   findMember,
   inRole,
-  ownersOf,
   presentMember,
   readOwned,
   replaceOwners,
@@ -21,7 +20,7 @@ import {
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
-import type { OrganizationRecord } from "./organization-record.ts";
+import { ownersOf, type OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requireRecentProof } from "./recent-proof.ts";
 
