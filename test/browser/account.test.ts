@@ -39,7 +39,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
   await page.getByText("What was made before ends").waitFor();
-  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button").click();
   await said("Your email is verified. Log in again");
   expect(await page.getByRole("button").count()).toBe(0);
@@ -47,7 +47,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
 
   // The same tab, in which nothing but what is behind the # changes.
   await page.goto(link);
-  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
   await said("The link is not good");
 });
@@ -95,6 +95,7 @@ it("the page keeps to its own security policy, and what stands behind it is neve
   );
   expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
   await page.goto(`${inject("baseUrl")}/account#verify=<img src=x onerror=document.title='evil'>`);
+  await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
   await said("The link is not good");
   expect(await page.locator("img").count()).toBe(0);
