@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 
+import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { localCredentials } from "../../infra/local/connections.ts";
 import { workers } from "../../infra/workers.ts";
@@ -85,7 +86,8 @@ it("sam local finds a route for each row of the table, and the function behind i
   );
   // This is how SAM writes down the route of whatever no other takes.
   const fallback = "X-AMAZON-APIGATEWAY-ANY-METHOD $default NotFound";
-  expect(routes.toSorted()).toEqual([...expected, fallback].toSorted());
+  const shadowed = shadowedRouteKeys().map((routeKey) => `${routeKey} NotFound`);
+  expect(routes.toSorted()).toEqual([...expected, ...shadowed, fallback].toSorted());
 });
 
 it("sam local finds each function, with its code", async () => {
