@@ -117,7 +117,7 @@ export async function recordExamples(): Promise<Examples> {
   }
 }
 
-/** The examples of events as they are: those that it takes a carrier for, which reports receipts and replies, stay so. */
+/** The examples of events as they are written: those that need a carrier or a completed campaign are not recorded. */
 function writtenEvents(): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(openApiDocument().webhooks).map(([name, { post }]) => [

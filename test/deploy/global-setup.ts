@@ -19,6 +19,7 @@ const openStage = {
     kyc: "none",
     verifiedEmail: "none",
     countries: "any",
+    numberTypes: "any",
     passwords: "any",
     apiKeysManageKeys: true,
     reauthentication: "none",

@@ -48,7 +48,7 @@ it("what a pause of an hour held back is sent once each after it, and none of it
   const customer = await registered.withApiKey();
   await pauseSending("The carrier sends everything twice");
   const scheduledAt = new Date(Date.now() + 30 * minuteMs).toISOString();
-  const kinds = [{ messageType: "otp" }, { messageType: "marketing" }, { scheduledAt }] as const;
+  const kinds = [{ messageType: "transactional" }, { messageType: "marketing" }, { scheduledAt }] as const;
   const ids: string[] = [];
   for (const kind of kinds) ids.push((await customer.send(kind)).id);
 

@@ -131,7 +131,8 @@ it("an endpoint that hangs is called 20 times at once at the most, and another c
       open -= 1;
     });
   });
-  await Promise.all(Array.from({ length: 40 }, async () => ping(hanging)));
+  // As many as an organization may make in a minute.
+  await Promise.all(Array.from({ length: 30 }, async () => ping(hanging)));
   await hanging.hook.waitForCalls(1);
   customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const healthy = await endpointThat();

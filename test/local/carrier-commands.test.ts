@@ -272,7 +272,7 @@ it("a carrier is tried with one message, and what it says is shown without our s
   carrier.answer = says(422, "no");
   const refused = await run("carriers", "test", "acme", "--to", "447700900123");
   expect(refused).toMatchObject({ code: 1, err: "" });
-  expect(refused.out).toMatch(/Outcome +refused\nWhy +MESSAGE_PROVIDER_ERROR\n/);
+  expect(refused.out).toMatch(/Outcome +refused\nCode +HTTP422\nWhy +MESSAGE_PROVIDER_ERROR\n/);
   carrier.answer = says(500, "oh");
   expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
     /Outcome +unknown\nWhy +UnclearAnswer500\n(.*\n)*Status +500\nAnswer +oh\n/,

@@ -219,7 +219,8 @@ it("contacts without a price are passed over by a campaign, and templates and es
   await client.importContacts({ body: { contacts } });
   const { id } = await client.createTemplate({ body: { name: "greeting", body: "Hello" } });
   const json = { to, message: "Hello", senderId: "ACME" };
-  expect(errorOf(await customer.call(`/v1/templates/${id}/send`, { json }))).toEqual(notPriced);
+  const ofTemplate = { to, senderId: "ACME" };
+  expect(errorOf(await customer.call(`/v1/templates/${id}/send`, { json: ofTemplate }))).toEqual(notPriced);
   expect(errorOf(await customer.call("/v1/sms/estimate", { json }))).toEqual(notPriced);
   const scheduledAt = new Date(Date.now() + dayMs).toISOString();
   expect(errorOf(await customer.trySend({ to, scheduledAt }))).toEqual(notPriced);
