@@ -203,7 +203,7 @@ it("a campaign passes over numbers that have got their marketing of the day, and
   expect(await readCampaign(organizationId, await run())).toMatchObject({
     accepted: 0,
     skippedRecipientRateExceeded: 3,
-    status: "sending",
+    status: "completed",
   });
 });
 
