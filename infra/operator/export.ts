@@ -75,7 +75,7 @@ export const exportOrganization = command({
   },
 });
 
-/** It is the data of a person: nobody else on this machine is to read it, and no file is to be lost for it. */
+/** Personal data: only this user of the machine can read the file, and no existing file is overwritten. */
 async function newFile(name: string): Promise<FileHandle> {
   return open(name, "wx", 0o600).catch((error: unknown) => {
     throw new Refusal(`The file ${name} cannot be made: ${errorText(error)}`, { cause: error });

@@ -102,7 +102,7 @@ async function noticesOf(organization: OrganizationRecord, { scopes }: ApiKeyLim
   return isSensitive(scopes) ? ownerNotices(organization, { what: "apiKeyMade" }) : [];
 }
 
-/** The checks of a transaction that makes a key: its maker may still do so. */
+/** The checks of a transaction that makes a key: its maker still has the right. */
 function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Write[] {
   if (key !== undefined) return [countMadeKey(key)];
   return checkKeyMaker(actor.organizationId, actor.userId, scopes);

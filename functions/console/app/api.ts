@@ -33,7 +33,7 @@ class Unreachable extends Error {
 
 /**
  * Sends a request. One whose session is over has done nothing: it waits until the person has logged in again, and is then
- * sent once more, so that nothing is lost of what was typed. So is one that needs a password that was given lately.
+ * sent once more, so that no input is lost. The same holds for one that needs a recent password.
  */
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await reach(url, init);

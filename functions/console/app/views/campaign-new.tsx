@@ -34,7 +34,7 @@ const initial = {
   expiresInSeconds: "",
   isToAll: false,
   isUnicode: false,
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An empty list says nothing of what will be in it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The type of an empty list's items is not known.
   tags: [] as readonly string[],
 };
 
