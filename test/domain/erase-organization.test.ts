@@ -36,7 +36,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-r
 import { eventJob, openWebhook } from "../support/webhooks.ts";
 
 const ownerId = "usr_01J00000000000000000000000";
-const email = "ada@example.com";
+const email = "lovelace@example.com";
 let hook: WebhookReceiver;
 let organizationId: string;
 
@@ -61,7 +61,12 @@ async function adjust(amountMicros: number): Promise<void> {
 }
 
 async function send(scheduledAt?: string): Promise<string> {
-  const message = { to: "15005550100", message: "Dear Ada", senderId: "ACME", language: "English" } as const;
+  const message = {
+    to: "15005550100",
+    message: "Dear Lovelace",
+    senderId: "ACME",
+    language: "English",
+  } as const;
   const { id: messageId } = await acceptMessage(organizationId, { ...message, scheduledAt });
   if (scheduledAt !== undefined) return messageId;
   const carrier = {
@@ -75,7 +80,7 @@ async function send(scheduledAt?: string): Promise<string> {
 /** Lets the organisation have another member, and somebody who is invited. */
 async function haveMembers(): Promise<void> {
   const [userId, invitedId] = ["usr_01J00000000000000000000001", "usr_01J00000000000000000000002"];
-  const member = { id: userId, organizationId, email: "bob.ada@example.com", createdAt: "2026-01-01" };
+  const member = { id: userId, organizationId, email: "bob.lovelace@example.com", createdAt: "2026-01-01" };
   await putItem({ put: membershipOf(organizationId, userId, "owner") });
   await putItem({ put: { ...keys.user(userId), entity: "user", ...member } });
   await putItem({ put: { ...keys.email(member.email), entity: "email", userId } });
@@ -84,7 +89,7 @@ async function haveMembers(): Promise<void> {
     entity: "invitation",
     userId: invitedId,
     organizationId,
-    email: "carol.ada@example.com",
+    email: "carol.lovelace@example.com",
     role: "viewer",
     invitedBy: ownerId,
     createdAt: "2026-01-01",
@@ -110,11 +115,11 @@ async function useEverything(): Promise<void> {
   await createTemplate(organizationId, { name: "greeting", body: "Dear {{firstName}}" });
   await createContact(
     organizationId,
-    CreateContactRequest.parse({ phoneNumber: "15005550100", firstName: "Ada" }),
+    CreateContactRequest.parse({ phoneNumber: "15005550100", firstName: "Lovelace" }),
   );
-  await submitKyc(organizationId, { businessName: "Ada's shop" });
-  await createSenderId(organizationId, { senderId: "ADASHOP" });
-  await updateItem(z.unknown(), takeName(organizationId, "ADASHOP"));
+  await submitKyc(organizationId, { businessName: "Lovelace's shop" });
+  await createSenderId(organizationId, { senderId: "LOVELACE" });
+  await updateItem(z.unknown(), takeName(organizationId, "LOVELACE"));
   await putItem({ put: { ...keys.apiKeyUse(organizationId, "key_1"), entity: "apiKeyUse", keyId: "key_1" } });
   await replacePriceOverrides({ id: organizationId }, priceRows({ "44": 40_000 }));
   const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
@@ -183,7 +188,7 @@ it.each([1_000, 4])(
     }
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
     expect(await familiesLeft()).toEqual(new Set(["WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
-    expect(JSON.stringify(await allRows())).not.toMatch(/ada|15005550100|hello/i);
+    expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
     expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId)).inconsistencies).toBe(0);
   },
