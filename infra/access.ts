@@ -52,7 +52,11 @@ export const changesWallet = {
 } as const satisfies Access;
 
 /** To hold those who send against the policies of the stage, and what they send too. */
-export const checksSender = { ORG: ["GetItem"], SENDER: ["GetItem"] } as const satisfies TableAccess;
+export const checksSender = {
+  ORG: ["GetItem"],
+  RIGHTS: ["GetItem"],
+  SENDER: ["GetItem"],
+} as const satisfies TableAccess;
 const checksMessages = {
   ...checksSender,
   CONTACTS: ["GetItem"],
@@ -98,6 +102,7 @@ const authenticates: Access = {
     LIMIT: ["UpdateItem"],
     MEMBERS: ["GetItem"],
     ORG: ["GetItem"],
+    RIGHTS: ["GetItem"],
     USER: ["GetItem"],
   },
   sessionKey: ["GetPublicKey"],
@@ -115,9 +120,13 @@ const checksCredentials = {
   KNOWN_NETWORK: ["GetItem"],
 } as const satisfies TableAccess;
 
+/** To change rights, and first to move what older releases wrote of them into an item of their own. */
+const changesRights = { RIGHTS: ["GetItem", "PutItem"] } as const satisfies TableAccess;
+
 /** To remove a member or an invitation, and to end API keys. */
 const removesMembers = {
   table: {
+    ...changesRights,
     USER: ["GetItem"],
     MEMBERS: ["GetItem"],
     INVITATION: ["GetItem"],
@@ -132,6 +141,7 @@ const removesMembers = {
       MEMBERS: ["ConditionCheckItem", "DeleteItem"],
       INVITATION: ["DeleteItem"],
       ORG: ["UpdateItem"],
+      RIGHTS: ["UpdateItem"],
       DUE: ["PutItem"],
     },
     { ORG: ["UpdateItem"], KEY: ["UpdateItem"] },
@@ -160,6 +170,7 @@ export const expiresAccounts = {
     INVITATION: ["Query", "DeleteItem"],
     KEY: ["DeleteItem"],
     KEY_USES: ["Query", "DeleteItem"],
+    KYC: ["Query", "DeleteItem"],
     MEMBERS: ["Query", "DeleteItem"],
     MESSAGES: ["Query", "DeleteItem"],
     NUMBERS: ["Query"],
@@ -168,6 +179,7 @@ export const expiresAccounts = {
     ORG: ["GetItem", "Query", "DeleteItem"],
     PRICES: ["Query", "DeleteItem"],
     REVIEWS: ["DeleteItem"],
+    RIGHTS: ["GetItem", "DeleteItem"],
     SENDER: ["UpdateItem", "DeleteItem"],
     STATS: ["Query", "DeleteItem"],
     TEMPLATES: ["Query", "DeleteItem"],
@@ -212,6 +224,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         MEMBERS: ["PutItem"],
         EMAIL: ["PutItem"],
         ORG: ["PutItem"],
+        RIGHTS: ["PutItem"],
         WALLET: ["PutItem"],
         WALLETS: ["PutItem"],
         AUDIT: ["PutItem"],
@@ -249,11 +262,23 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   verifyEmail: grant(endsUnproven, {
     table: { ...checksCredentials, EMAIL_TOKEN: ["GetItem"] },
     transactions: [
-      { EMAIL_TOKEN: ["DeleteItem"], USER: ["UpdateItem"], ORG: ["UpdateItem"], AUDIT: ["PutItem"] },
+      {
+        EMAIL_TOKEN: ["DeleteItem"],
+        USER: ["UpdateItem"],
+        ORG: ["UpdateItem"],
+        RIGHTS: ["UpdateItem"],
+        AUDIT: ["PutItem"],
+      },
     ],
   }),
   acceptInvitation: {
-    table: { EMAIL_TOKEN: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem"], USER: ["GetItem"] },
+    table: {
+      ...changesRights,
+      EMAIL_TOKEN: ["GetItem"],
+      INVITATION: ["GetItem"],
+      ORG: ["GetItem"],
+      USER: ["GetItem"],
+    },
     transactions: [
       {
         EMAIL: ["PutItem"],
@@ -263,6 +288,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         USER: ["ConditionCheckItem", "PutItem"],
         CREDENTIALS: ["PutItem"],
         ORG: ["UpdateItem"],
+        RIGHTS: ["UpdateItem"],
         AUDIT: ["PutItem"],
         DUE: ["PutItem"],
       },
@@ -294,6 +320,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
         CREDENTIALS: ["PutItem", "DeleteItem"],
         USER: ["UpdateItem"],
         ORG: ["UpdateItem"],
+        RIGHTS: ["UpdateItem"],
         AUDIT: ["PutItem"],
         DUE: ["PutItem"],
       },
@@ -363,12 +390,17 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["emails"],
   },
   updateMember: {
-    table: { USER: ["GetItem"], INVITATION: ["GetItem"], ORG: ["GetItem", "Query"] },
+    table: {
+      ...changesRights,
+      USER: ["GetItem"],
+      INVITATION: ["GetItem"],
+      ORG: ["GetItem", "Query"],
+    },
     transactions: [
       {
         USER: ["ConditionCheckItem"],
         MEMBERS: ["UpdateItem"],
-        ORG: ["UpdateItem"],
+        RIGHTS: ["UpdateItem"],
         INVITATION: ["UpdateItem"],
         DUE: ["PutItem"],
       },
@@ -440,10 +472,11 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["UpdateItem"] },
     queues: ["webhookRetries"],
   },
-  getKyc: { table: { ORG: ["GetItem"] } },
+  getKyc: { table: { KYC: ["GetItem"], ORG: ["GetItem"] } },
   submitKyc: {
-    table: { ORG: ["GetItem"] },
-    transactions: [{ ORG: ["PutItem"], REVIEWS: ["PutItem", "DeleteItem"] }],
+    table: { KYC: ["GetItem"], ORG: ["GetItem"] },
+    // What release 0.2 wrote stands in another family.
+    transactions: [{ KYC: ["PutItem"], ORG: ["DeleteItem"], REVIEWS: ["PutItem", "DeleteItem"] }],
   },
   listSenderIds: { table: { ORG: ["GetItem", "Query"] } },
   createSenderId: {

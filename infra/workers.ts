@@ -144,6 +144,7 @@ export const workers = {
         EMAIL: ["GetItem"],
         INVITATION: ["GetItem"],
         ORG: ["GetItem"],
+        RIGHTS: ["GetItem"],
         EMAIL_TOKEN: ["PutItem"],
         EMAIL_SUPPRESSION: ["GetItem", "UpdateItem"],
         SENT_EMAIL: ["UpdateItem"],

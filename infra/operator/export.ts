@@ -3,6 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { readRights } from "../../shared/accounts/rights-record.ts";
 import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { batchesOf } from "../../shared/platform/table/batches.ts";
@@ -83,7 +84,9 @@ async function newFile(name: string): Promise<FileHandle> {
 }
 
 /** All items that are an organisation's. */
-async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncGenerator<Stored> {
+async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGenerator<Stored> {
+  const { id } = organization;
+  const { ownerId } = await readRights(organization, { consistent: true });
   const userIds = new Set(ownerId === undefined ? [] : [ownerId]);
   for await (const membership of itemsOf(keys.member(id, "").pk)) {
     userIds.add(String(membership["userId"]));
@@ -103,6 +106,8 @@ async function* itemsOfOrganization({ id, ownerId }: OrganizationRecord): AsyncG
   }
   const parts = partNames(maxMessageParts);
   const partitions = [
+    keys.rights(id).pk,
+    keys.kyc(id).pk,
     keys.apiKeyUse(id, "").pk,
     keys.priceOverrides(id).pk,
     keys.wallet(id).pk,

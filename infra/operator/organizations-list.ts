@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { readRights } from "../../shared/accounts/rights-record.ts";
 import { findUser } from "../../shared/accounts/user-record.ts";
 import { newestMessageAt } from "../../shared/messages/read.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -84,7 +85,8 @@ async function readRow(id: string): Promise<Row> {
     findItem(WalletRecord, keys.wallet(id), { consistent: true }).catch(unreadableOf),
   ]);
   const known = readable(organization);
-  const user = known?.ownerId === undefined ? undefined : await findUser(known.ownerId).catch(unreadableOf);
+  const rights = readable(known && (await readRights(known).catch(unreadableOf)));
+  const user = rights?.ownerId === undefined ? undefined : await findUser(rights.ownerId).catch(unreadableOf);
   const money = readable(wallet);
   return {
     id,

@@ -1,15 +1,10 @@
 import * as z from "zod";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { isOwnerVerified, readRights, type Rights } from "../../shared/accounts/rights-record.ts";
 import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
-import {
-  findUser,
-  findUserByEmail,
-  presentUser,
-  type UserRecord,
-} from "../../shared/accounts/user-record.ts";
+import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/user-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
-import { isEmailVerified } from "../../shared/accounts/verified.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -45,7 +40,9 @@ const show = command({
   input: z.object({ organization: Organization, limit: LedgerLimit }),
   run: async (input, { output }) => {
     const organization = await readOrganization(input.organization);
-    const { id, ownerId, defaultSenderId } = organization;
+    const { id, defaultSenderId } = organization;
+    const { organizationId: _id, ...rights } = await readRights(organization, { consistent: true });
+    const { ownerId } = rights;
     const [user, wallet, kyc, senderIds] = await Promise.all([
       ownerId === undefined ? undefined : findUser(ownerId),
       findWallet(id),
@@ -60,7 +57,7 @@ const show = command({
       Registered: organization.createdAt,
       State: stateText(organization),
       User: user === undefined ? "not known" : `${user.email} (${user.id})`,
-      Email: emailText(organization, user),
+      Email: emailText(rights),
       Emails: suppression === undefined ? undefined : suppressionText(suppression),
       Wallet: wallet === undefined ? "none" : walletText(wallet),
       KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
@@ -70,7 +67,7 @@ const show = command({
     });
     output.result(
       {
-        organization,
+        organization: { ...organization, ...rights },
         user: user === undefined ? null : presentUser(user),
         emailSuppression: suppression ?? null,
         wallet: wallet ?? null,
@@ -113,7 +110,8 @@ const verifyEmail = command({
   input: z.object({ organization: Organization }),
   run: async (input, { output, confirm, changed }) => {
     const found = await readOrganization(input.organization);
-    const { id, name, ownerId } = found;
+    const { id, name } = found;
+    const { ownerId } = await readRights(found, { consistent: true });
     const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
     if (owner === undefined) throw new Error(`${id} has no owner whose email could be verified.`);
     const what = `note that ${owner.email} is the email of the owner of ${name} (${id})`;
@@ -173,8 +171,8 @@ function stateText({ suspendedAt, suspendedReason = "no reason" }: OrganizationR
 }
 
 /** Whether it is known that the email of an organisation's owner is theirs: anybody can register with any. */
-export function emailText(organization: OrganizationRecord, owner: UserRecord | undefined): string {
-  return owner !== undefined && isEmailVerified(owner, organization) ? "verified" : "not verified";
+export function emailText(rights: Pick<Rights, "ownerId" | "verifiedUserIds">): string {
+  return isOwnerVerified(rights) ? "verified" : "not verified";
 }
 
 /** The wallet of an organisation, or undefined where it has none. */

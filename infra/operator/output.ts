@@ -108,11 +108,13 @@ export function printable(text: string): string {
 
 /** An object as JSON, which can say every character in another way than by itself. */
 export function jsonOf(value: object): string {
-  return JSON.stringify(value).replace(invisible, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
+  return JSON.stringify(value, (_name, each: unknown) => (each instanceof Set ? [...each] : each)).replace(
+    invisible,
+    (character) =>
+      character
+        .split("")
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .join(""),
   );
 }
 

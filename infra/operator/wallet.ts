@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { readRights } from "../../shared/accounts/rights-record.ts";
 import { findUser } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
@@ -112,12 +113,14 @@ async function adjust(
 
 /** Whose wallet it is, for whoever knows a customer by another way: anybody can register with any name and email. */
 async function ownerText(organization: OrganizationRecord): Promise<string> {
-  const { id, name, ownerId } = organization;
+  const { id, name } = organization;
+  const rights = await readRights(organization, { consistent: true });
+  const { ownerId } = rights;
   const [user, kyc] = await Promise.all([ownerId === undefined ? undefined : findUser(ownerId), findKyc(id)]);
   return listOf({
     Organisation: id,
     Name: name,
-    User: user === undefined ? "not known" : `${user.email}, ${emailText(organization, user)}`,
+    User: user === undefined ? "not known" : `${user.email}, ${emailText(rights)}`,
     KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
   });
 }

@@ -9,19 +9,14 @@ import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { requireUncommonPassword } from "./common-passwords.ts";
 import { findEmailToken } from "./email-tokens.ts";
 import { managersOf } from "./member-manager.ts";
-import {
-  checkMember,
-  findInvitation,
-  keyOfInvitedEmail,
-  membershipOf,
-  replaceOwners,
-} from "./member-record.ts";
-import { findOrganization, ownersOf, presentOrganization } from "./organization-record.ts";
+import { checkMember, findInvitation, keyOfInvitedEmail, membershipOf } from "./member-record.ts";
+import { findOrganization, presentOrganization } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
+import { changeRights, readRightsToChange, replaceOwners } from "./rights-record.ts";
 import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
-import { listVerified, verifiedIn } from "./verification.ts";
+import { doesNotExpire, verifiedIn } from "./verification.ts";
 
 /**
  * Makes whoever has opened the link of an invitation a member. The link shows that the email is theirs.
@@ -47,6 +42,7 @@ export async function acceptInvitation(
     if (invitation === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
     if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
     const { organizationId, email, role } = invitation;
+    const rights = await readRightsToChange(organization);
     const at = now().toISOString();
     const user: UserRecord = {
       entity: "user",
@@ -60,7 +56,7 @@ export async function acceptInvitation(
     };
     const owner: EmailRecord = { entity: "email", userId: id };
     const condition = "attribute_not_exists(pk)";
-    const notices = role === "owner" ? await ownerNotices(organization, { what: "ownerAdded", email }) : [];
+    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
     const accepted = await transact([
       { put: { ...keys.email(email), ...owner }, condition },
       shown.use,
@@ -77,8 +73,9 @@ export async function acceptInvitation(
       { put: { ...keys.user(id), ...user }, condition },
       putFirstPassword(id, passwordHash),
       role === "owner"
-        ? replaceOwners(organization, [...ownersOf(organization), id], verifiedIn(id))
-        : listVerified({ id, organizationId }),
+        ? replaceOwners(rights, [...rights.ownerIds, id], verifiedIn(id))
+        : changeRights(organizationId, verifiedIn(id)),
+      doesNotExpire(organizationId),
       auditEntry({
         organizationId,
         actor: { type: "user", userId: id },

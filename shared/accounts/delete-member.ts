@@ -14,16 +14,15 @@ import {
   findMember,
   inRole,
   keyOfInvitedEmail,
-  readOwned,
-  replaceOwners,
+  rightsToChange,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
-import { ownersOf, type OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { releaseQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
+import { changeRights, replaceOwners, type Rights } from "./rights-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /**
@@ -34,8 +33,8 @@ import type { UserRecord } from "./user-record.ts";
  *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
-  return removeMember(actor.organizationId, userId, async (organization, { entity, role }) => {
-    requireMayManage(await readManager(actor, organization), role);
+  return removeMember(actor.organizationId, userId, async (rights, { entity, role }) => {
+    requireMayManage(await readManager(actor, rights), role);
     if (entity === "user" && role === "owner") requireRecentProof(actor);
   });
 }
@@ -47,17 +46,15 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 export async function removeMember(
   organizationId: string,
   userId: string,
-  check: (
-    organization: OrganizationRecord,
-    member: Pick<MemberRecord, "entity" | "role">,
-  ) => Promise<void> = async () => undefined,
+  check: (rights: Rights, member: Pick<MemberRecord, "entity" | "role">) => Promise<void> = async () =>
+    undefined,
 ): Promise<RemovedMember> {
   const removed = await untilUndisturbed(async () => {
-    const organization = await readOwned(organizationId);
-    const member = await findMember(organization, userId);
-    await check(organization, member ?? { entity: "invitation", role: "viewer" });
+    const rights = await rightsToChange(organizationId);
+    const member = await findMember(rights, userId);
+    await check(rights, member ?? { entity: "invitation", role: "viewer" });
     if (member === undefined) throw new ApiError("NOT_FOUND");
-    const isDone = member.entity === "user" ? await shutOut(organization, member) : await takeBack(member);
+    const isDone = member.entity === "user" ? await shutOut(rights, member) : await takeBack(member);
     return isDone ? member : undefined;
   });
   if (removed.entity === "user") await forget(removed);
@@ -68,13 +65,13 @@ export async function removeMember(
  * Ends all that lets somebody in. Their record stays for as long as there is more to be done.
  * @returns whether it is so now; false when they were changed meanwhile
  */
-async function shutOut(organization: OrganizationRecord, member: ActiveMember): Promise<boolean> {
+async function shutOut(rights: Rights, member: ActiveMember): Promise<boolean> {
   if (member.removedAt !== undefined) return true;
   const { id, organizationId, email } = member;
-  const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
-  const fewer = { add: { furtherMemberCount: -1 }, take: { verifiedUserIds: new Set([id]) } };
-  const notices =
-    member.role === "owner" ? await ownerNotices(organization, { what: "ownerRemoved", email }) : [];
+  const isOwner = member.role === "owner";
+  const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
+  const unlisted = { take: { verifiedUserIds: new Set([id]) } };
+  const notices = isOwner ? await ownerNotices(rights, { what: "ownerRemoved", email }) : [];
   const { outcome } = await transact([
     updateOf(
       keys.user(id),
@@ -85,12 +82,8 @@ async function shutOut(organization: OrganizationRecord, member: ActiveMember): 
     { delete: keys.email(email) },
     { delete: keys.password(id) },
     { delete: keys.secondFactor(id) },
-    member.role === "owner"
-      ? replaceOwners(organization, others, fewer)
-      : updateOf(keys.organization(organizationId), fewer, {
-          where: "#furtherMemberCount > :zero",
-          values: { ":zero": 0 },
-        }),
+    isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
+    releaseQuota(organizationId, "furtherMemberCount"),
     ...notices.map(owedEmail),
   ]);
   if (outcome === "committed") await queueOwedEmails(notices);

@@ -23,7 +23,7 @@ import type { OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
-import { isEmailVerified } from "./verified.ts";
+import { isEmailVerified, readRights } from "./rights-record.ts";
 
 /** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
 const invitationsPerOrganization: Limit = { what: "invitations", max: 50, windowMs: dayMs };
@@ -41,11 +41,12 @@ export async function inviteMember(
   { email, role }: InviteMemberRequest,
 ): Promise<Member> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
-  const manager = await readManager(actor, organization);
+  const rights = await readRights(organization, { consistent: true });
+  const manager = await readManager(actor, rights);
   requireMayManage(manager, role);
-  if (!isEmailVerified(manager, organization)) throw unverified();
+  if (!isEmailVerified(manager.id, rights)) throw unverified();
   if (role === "owner") requireRecentProof(actor);
-  const members = await allMembers(organization);
+  const members = await allMembers(rights);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
   }
@@ -65,7 +66,7 @@ export async function inviteMember(
       validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
     };
     const job = emailJob(organization.id, { kind: "invitation", userId: invitation.userId });
-    const notices = role === "owner" ? await ownerNotices(organization, { what: "ownerInvited", email }) : [];
+    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerInvited", email }) : [];
     const written = await transact([
       ...(before === undefined ? putNew(invitation) : [putAgain(invitation, before)]),
       owedEmail(job),

@@ -23,6 +23,7 @@ import type { OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
 import { isSensitive, requireRecentProof } from "./recent-proof.ts";
+import { readRights } from "./rights-record.ts";
 
 /** So many keys can have come one from another before a person makes the next: each has all of them in its record. */
 const maxAncestors = 100;
@@ -99,7 +100,7 @@ export async function rotateApiKey(
 
 /** What owners are told of a new key: nothing of one that can neither make keys nor move money. */
 async function noticesOf(organization: OrganizationRecord, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
-  return isSensitive(scopes) ? ownerNotices(organization, { what: "apiKeyMade" }) : [];
+  return isSensitive(scopes) ? ownerNotices(await readRights(organization), { what: "apiKeyMade" }) : [];
 }
 
 /** The checks of a transaction that makes a key: its maker still has the right. */

@@ -8,9 +8,10 @@ import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts
 import { RoleOfMember, roleOf } from "../platform/auth/role.ts";
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows, type Check, type Update } from "../platform/table/table.ts";
-import { checkOf, updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
-import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
+import { findItem, itemsOf, queryRows, type Check } from "../platform/table/table.ts";
+import { checkOf, type Requirements } from "../platform/table/update.ts";
+import { findOrganization } from "./organization-record.ts";
+import { readRightsToChange, type Rights } from "./rights-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** Beside the one that an organisation cannot be without; open invitations count, and those that have run out. */
@@ -116,76 +117,45 @@ export async function findInvitationOf(
 }
 
 /** Everybody who is in an organisation or invited into it, in the order in which they came. */
-export async function allMembers(organization: OrganizationRecord): Promise<MemberRecord[]> {
-  const { id, ownerId } = organization;
-  const { pk } = keys.member(id, "");
+export async function allMembers(rights: Rights): Promise<MemberRecord[]> {
+  const { organizationId, ownerId } = rights;
+  const { pk } = keys.member(organizationId, "");
   const range = { pk, limit: 2 * maxFurtherMembers, consistent: true };
   const memberships = itemsOf(await queryRows(MembershipRecord, range));
   const userIds = new Set(memberships.map(({ userId }) => userId));
   // Who registered with an older release is in no list.
   if (ownerId !== undefined) userIds.add(ownerId);
-  const found = await Promise.all(
-    [...userIds].toSorted().map(async (userId) => findMember(organization, userId)),
-  );
+  const found = await Promise.all([...userIds].toSorted().map(async (userId) => findMember(rights, userId)));
   return found.flatMap((member) => member ?? []);
 }
 
 /** A member or an invitation of an organisation, as it is now. */
-export async function findMember(
-  organization: Pick<OrganizationRecord, "id" | "ownerId">,
-  userId: string,
-): Promise<MemberRecord | undefined> {
-  const active = await findActiveMember(organization, userId);
+export async function findMember(rights: Rights, userId: string): Promise<MemberRecord | undefined> {
+  const active = await findActiveMember(rights, userId);
   if (active !== undefined) return active;
   const invitation = await findInvitation(userId);
-  return invitation?.organizationId === organization.id ? invitation : undefined;
+  return invitation?.organizationId === rights.organizationId ? invitation : undefined;
 }
 
 /** A user of an organisation with their role, as they are now; also one who is being removed. */
-export async function findActiveMember(
-  organization: Pick<OrganizationRecord, "id" | "ownerId">,
-  userId: string,
-): Promise<ActiveMember | undefined> {
+export async function findActiveMember(rights: Rights, userId: string): Promise<ActiveMember | undefined> {
   const [user, membership] = await Promise.all([
     findUser(userId, { consistent: true }),
-    findItem(RoleOfMember, keys.member(organization.id, userId), { consistent: true }),
+    findItem(RoleOfMember, keys.member(rights.organizationId, userId), { consistent: true }),
   ]);
-  if (user?.organizationId !== organization.id) return undefined;
-  const role = roleOf(userId, membership, organization);
+  if (user?.organizationId !== rights.organizationId) return undefined;
+  const role = roleOf(userId, membership, rights);
   return role === undefined ? undefined : { ...user, role };
 }
 
 /**
- * The write that notes who owns an organisation, in the place of those that were seen: of two who change the owners at the
- * same moment one is refused, and has to look again.
- * @param changes what else changes in the organisation's record, which no other write of the same transaction may touch
- * @throws ApiError LAST_OWNER when nobody would be left
+ * The rights in an organization as they are now, for a caller that may change them.
+ * @throws ApiError UNAUTHORIZED when the organization is gone
  */
-export function replaceOwners(
-  organization: OrganizationRecord,
-  ownerIds: readonly string[],
-  changes: Changes = {},
-): Update {
-  const [first] = ownerIds;
-  if (first === undefined) throw new ApiError("LAST_OWNER");
-  const { id, ownerId = first, ownerIds: seen } = organization;
-  // Who the operator and emails turn to.
-  const next = ownerIds.includes(ownerId) ? ownerId : first;
-  return updateOf(
-    keys.organization(id),
-    { ...changes, set: { ...changes.set, ownerIds, ownerId: next } },
-    seen === undefined ? { present: ["pk"], absent: ["ownerIds"] } : { is: { ownerIds: seen } },
-  );
-}
-
-/**
- * The organisation as it is now, with its owners.
- * @throws ApiError UNAUTHORIZED when it is gone
- */
-export async function readOwned(organizationId: string): Promise<OrganizationRecord> {
+export async function rightsToChange(organizationId: string): Promise<Rights> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) throw new ApiError("UNAUTHORIZED");
-  return organization;
+  return readRightsToChange(organization);
 }
 
 export function presentMember(member: MemberRecord): Member {

@@ -21,23 +21,23 @@ const quotaCounts = {
 };
 export type QuotaCount = keyof typeof quotaCounts;
 
+/** What older releases wrote here. It counts only where there is no item of rights; see `rights-record.ts`. */
+const oldRights = {
+  ownerId: z.string().optional(),
+  ownerIds: z.array(z.string()).optional(),
+  verifiedUserIds: z.set(z.string()).optional(),
+  /** That any of its owners had shown their email to be theirs. */
+  emailVerifiedAt: z.string().optional(),
+  kycApprovedAt: z.string().optional(),
+};
+
 export const OrganizationRecord = z.object({
   entity: z.literal("organization"),
   id: z.string(),
   name: z.string(),
   createdAt: z.string(),
-  /** Of its owners the one whom the operator and emails turn to: who registered it, until they own it no more. */
-  ownerId: z.string().optional(),
-  /** All of its owners; where it never had another than who registered it, only they. */
-  ownerIds: z.array(z.string()).optional(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: SenderId.optional(),
-  /** Its users whose email is known to be theirs, as their own records say; see `verification.ts`. */
-  verifiedUserIds: z.set(z.string()).optional(),
-  /** What stood here before: that any of its owners had shown their email to be theirs. */
-  emailVerifiedAt: z.string().optional(),
-  /** Since when its KYC submission is approved; absent also of what an older release approved. */
-  kycApprovedAt: z.string().optional(),
   /** Since when its calls are refused, and why: the operator has said so. */
   suspendedAt: z.string().optional(),
   suspendedReason: z.string().optional(),
@@ -46,6 +46,7 @@ export const OrganizationRecord = z.object({
   /** Since when it has a number that people can reply to. Without one there can be no STOP. */
   repliesSince: z.string().optional(),
   ...quotaCounts,
+  ...oldRights,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
@@ -113,20 +114,6 @@ export function replaceDefaultSenderId(
       ? { present: ["pk"], absent: ["defaultSenderId"] }
       : { present: ["pk"], is: { defaultSenderId: seen } },
   );
-}
-
-/** The write that notes since when the KYC submission is approved, or that it is no longer. */
-export function noteKycApproval(organizationId: string, approvedAt: string | undefined): Update {
-  return updateOf(
-    keys.organization(organizationId),
-    approvedAt === undefined ? { remove: ["kycApprovedAt"] } : { set: { kycApprovedAt: approvedAt } },
-    { present: ["pk"] },
-  );
-}
-
-/** Who owns an organisation. */
-export function ownersOf({ ownerId, ownerIds }: OrganizationRecord): readonly string[] {
-  return ownerIds ?? (ownerId === undefined ? [] : [ownerId]);
 }
 
 export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {

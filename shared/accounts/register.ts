@@ -16,6 +16,7 @@ import { membershipOf } from "./member-record.ts";
 import type { OrganizationRecord } from "./organization-record.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
+import { putRights } from "./rights-record.ts";
 import { startSession } from "./session.ts";
 import type { EmailRecord, UserRecord } from "./user-record.ts";
 import { expiryOf } from "./verification.ts";
@@ -45,7 +46,6 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     id: user.organizationId,
     name: request.organizationName ?? request.email,
     createdAt: createdAt.toISOString(),
-    ownerId: user.id,
     apiKeyCount: 0,
     campaignCount: 0,
     contactCount: 0,
@@ -69,6 +69,10 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
         ...organization,
         ...expiryOf(organization.id, createdAt),
       },
+      condition,
+    },
+    {
+      put: putRights({ organizationId: organization.id, ownerId: user.id, ownerIds: [user.id] }),
       condition,
     },
     ...newWallet(organization.id, createdAt),

@@ -19,8 +19,8 @@ import { countMetrics } from "../platform/metrics.ts";
 import { newEmailToken, type TokenPurpose } from "./email-tokens.ts";
 import { findInvitation } from "./member-record.ts";
 import { findOrganization } from "./organization-record.ts";
+import { isEmailVerified, isOwnerVerified, readRights } from "./rights-record.ts";
 import { findUser, findUserByEmail } from "./user-record.ts";
-import { isEmailVerified } from "./verified.ts";
 
 /**
  * Sends an email, unless it was sent before, there is no longer a reason for it, its address does not take emails, or the
@@ -59,7 +59,8 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
       const user = await findUserByEmail(job.email);
       const organization = user && (await findOrganization(user.organizationId, { consistent: true }));
       if (user === undefined || organization === undefined) return undefined;
-      const isUnverified = !isEmailVerified(user, organization);
+      const rights = await readRights(organization, { consistent: true });
+      const isUnverified = !isEmailVerified(user.id, rights);
       return layOut(user.email, passwordResetText(await linkOf("reset", user.id), isUnverified));
     }
     case "passwordChanged": {
@@ -88,10 +89,11 @@ async function findVerifiedOwner(
   organizationId: string,
 ): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
   const organization = await findOrganization(organizationId, { consistent: true });
-  if (organization?.ownerId === undefined) return undefined;
-  const owner = await findUser(organization.ownerId, { consistent: true });
-  if (owner === undefined || !isEmailVerified(owner, organization)) return undefined;
-  return { email: owner.email, organizationName: organization.name };
+  if (organization === undefined) return undefined;
+  const rights = await readRights(organization, { consistent: true });
+  if (rights.ownerId === undefined || !isOwnerVerified(rights)) return undefined;
+  const owner = await findUser(rights.ownerId, { consistent: true });
+  return owner && { email: owner.email, organizationName: organization.name };
 }
 
 /** The address of the page that a link leads to. What is behind the # no server sees, and no Referer names. */

@@ -16,6 +16,7 @@ import type { Write } from "../platform/table/table.ts";
 import { findOrganization } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requirePassword } from "./password-tries.ts";
+import { readRights } from "./rights-record.ts";
 import { confirm, findSecondFactor, remove, unusedStepOf } from "./second-factor-record.ts";
 import { requireCode, tryCode } from "./second-factor.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
@@ -81,7 +82,8 @@ export async function deleteTotp(
 async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
-  return ownerNotices(organization, { what: "secondFactorRemoved", email }, { without: email });
+  const rights = await readRights(organization);
+  return ownerNotices(rights, { what: "secondFactorRemoved", email }, { without: email });
 }
 
 /**

@@ -14,15 +14,14 @@ import {
   findMember,
   inRole,
   presentMember,
-  readOwned,
-  replaceOwners,
+  rightsToChange,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
-import { ownersOf, type OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requireRecentProof } from "./recent-proof.ts";
+import { replaceOwners, type Rights } from "./rights-record.ts";
 
 /**
  * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
@@ -36,9 +35,9 @@ export async function updateMember(
   { role }: UpdateMemberRequest,
 ): Promise<Member> {
   const changed = await untilUndisturbed(async () => {
-    const organization = await readOwned(actor.organizationId);
-    const manager = await readManager(actor, organization);
-    const member = await findMember(organization, userId);
+    const rights = await rightsToChange(actor.organizationId);
+    const manager = await readManager(actor, rights);
+    const member = await findMember(rights, userId);
     if (member === undefined || ("removedAt" in member && member.removedAt !== undefined)) {
       throw new ApiError("NOT_FOUND");
     }
@@ -46,9 +45,9 @@ export async function updateMember(
     // The same call once more finishes what was left undone.
     if (member.role === role) return member;
     if (role === "owner" || (member.entity === "user" && member.role === "owner")) requireRecentProof(actor);
-    const notices = await noticesOf(organization, member, role);
+    const notices = await noticesOf(rights, member, role);
     if (member.entity === "user") {
-      const { outcome } = await transact([...ofUser(organization, member, role), ...notices.map(owedEmail)]);
+      const { outcome } = await transact([...ofUser(rights, member, role), ...notices.map(owedEmail)]);
       if (outcome === "committed") await queueOwedEmails(notices);
       return outcome === "committed" ? { ...member, role } : undefined;
     }
@@ -63,18 +62,18 @@ export async function updateMember(
 
 /** The notice to owners about a changed role. */
 async function noticesOf(
-  organization: OrganizationRecord,
+  rights: Rights,
   { entity, email, role: before }: MemberRecord,
   role: Role,
 ): Promise<QueuedJob[]> {
   if (role === "owner") {
-    return ownerNotices(organization, { what: entity === "user" ? "ownerAdded" : "ownerInvited", email });
+    return ownerNotices(rights, { what: entity === "user" ? "ownerAdded" : "ownerInvited", email });
   }
   if (entity === "invitation" || before !== "owner") return [];
-  return ownerNotices(organization, { what: "ownerDemoted", email });
+  return ownerNotices(rights, { what: "ownerDemoted", email });
 }
 
-function ofUser(organization: OrganizationRecord, member: ActiveMember, role: Role): Write[] {
+function ofUser(rights: Rights, member: ActiveMember, role: Role): Write[] {
   const { id, organizationId } = member;
   const writes = [
     checkOf(keys.user(id), { is: { organizationId }, absent: ["removedAt"] }),
@@ -85,8 +84,8 @@ function ofUser(organization: OrganizationRecord, member: ActiveMember, role: Ro
     ),
   ];
   if (role !== "owner" && member.role !== "owner") return writes;
-  const others = ownersOf(organization).filter((ownerId) => ownerId !== id);
-  return [...writes, replaceOwners(organization, role === "owner" ? [...others, id] : others)];
+  const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
+  return [...writes, replaceOwners(rights, role === "owner" ? [...others, id] : others)];
 }
 
 /** Who gives the role answers for it from then on. */

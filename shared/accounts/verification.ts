@@ -6,6 +6,7 @@ import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 import { findOrganization } from "./organization-record.ts";
+import { changeRights, readRightsToChange } from "./rights-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** What changes in the record of a user whose email is now known to be theirs. */
@@ -13,14 +14,14 @@ export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">
   return { setIfAbsent: { emailVerifiedAt: at } };
 }
 
-/** The write that repeats it in the record of their organization. */
-export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update {
-  return updateOf(keys.organization(organizationId), verifiedIn(id), { present: ["pk"] });
+/** What changes in the rights of their organization, where it decides: the user's record only says since when. */
+export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
+  return { add: { verifiedUserIds: new Set([userId]) } };
 }
 
-/** The same for who changes more in that record. */
-export function verifiedIn(userId: string): Required<Pick<Changes, "add" | "remove">> {
-  return { add: { verifiedUserIds: new Set([userId]) }, remove: Object.keys(agendaFields) };
+/** The writes of that, which keep the organization from expiring. */
+export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update[] {
+  return [changeRights(organizationId, verifiedIn(id)), doesNotExpire(organizationId)];
 }
 
 /** How long an unverified account lasts, where the stage asks for verification. */
@@ -50,16 +51,17 @@ export function doesNotExpire(organizationId: string): Update {
 export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
   return untilUndisturbed(async () => {
     const organization = await findOrganization(organizationId, { consistent: true });
-    const ownerId = organization?.ownerId;
+    if (organization === undefined) throw new ApiError("NOT_FOUND");
+    const { ownerId } = await readRightsToChange(organization);
     const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
-    if (organization === undefined || owner === undefined) throw new ApiError("NOT_FOUND");
+    if (owner === undefined) throw new ApiError("NOT_FOUND");
     const emailVerifiedAt = owner.emailVerifiedAt ?? organization.emailVerifiedAt ?? now().toISOString();
     const noted = await transact([
       updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
         present: ["pk"],
         absent: ["removedAt"],
       }),
-      listVerified({ id: owner.id, organizationId }),
+      ...listVerified({ id: owner.id, organizationId }),
     ]);
     return noted.outcome === "committed" ? { ...owner, emailVerifiedAt } : undefined;
   });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { readRights } from "../accounts/rights-record.ts";
 import { findUser } from "../accounts/user-record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
@@ -44,9 +44,11 @@ export interface ErasedOrganization {
  * @throws Error in words for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
  */
 export async function eraseOrganization(
-  { id, ownerId }: Pick<OrganizationRecord, "id" | "ownerId">,
+  organization: Parameters<typeof readRights>[0],
   onProgress: (erased: number) => void = () => undefined,
 ): Promise<ErasedOrganization> {
+  const { id } = organization;
+  const { ownerId } = await readRights(organization, { consistent: true });
   await begin(id);
   await releaseNumbersOf(id);
   let erased = 0;
@@ -82,13 +84,17 @@ export async function eraseOrganization(
     ...partNames(maxMessageParts).map((part) => keys.dayCounts(id, "", part).pk),
   ];
   for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
+  await forEachOf(Stored, keys.kyc(id).pk, async (item) => erase(...namedBy(item), item));
   const { pk, sk } = keys.organization(id);
   await forEachOf(Stored, pk, async (item) => {
     if (item.entity === "webhook") await eraseCallsOf(item, erase);
     if (item.entity === "senderId") await forgetName(id, String(item["senderId"]));
     if (item.sk !== sk) await erase(...namedBy(item), item);
   });
-  if (messagesLeft === 0) await erase({ pk, sk });
+  if (messagesLeft === 0) {
+    await erase(keys.rights(id));
+    await erase({ pk, sk });
+  }
   return { erased, messagesLeft };
 }
 

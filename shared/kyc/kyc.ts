@@ -2,10 +2,9 @@ import { ApiError } from "../contract/errors.ts";
 import type { KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
-import { findKyc, presentKyc, type KycRecord } from "./record.ts";
+import { findKyc, findStoredKyc, presentKyc, replaceKyc, type KycRecord } from "./record.ts";
 
 /** An organisation's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
@@ -29,24 +28,16 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
     submittedAt: now().toISOString(),
   };
   return untilUndisturbed(async () => {
-    const seen = await findKyc(organizationId);
+    const stored = await findStoredKyc(organizationId);
+    const { record: seen } = stored;
     if (seen?.status === "approved") {
       throw new ApiError("CONFLICT", { message: "The organisation has been approved." });
     }
     const submitted = await transact([
-      { put: { ...keys.kyc(organizationId), ...record }, ...unchangedSince(seen) },
+      ...replaceKyc(stored, record),
       openReview("kyc", record.id, organizationId),
       ...(seen?.status === "pending" ? [closeReview("kyc", seen.id)] : []),
     ]);
     return submitted.outcome === "committed" ? presentKyc(record) : undefined;
   });
-}
-
-function unchangedSince(seen: KycRecord | undefined) {
-  if (seen === undefined) return { condition: "attribute_not_exists(pk)" };
-  return {
-    condition: "id = :seenId AND #status = :seenStatus",
-    names: { "#status": "status" },
-    values: { ":seenId": seen.id, ":seenStatus": seen.status },
-  };
 }

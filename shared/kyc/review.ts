@@ -1,11 +1,10 @@
-import { noteKycApproval } from "../accounts/organization-record.ts";
+import { findOrganization } from "../accounts/organization-record.ts";
+import { noteKycApproval, readRightsToChange } from "../accounts/rights-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
 import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
-import { findKyc, type KycRecord } from "./record.ts";
+import { findKyc, findStoredKyc, replaceKyc, type KycRecord } from "./record.ts";
 
 /** The submissions of all organisations that wait for a decision, oldest first. */
 export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
@@ -26,20 +25,26 @@ export async function decideKyc(
   submissionId: string,
   decision: Decision,
 ): Promise<KycRecord> {
-  const seen = await findKyc(organizationId);
-  if (seen === undefined) throw new ApiError("NOT_FOUND");
+  const [stored, organization] = await Promise.all([
+    findStoredKyc(organizationId),
+    findOrganization(organizationId, { consistent: true }),
+  ]);
+  const { record: seen } = stored;
+  if (seen === undefined || organization === undefined) throw new ApiError("NOT_FOUND");
   if (seen.id !== submissionId) {
     throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });
   }
   const isOpen = seen.status === "pending" || (seen.status === "approved" && !decision.approved);
   if (!isOpen) throw new ApiError("CONFLICT", { message: `The submission has been ${seen.status}.` });
   const fields = decided(decision, now());
+  const record: KycRecord = { ...seen, ...fields };
+  await readRightsToChange(organization);
   const written = await transact([
-    updateOf(keys.kyc(organizationId), { set: fields }, { is: { id: seen.id, status: seen.status } }),
+    ...replaceKyc(stored, record),
     noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
     ...(seen.status === "pending" ? [closeReview("kyc", seen.id)] : []),
   ]);
-  if (written.outcome === "committed") return { ...seen, ...fields };
+  if (written.outcome === "committed") return record;
   throw new ApiError("CONFLICT", {
     message: "The submission was decided on or replaced at the same moment.",
   });

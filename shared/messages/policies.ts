@@ -1,10 +1,9 @@
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
-import { isOwnerVerified } from "../accounts/verified.ts";
+import { isOwnerVerified, readRights } from "../accounts/rights-record.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
-import { findKyc } from "../kyc/record.ts";
 import { hasOptedOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
@@ -55,25 +54,17 @@ export async function refusalOfSender(
   organization: OrganizationRecord | undefined,
   { organizationId, senderId }: Sending,
 ): Promise<SenderRefusal | undefined> {
-  if (config.verifiedEmailBeforeSending() && !(organization !== undefined && isOwnerVerified(organization))) {
-    return "EMAIL_NOT_VERIFIED";
-  }
-  if (config.kycBeforeSending() && !(await isKycApproved(organizationId, organization))) {
-    return "KYC_REQUIRED";
+  const needsVerifiedEmail = config.verifiedEmailBeforeSending();
+  const needsKyc = config.kycBeforeSending();
+  if (needsVerifiedEmail || needsKyc) {
+    const rights = organization && (await readRights(organization));
+    if (needsVerifiedEmail && !(rights !== undefined && isOwnerVerified(rights))) return "EMAIL_NOT_VERIFIED";
+    if (needsKyc && rights?.kycApprovedAt === undefined) return "KYC_REQUIRED";
   }
   if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
     return "SENDER_ID_NOT_APPROVED";
   }
   return undefined;
-}
-
-/** What an older release approved stands in the submission alone. */
-async function isKycApproved(
-  organizationId: string,
-  organization: OrganizationRecord | undefined,
-): Promise<boolean> {
-  if (organization?.kycApprovedAt !== undefined) return true;
-  return (await findKyc(organizationId))?.status === "approved";
 }
 
 /** @throws ApiError DESTINATION_NOT_ALLOWED */

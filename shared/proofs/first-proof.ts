@@ -1,10 +1,15 @@
 import { removeMember } from "../accounts/delete-member.ts";
 import { findEmailToken, type TokenPurpose } from "../accounts/email-tokens.ts";
 import { endAll, endApiKeysMadeBy } from "../accounts/end-api-keys.ts";
-import { allMembers, findActiveMember, readOwned, type ActiveMember } from "../accounts/member-record.ts";
+import {
+  allMembers,
+  findActiveMember,
+  rightsToChange,
+  type ActiveMember,
+} from "../accounts/member-record.ts";
 import { findOrganization } from "../accounts/organization-record.ts";
+import { isEmailVerified, readRightsToChange } from "../accounts/rights-record.ts";
 import { findUser } from "../accounts/user-record.ts";
-import { isEmailVerified } from "../accounts/verified.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Delete } from "../platform/table/table.ts";
 import { readWebhooks } from "../webhooks/record.ts";
@@ -28,9 +33,10 @@ export async function readProof(purpose: TokenPurpose, token: string): Promise<P
   const found = shown && (await findUser(shown.userId, { consistent: true }));
   const organization = found && (await findOrganization(found.organizationId, { consistent: true }));
   if (shown === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  const user = await findActiveMember(organization, shown.userId);
+  const rights = await readRightsToChange(organization);
+  const user = await findActiveMember(rights, shown.userId);
   if (user === undefined || user.removedAt !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  return { user, isFirst: !isEmailVerified(user, organization), use: shown.use };
+  return { user, isFirst: !isEmailVerified(user.id, rights), use: shown.use };
 }
 
 /**
@@ -43,8 +49,7 @@ export async function readProof(purpose: TokenPurpose, token: string): Promise<P
 export async function endUnproven(user: ActiveMember): Promise<void> {
   const { id, organizationId } = user;
   const isOwner = user.role === "owner";
-  const organization = await readOwned(organizationId);
-  for (const member of await allMembers(organization)) {
+  for (const member of await allMembers(await rightsToChange(organizationId))) {
     const memberId = member.entity === "user" ? member.id : member.userId;
     const isTheirs = member.entity === "invitation" && member.invitedBy === id;
     if (memberId !== id && (isOwner || isTheirs)) {

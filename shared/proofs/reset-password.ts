@@ -40,7 +40,7 @@ export async function resetPassword(
       remove: isFirst ? [...remove, "secondFactorAt"] : remove,
     }),
     ...(isFirst ? [{ delete: keys.secondFactor(userId) }] : []),
-    listVerified(user),
+    ...listVerified(user),
     auditEntry({
       organizationId,
       actor: { type: "user", userId },

@@ -33,7 +33,7 @@ export async function verifyEmail(
       { ...(isFirst ? endAllSessions(user, at) : {}), ...verifiedSince(at) },
       { present: ["pk"], absent: ["removedAt"] },
     ),
-    listVerified(user),
+    ...listVerified(user),
     auditEntry({
       organizationId,
       actor: { type: "user", userId },

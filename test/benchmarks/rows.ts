@@ -17,6 +17,7 @@ import { findDynoxide } from "../../infra/local/dynoxide.ts";
 import { localRegion, type StackDefinition } from "../../infra/local/template.ts";
 import { newApiKey } from "../../shared/accounts/api-key-record.ts";
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { putRights } from "../../shared/accounts/rights-record.ts";
 import { allScopes } from "../../shared/contract/scopes.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -125,7 +126,6 @@ export function organizationPuts(
     id: organizationId,
     name: "Benchmark",
     createdAt: createdAt.toISOString(),
-    ownerId: userId,
     apiKeyCount: 1,
     ...counts,
     furtherMemberCount: 0,
@@ -159,6 +159,7 @@ export function organizationPuts(
     secret,
     puts: [
       { put: { ...keys.organization(organizationId), ...organization } },
+      { put: putRights({ organizationId, ownerId: userId, ownerIds: [userId] }) },
       ...writes.filter((write) => "put" in write),
       { put: paid },
       listing,

@@ -366,5 +366,5 @@ it("the numbers that the sandbox decides by pass where it is the carrier of the 
 });
 
 async function forget(field: string): Promise<void> {
-  await transact([{ key: keys.organization(organizationId), update: `REMOVE ${field}` }]);
+  await transact([{ key: keys.rights(organizationId), update: `REMOVE ${field}` }]);
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { findOrganization } from "../../shared/accounts/organization-record.ts";
+import { readRights } from "../../shared/accounts/rights-record.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
@@ -109,7 +109,7 @@ describe("a KYC submission", () => {
     const customer = await Customer.register();
     const { organizationId } = customer;
     const approvedAt = async (): Promise<string | undefined> =>
-      (await findOrganization(organizationId, { consistent: true }))?.kycApprovedAt;
+      (await readRights({ id: organizationId }, { consistent: true })).kycApprovedAt;
     const { id } = await submitted(customer);
     expect(await approvedAt()).toBeUndefined();
     const { decidedAt } = await decideKyc(organizationId, id, { approved: true });

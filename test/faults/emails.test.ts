@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
-import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
+import { readRights } from "../../shared/accounts/rights-record.ts";
 import { findUser, findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { Session, VerifiedEmail } from "../../shared/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
@@ -62,10 +62,10 @@ it("a newcomer gets a link, which leads to the gateway's page and notes that the
   expect(email.html).toContain(tokenIn(email));
   const verified = await verify(tokenIn(email));
   expect(dataOf(verified, VerifiedEmail)).toEqual({ email: customer.email, verified: true });
-  const organization = await findOrganization(customer.organizationId, { consistent: true });
-  const user = await findUser(organization?.ownerId ?? "", { consistent: true });
+  const rights = await readRights({ id: customer.organizationId }, { consistent: true });
+  const user = await findUser(rights.ownerId ?? "", { consistent: true });
   expect(user?.emailVerifiedAt).toEqual(expect.any(String));
-  expect(organization?.verifiedUserIds).toEqual(new Set([user?.id]));
+  expect(rights.verifiedUserIds).toEqual(new Set([user?.id]));
   expect(errorOf(await customer.call("/v1/auth/me")).code).toBe("UNAUTHORIZED");
   const json = { email: customer.email, password };
   const { token } = dataOf(await call("/v1/auth/login", { json, baseUrl: gateway.url }), Session);

@@ -21,6 +21,7 @@ import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/a
 import { startAwsAccount } from "../support/aws-account.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 import { waitForEmail } from "../support/emails.ts";
+import { asOlderRelease } from "../support/older-rights.ts";
 import type { Ended } from "../support/operator.ts";
 import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
@@ -128,6 +129,8 @@ it("what an older release approved of KYC counts", async () => {
   await allowToSend(organizationId, "ACME");
   const { id } = await customer.client.submitKyc({ body: { businessName: "Acme" } });
   await decideKyc(organizationId, id, { approved: true });
+  await asOlderRelease(organizationId);
+  // Release 0.2 noted it in the submission alone.
   await updateItem(z.unknown(), { key: keys.organization(organizationId), update: "REMOVE kycApprovedAt" });
   expect((await customer.trySend()).status).toBe(202);
 });

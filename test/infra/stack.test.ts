@@ -329,6 +329,26 @@ it("lets only what makes, changes or removes members write what role somebody ha
   ]);
 });
 
+it("lets only what registers, verifies or changes members write who owns an organization and who is verified", () => {
+  const mayTouch = (action: string): string[] => functionsThatMay(action, "RIGHTS");
+  const changing = ["AcceptInvitation", "DeleteMember", "ResetPassword", "UpdateMember", "VerifyEmail"];
+  expect(mayTouch("UpdateItem")).toEqual(changing);
+  // They move what an older release wrote.
+  expect(mayTouch("PutItem")).toEqual([...changing, "Register"].toSorted());
+  expect(mayTouch("DeleteItem")).toEqual(["ExpireAccounts"]);
+});
+
+it("lets only a submission write what customers submit for KYC, and no function decide on it", () => {
+  const mayTouch = (action: string): string[] => functionsThatMay(action, "KYC");
+  expect(mayTouch("PutItem")).toEqual(["SubmitKyc"]);
+  expect(mayTouch("UpdateItem")).toEqual([]);
+  expect(mayTouch("DeleteItem")).toEqual(["ExpireAccounts"]);
+  // An approval counts in the rights, which it may not write.
+  for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+    expect(functionsThatMay(action, "RIGHTS"), action).not.toContain("SubmitKyc");
+  }
+});
+
 it("lets only what makes or checks codes have the key of second factors", () => {
   expect(functionsWithKey("SecondFactorKey")).toEqual([
     "ConfirmTotp",
@@ -423,6 +443,7 @@ it("lets a send debit and record, and no more", () => {
     "GetItem OPT_OUTS#*",
     "GetItem ORG#*",
     "GetItem PRICES#*",
+    "GetItem RIGHTS#*",
     "GetItem SENDER#*",
     "GetItem USER#*",
     "GetItem WALLET#*",

@@ -1,4 +1,4 @@
-import { noteKycApproval } from "../../shared/accounts/organization-record.ts";
+import { noteKycApproval } from "../../shared/accounts/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/table.ts";

@@ -12,7 +12,7 @@ import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { noteUse } from "./api-key-use.ts";
 import { hasExpired } from "./expiry.ts";
-import { RoleOfMember, roleOf } from "./role.ts";
+import { OwnerOfRights, RoleOfMember, roleOf } from "./role.ts";
 import { verifySessionToken, type SessionClaims } from "./session-token.ts";
 import { countUnknownCredential } from "./unknown-credentials.ts";
 
@@ -202,7 +202,7 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
     findItem(RoleOfMember, keys.member(organizationId, userId), { consistent: true }),
   ]);
   if (organization === undefined || user === undefined || !isOpen(claims, user)) return "ended";
-  const role = roleOf(userId, membership, organization);
+  const role = membership?.role ?? roleOf(userId, membership, await readOwner(organizationId, organization));
   if (role === undefined) return "ended";
   return {
     actor: {
@@ -213,6 +213,16 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
     },
     organization,
   };
+}
+
+/** Who owns an organization, for a user with no role in an item of a membership, who registered with release 0.2. */
+async function readOwner(
+  organizationId: string,
+  organization: StoredOrganization,
+): Promise<{ readonly ownerId?: string | undefined }> {
+  const rights = await findItem(OwnerOfRights, keys.rights(organizationId), { consistent: true });
+  // What stands in the organization's item never overrides an item of rights.
+  return rights ?? organization;
 }
 
 /** Whether a string has the form of a session token; its signature is not checked. */

@@ -12,9 +12,13 @@ export const RoleOfMember = z.object({
   role: Role.optional(),
 });
 
+/** What the item of an organization's rights says of a user who has no role in an item of a membership. */
+export const OwnerOfRights = z.object({ entity: z.literal("rights"), ownerId: z.string().optional() });
+
 /**
- * The role of a user in an organisation; undefined of somebody who is no member. Who registered with release 0.2 has no
- * membership: they own the organisation that they made.
+ * The role of a user in an organization; undefined for somebody who is not a member. A user who registered with release 0.2
+ * has no membership: they own the organization that they made.
+ * @param owner the rights in the organization
  */
 export function roleOf(
   userId: string,

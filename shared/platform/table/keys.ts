@@ -7,7 +7,9 @@
  * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
  * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
  * | what the calls to an endpoint are signed with    | WEBHOOK_SECRETS#<org> | <whk>       |
- * | an organisation's KYC submission                 | ORG#<org>           | KYC           |
+ * | who owns an organization, whose email is verified, whether KYC is approved | RIGHTS#<org> | RIGHTS |
+ * | an organization's KYC submission                 | KYC#<org>           | KYC           |
+ * | the same, as release 0.2 wrote it                | ORG#<org>           | KYC           |
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
  * | a user                                           | USER#<user>         | USER          |
@@ -102,6 +104,7 @@ export const keyFamilies = [
   "KEY",
   "KEY_USES",
   "KNOWN_NETWORK",
+  "KYC",
   "LEDGER",
   "LIMIT",
   "MARGINS",
@@ -116,6 +119,7 @@ export const keyFamilies = [
   "REFERENCE",
   "RELEASE",
   "REVIEWS",
+  "RIGHTS",
   "SANDBOX",
   "SEALING_KEYS",
   "SENDER",
@@ -150,7 +154,9 @@ export const keys = {
     pk: `WEBHOOK_SECRETS#${organizationId}`,
     sk: webhookId,
   }),
-  kyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
+  rights: (organizationId: string): Key => ({ pk: `RIGHTS#${organizationId}`, sk: "RIGHTS" }),
+  kyc: (organizationId: string): Key => ({ pk: `KYC#${organizationId}`, sk: "KYC" }),
+  oldKyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
   senderId: (organizationId: string, senderId: string): Key => ({
     pk: `ORG#${organizationId}`,
     sk: `SENDER-ID#${senderId.toLowerCase()}`,
