@@ -7,7 +7,7 @@ import { findUser, findUserByEmail, presentUser } from "../../shared/accounts/us
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
-import { findKyc } from "../../shared/kyc/record.ts";
+import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
 import {
   maxMessageParts,
@@ -60,7 +60,7 @@ const show = command({
       Email: emailText(rights),
       Emails: suppression === undefined ? undefined : suppressionText(suppression),
       Wallet: wallet === undefined ? "none" : walletText(wallet),
-      KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
+      KYC: kycText(kyc, rights),
       "Sender IDs": senderIds.map((each) => senderIdText(each, defaultSenderId)).join(", ") || "none",
       "API keys": String(organization.apiKeyCount),
       Webhooks: String(organization.webhookCount),
@@ -173,6 +173,16 @@ function stateText({ suspendedAt, suspendedReason = "no reason" }: OrganizationR
 /** Whether it is known that the email of an organisation's owner is theirs: anybody can register with any. */
 export function emailText(rights: Pick<Rights, "ownerId" | "verifiedUserIds">): string {
   return isOwnerVerified(rights) ? "verified" : "not verified";
+}
+
+/** The state of an organization's KYC submission. An approval is one if the rights have it, which customers cannot write. */
+export function kycText(
+  kyc: KycRecord | undefined,
+  { kycApprovedAt }: Pick<Rights, "kycApprovedAt">,
+): string {
+  if (kyc === undefined) return "nothing submitted";
+  const isUnconfirmed = kyc.status === "approved" && kycApprovedAt === undefined;
+  return `${isUnconfirmed ? "not approved" : kyc.status} (${kyc.businessName})`;
 }
 
 /** The wallet of an organisation, or undefined where it has none. */

@@ -20,7 +20,7 @@ import type { Movement } from "../../shared/wallet/reference.ts";
 import { command, count, Organization, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
-import { emailText, readOrganization } from "./organizations.ts";
+import { emailText, kycText, readOrganization } from "./organizations.ts";
 import { listOf } from "./output.ts";
 
 const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
@@ -121,7 +121,7 @@ async function ownerText(organization: OrganizationRecord): Promise<string> {
     Organisation: id,
     Name: name,
     User: user === undefined ? "not known" : `${user.email}, ${emailText(rights)}`,
-    KYC: kyc === undefined ? "nothing submitted" : `${kyc.status} (${kyc.businessName})`,
+    KYC: kycText(kyc, rights),
   });
 }
 

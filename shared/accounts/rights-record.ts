@@ -79,7 +79,7 @@ async function findRights(
   return { organizationId, ...rights };
 }
 
-const OldKyc = z.object({ status: z.string(), decidedAt: z.string().optional() });
+const OldKyc = z.object({ status: z.string(), submittedAt: z.string(), decidedAt: z.string().optional() });
 
 async function rightsOfOldFields(organization: OldFields): Promise<Rights> {
   const { id: organizationId, ownerId, ownerIds, emailVerifiedAt } = organization;
@@ -98,7 +98,9 @@ async function rightsOfOldFields(organization: OldFields): Promise<Rights> {
     ownerId,
     ownerIds: ownerIds ?? (ownerId === undefined ? [] : [ownerId]),
     verifiedUserIds,
-    kycApprovedAt: organization.kycApprovedAt ?? (kyc?.status === "approved" ? kyc.decidedAt : undefined),
+    kycApprovedAt:
+      organization.kycApprovedAt ??
+      (kyc?.status === "approved" ? (kyc.decidedAt ?? kyc.submittedAt) : undefined),
   };
 }
 

@@ -27,6 +27,7 @@ import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, putItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { spreadOrganization } from "../../shared/wallet/record.ts";
@@ -745,6 +746,9 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
   expect(await question()).toMatch(
     new RegExp(`^User +${email}, verified\nKYC +pending \\(Ada's Shop\\)$`, "m"),
   );
+  // Functions of customers may write a submission, and no approval.
+  await updateItem(z.unknown(), updateOf(keys.kyc(organizationId), { set: { status: "approved" } }));
+  expect(await question()).toMatch(/^KYC +not approved \(Ada's Shop\)$/m);
   expect(await customer.balance()).toBe(0);
 });
 
