@@ -8,6 +8,7 @@ import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 
 import { DocsFile } from "../shared/contract/docs.ts";
 import { openApiDocument } from "../shared/openapi.ts";
+import { builtOnce } from "./built-once.ts";
 import { packageOptions } from "./bundled-packages.ts";
 import { projectRoot } from "./project-root.ts";
 
@@ -24,9 +25,13 @@ const requireBanner =
 
 /**
  * Bundles every file in `functions/` on its own, into `.build/functions/<tag>/<name>/index.mjs`, and puts what
- * the reference page loads beside the function that serves it, compressed.
+ * the reference page loads beside the function that serves it, compressed. Bundles of the same sources are kept.
  */
 export async function bundleFunctions(): Promise<void> {
+  await builtOnce("functions", "", bundleAgain);
+}
+
+async function bundleAgain(): Promise<void> {
   const handlers = await sources("functions/*/*.ts");
   const options: BuildOptions = {
     absWorkingDir: projectRoot,

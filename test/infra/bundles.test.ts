@@ -27,6 +27,11 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
+async function bundle(copy: string): Promise<void> {
+  const script = 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())';
+  await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
+}
+
 /** The bundles of a copy in which one file is changed. */
 async function bundlesOfCopy(
   name: string,
@@ -39,18 +44,17 @@ async function bundlesOfCopy(
   }
   const source = await readFile(path.join(copy, file), "utf8");
   await writeFile(path.join(copy, file), change(source));
-  const script = 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())';
-  await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
+  await bundle(copy);
   const bundles = new Map<string, string>();
   const cwd = path.join(copy, ".build/functions");
   const files: string[] = [];
   for await (const bundle of glob("*/*/*.*", { cwd })) files.push(bundle);
-  for (const bundle of files.toSorted()) {
-    const content = await readFile(path.join(cwd, bundle));
-    expect(content.includes(folder), `${bundle} names the folder that it was made in`).toBe(false);
-    const functionName = path.dirname(bundle).replaceAll(path.sep, "/");
+  for (const each of files.toSorted()) {
+    const content = await readFile(path.join(cwd, each));
+    expect(content.includes(folder), `${each} names the folder that it was made in`).toBe(false);
+    const functionName = path.dirname(each).replaceAll(path.sep, "/");
     const hash = createHash("sha256").update(bundles.get(functionName) ?? "");
-    bundles.set(functionName, hash.update(path.basename(bundle)).update(content).digest("hex"));
+    bundles.set(functionName, hash.update(path.basename(each)).update(content).digest("hex"));
   }
   expect(bundles.size).toBeGreaterThan(operations().length);
   return bundles;
@@ -64,6 +68,27 @@ function changedFunctions(bundles: Bundles): string[] {
 
 it("makes the same bundles of the same sources in any folder", async () => {
   expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
+});
+
+it("bundles again when a source has changed, or the last build did not end, and not otherwise", async () => {
+  const copy = path.join(folder, "unchanged");
+  const bundleFile = path.join(copy, ".build/functions/wallet/get-wallet/index.mjs");
+  const original = await readFile(bundleFile, "utf8");
+  const bundledAgain = async (): Promise<boolean> => {
+    await writeFile(bundleFile, "kept");
+    await bundle(copy);
+    return (await readFile(bundleFile, "utf8")) !== "kept";
+  };
+  expect(await bundledAgain()).toBe(false);
+  const source = path.join(copy, "shared/platform/clock.ts");
+  const text = await readFile(source, "utf8");
+  await writeFile(source, `${text}// changed\n`);
+  expect(await bundledAgain()).toBe(true);
+  await writeFile(source, text);
+  expect(await bundledAgain()).toBe(true);
+  await rm(path.join(copy, ".build/stamps/functions"));
+  expect(await bundledAgain()).toBe(true);
+  expect(await readFile(bundleFile, "utf8")).toBe(original);
 });
 
 it("carries in a function the row of its own operation and no other", async () => {
