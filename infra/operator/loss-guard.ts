@@ -9,6 +9,7 @@ import { findPriceOverrides } from "../../shared/prices/overrides.ts";
 import type { RateCard } from "../../shared/prices/rate-card.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
+import { batches } from "./batches.ts";
 import { part } from "./command.ts";
 import type { Context } from "./context.ts";
 import { findLosses, type Loss, type Market, type Question } from "./losses.ts";
@@ -89,17 +90,6 @@ async function* organizationsWithPrices({ output }: Context): AsyncGenerator<Non
     read += ids.length;
     output.progress(`prices of ${read} organizations checked`);
   }
-}
-
-async function* batches<Each>(all: AsyncIterable<Each>, size: number): AsyncGenerator<Each[]> {
-  let batch: Each[] = [];
-  for await (const each of all) {
-    batch.push(each);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function worstFirst(one: Loss, other: Loss): number {

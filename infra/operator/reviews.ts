@@ -9,6 +9,7 @@ import { decideSenderId, listPendingSenderIds, takeApprovedNames } from "../../s
 import { listWallets } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
+import { DespiteLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
 import { readOrganization } from "./organizations.ts";
 import { listOf, type Column, type Output } from "./output.ts";
 
@@ -96,17 +97,20 @@ const senderIdsApprove = command({
   summary: "Approve a sender ID",
   details:
     "The first one of an organisation becomes its default. Register it with the carrier before. In whatever case it is " +
-    "written it is then this organisation's: for another it is refused, unless both may have it.",
+    "written it is then this organisation's: for another it is refused, unless both may have it. Sender IDs of other " +
+    "organisations and well-known names that it resembles are shown first, and then it takes --despite-look-alikes.",
   examples: [
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod",
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --shared",
+    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --despite-look-alikes",
   ],
   asksFirst: true,
   input: SenderIdRequest.extend({
     shared: part("--shared", "also if another organisation has it", z.literal(true).optional()),
+    despiteLookAlikes: DespiteLookAlikes,
   }),
-  run: async ({ shared = false, ...input }, context) =>
-    decideOnSenderId(input, { approved: true }, context, shared),
+  run: async ({ shared: isShared = false, despiteLookAlikes, ...input }, context) =>
+    decideOnSenderId(input, { approved: true, isShared, despiteLookAlikes }, context),
 });
 
 const senderIdsReject = command({
@@ -186,17 +190,25 @@ async function decideOnKyc(
   context.output.result(decided, `${id} is ${decided.status}`);
 }
 
+type SenderIdDecision =
+  | { readonly approved: true; readonly isShared: boolean; readonly despiteLookAlikes: boolean }
+  | Extract<Decision, { readonly approved: false }>;
+
 async function decideOnSenderId(
   { organization, senderIdId }: z.infer<typeof SenderIdRequest>,
-  decision: Decision,
+  decision: SenderIdDecision,
   context: Context,
-  isShared = false,
 ): Promise<void> {
   const { id, name } = await readOrganization(organization);
   const { record } = await readSenderId(id, senderIdId).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
   });
+  if (decision.approved) {
+    const asked = { organizationId: id, senderId: record.senderId, areAccepted: decision.despiteLookAlikes };
+    await guardAgainstLookAlikes(asked, context);
+  }
+  const isShared = decision.approved && decision.isShared;
   const what = `${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`;
   const before = { senderId: record.senderId, status: record.status };
   await context.confirm(what, { organizationId: id, before });
