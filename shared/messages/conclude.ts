@@ -1,0 +1,31 @@
+import type { OrganizationState } from "../accounts/organization-record.ts";
+import type { WebhookEvent } from "../contract/webhooks.ts";
+import { eventJob } from "../events/event-job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { refundJob } from "./message-job.ts";
+import { redactedText, type MessageRecord } from "./record.ts";
+
+/** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
+export async function conclude(message: MessageRecord, { hasWebhooks }: OrganizationState): Promise<void> {
+  if (message.refund === "due") {
+    // The sender talks to the outside and may not touch a wallet; another function returns the money.
+    await enqueue(refundJob(message));
+  }
+  // Most customers have no webhook: the way to the dispatcher is a sixth of what their messages cost.
+  const event = hasWebhooks ? eventOf(message) : undefined;
+  if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
+}
+
+/** What the customer hears about; nothing of a message that the customer cancelled, or whose number was erased. */
+function eventOf(message: MessageRecord): WebhookEvent | undefined {
+  const { id, to, status, sentAt, failedAt, errorCode } = message;
+  if (to === redactedText) return undefined;
+  if (status === "sent" && sentAt !== undefined) {
+    return { event: "message.sent", timestamp: sentAt, data: { id, to, status } };
+  }
+  if (status === "failed" && failedAt !== undefined && errorCode !== undefined) {
+    return { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } };
+  }
+  if (status === "cancelled") return undefined;
+  throw new Error(`message ${id} has no final state`);
+}

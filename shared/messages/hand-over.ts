@@ -1,0 +1,199 @@
+import type { HandOff } from "../carriers/carrier.ts";
+import type { NamedCarrier } from "../carriers/carriers.ts";
+import type { MessageErrorCode } from "../contract/sms.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import type { QueuedJob } from "../platform/jobs/job.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
+import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
+import { costMicrosOf } from "../prices/cost.ts";
+import {
+  askCarrier,
+  attemptOf,
+  isOfWorkingCarrier,
+  usualCarrierTimeoutMs,
+  type CarrierAnswer,
+} from "./ask-carrier.ts";
+import { withAttempt } from "./attempts.ts";
+import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
+import { claimLeaseMs, type Decision } from "./claim-message.ts";
+import { owedRefund, sendJob, type MessageJob } from "./message-job.ts";
+import { isPutOffTooLong, laterJob, putOffSeconds } from "./putting-off.ts";
+import { markFailed, markSent, messageKey, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
+import { isExpired } from "./validity.ts";
+
+/** The time that a sender needs after a carrier's answer, to record it though the table be slow. */
+const recordingMs = 2 * secondMs;
+
+/** How often the carrier is asked when it does not say anything that can be relied on. */
+const maxUnknownOutcomes = 5;
+
+/** Whether a carrier can be asked, time out, and be recorded, before the sender itself is ended. */
+export function hasTimeToAsk({ carrierTimeoutMs = usualCarrierTimeoutMs, remainingTimeMs }: Sender): boolean {
+  return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
+}
+
+/** One message on its way from carrier to carrier, in the hands of one sender. */
+export class HandOver {
+  readonly #sender: Sender;
+  readonly #job: MessageJob;
+  readonly #tried = new Set<string>();
+
+  constructor(sender: Sender, job: MessageJob) {
+    this.#sender = sender;
+    this.#job = job;
+  }
+
+  /** @returns the message, if it has come to its end */
+  async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
+    const sentAt = sentByReceipt(held);
+    if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
+    // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
+    if (choice.kind === "fail") {
+      // The open claim that this was decided by has been released since: its carrier surely did not take the message.
+      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
+      return isOutdated ? comeBack(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
+    }
+    if (held.openClaims > 1 && !choice.named.carrier.deduplicates) {
+      return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+    }
+    return this.#ask(held, choice);
+  }
+
+  async #ask(
+    held: MessageRecord,
+    { named, probe }: Extract<Choice, { kind: "ask" }>,
+  ): Promise<MessageRecord | undefined> {
+    // The claim may have taken long. No carrier was asked, so the message is free again.
+    if (!hasTimeToAsk(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
+    if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
+    const answer = await askCarrier(held, named, this.#sender);
+    const attempt = attemptOf(named.name, answer);
+    const asked = attempt === undefined ? held : withAttempt(held, attempt);
+    try {
+      return await this.#settle(asked, named, answer);
+    } finally {
+      // After the message: a slow write here must not cost what the carrier's answer was.
+      await this.#note(named.name, answer, probe);
+    }
+  }
+
+  /** Does with a message what a carrier's answer asks for. */
+  async #settle(
+    held: MessageRecord,
+    named: NamedCarrier,
+    answer: CarrierAnswer,
+  ): Promise<MessageRecord | undefined> {
+    switch (answer.outcome) {
+      case "accepted":
+        return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
+      case "unknown":
+        // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
+        if (held.openClaims < maxUnknownOutcomes) {
+          throw new Error(`what the carrier did is not known: ${answer.errorName}`);
+        }
+        return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+      case "refused":
+        // What is wrong with the number is wrong for all carriers. And where an earlier sender ended without a word, the
+        // carrier may have taken the message then, whatever it says now: no other one is asked.
+        if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
+        return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
+      case "notReached":
+        return held.openClaims > 1 ? this.#putOff(held) : this.#askNext(held, named, answer);
+      case "tryLater":
+        return held.openClaims > 1
+          ? this.#putOff(held, answer.retryAfterSeconds)
+          : this.#askNext(held, named, answer);
+    }
+  }
+
+  async #askNext(
+    held: MessageRecord,
+    { name }: NamedCarrier,
+    answer: Exclude<HandOff, { outcome: "accepted" }>,
+  ): Promise<MessageRecord | undefined> {
+    this.#tried.add(name);
+    const next = await chooseNext(held, this.#sender, this.#tried);
+    if (next === undefined) {
+      return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+    }
+    if (next.kind === "ask" && hasTimeToAsk(this.#sender)) {
+      const until = new Date(now().getTime() + claimLeaseMs);
+      const carrier = next.named.name;
+      const passed = await updateItem(MessageRecord, passOn(held, carrier, until), {
+        isOwn: ({ claimToken }) => claimToken === held.claimToken,
+      });
+      if (!passed.applied) throw claimLapsed(held);
+      return this.#ask(passed.item, next);
+    }
+    if (next.kind === "wait" && next.slot !== undefined) {
+      return comeBack(held, laterJob(held, next, this.#job));
+    }
+    return this.#putOff(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
+  }
+
+  async #putOff(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
+    if (isPutOffTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
+    const delaySeconds = putOffSeconds(held, retryAfterSeconds);
+    return comeBack(held, laterJob(held, { delaySeconds }, this.#job));
+  }
+
+  /** Ends a message as sent by the carrier that it is held for. */
+  async #endAsSent(
+    held: MessageRecord,
+    { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
+  ): Promise<MessageRecord> {
+    const { carrier } = held;
+    const { rateCard } = this.#sender;
+    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
+    return applyToHeld(markSent(held, at, { carrierReference, costMicros }), held);
+  }
+
+  /** Lets the breaker know. What becomes of the message does not depend on it. */
+  async #note(carrier: string, answer: CarrierAnswer, probe: string | undefined): Promise<void> {
+    try {
+      await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
+    } catch (error) {
+      log.warn("carrier.breaker_not_noted", { carrier, error });
+    }
+  }
+}
+
+/** Whether no carrier is to be asked about a message that one has refused. */
+function isForGood(errorCode: MessageErrorCode): boolean {
+  return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
+}
+
+/** Ends a message as failed that is not handed over any more: with what stands against it, unless it may have been sent before. */
+async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
+}
+
+/** Ends a message as failed. The refund that is then owed is written down in the same transaction. */
+async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  const at = now();
+  const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
+  if (result.outcome === "refused") throw claimLapsed(held);
+  const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
+  return MessageRecord.parse(failed);
+}
+
+/** Gives the message back and queues a later job. After a crash in between, the present job comes again. */
+async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undefined> {
+  await applyToHeld(release(message), message);
+  await enqueue(later);
+}
+
+/** Applies a transition of a message that this sender holds. */
+async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
+  const applied = await updateItem(MessageRecord, transition, {
+    // Nobody claimed it since, and it is free.
+    isOwn: ({ attempts, claimToken }) => attempts === held.attempts && claimToken === undefined,
+  });
+  if (applied.applied) return applied.item;
+  throw claimLapsed(held);
+}
+
+function claimLapsed({ id }: MessageRecord): Error {
+  return new Error(`the claim on message ${id} lapsed before its outcome was recorded`);
+}
