@@ -106,7 +106,7 @@ function add(described: OperatorCommand, program: Command): Command {
     .usage([...parameters.map(({ title }) => title), "[options]"].join(" "))
     .showSuggestionAfterError();
   for (const { title, help } of parameters) {
-    // Its schema says that it is missing, in the words that it has for all that is typed wrongly.
+    // Whether it is missing is checked with its schema, so that the error reads like all others.
     added.addArgument(new Argument(title, help).argOptional());
   }
   for (const { title, help } of options) {
@@ -152,7 +152,9 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   if (!run.success) {
     const [issue] = run.error.issues;
     const wrong = [...parameters, ...options].find(({ name }) => name === issue?.path[0]);
-    return typed.error(`${wrong?.title.split(" ")[0]} ${issue?.message}`);
+    // Some schemas say what they take instead, which helps more.
+    const problem = issue?.message === "is required" ? "is missing" : issue?.message;
+    return typed.error(`${wrong?.title.split(" ")[0]} ${problem}`);
   }
   const mustAsk = asksFirst && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
