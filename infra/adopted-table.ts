@@ -16,7 +16,7 @@ import type { Stage } from "./stages/stage.ts";
 /**
  * Looks at the table that a stage adopts, before anything is deployed: that it is there, has the keys and the index of
  * a gateway, and is protected as the stack's own table would be. What it lacks, because a restore does not bring it
- * back for instance, is said with the command that mends it.
+ * back for instance, is said with the command that repairs it.
  * @returns a warning, where it is not known whether the stage has the keys that the table needs
  * @throws Error that names all that is wrong
  */

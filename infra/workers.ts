@@ -118,7 +118,7 @@ export const workers = {
         maxAgeMinutes: 30,
         alarm:
           "Runs of campaigns failed again and again: customers see them sending without progress. " +
-          "Campaigns go on by themselves, once the cause is mended.",
+          "Campaigns go on by themselves, once the cause is fixed.",
       },
     },
   },

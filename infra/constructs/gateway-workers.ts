@@ -175,7 +175,7 @@ function addSchedule(
     kind: "schedule-failed",
     subject,
     means: alarm,
-    firstStep: `Find the error of ${pascalCase(name)} and mend the cause; it catches up by itself.`,
+    firstStep: `Find the error of ${pascalCase(name)} and fix the cause; it catches up by itself.`,
     command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
     threshold: 1,

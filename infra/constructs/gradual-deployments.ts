@@ -104,7 +104,7 @@ function addAlarms(alarms: Alarms, version: IVersion, name: string): Alarm[] {
       subject: kebabCase(name),
       isSilent: true,
       means: `${means} CodeDeploy gives its calls back to the version before.`,
-      firstStep: `Find what the new version of ${pascalCase(name)} meets, mend it and deploy again.`,
+      firstStep: `Find what the new version of ${pascalCase(name)} meets, fix it and deploy again.`,
       command: tailOf(alarms, name in workers ? "workers" : "api", '{ $.level = "error" }'),
       metric: new MathExpression({
         expression: "100 * failed / calls",

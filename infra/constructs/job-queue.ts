@@ -62,7 +62,7 @@ export class JobQueue extends Construct {
       period: Duration.minutes(1),
     });
     this.ageOfOldestJob = this.queue.metricApproximateAgeOfOldestMessage();
-    const firstStep = `Find the job.failed log lines of ${workerName}, mend the cause, then redrive the queue.`;
+    const firstStep = `Find the job.failed log lines of ${workerName}, fix the cause, then redrive the queue.`;
     alarms.add({
       kind: "dead-letters",
       subject,

@@ -195,7 +195,7 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     means:
       "Jobs have been failing for a quarter of an hour: messages, refunds, campaigns or webhooks are late.",
     firstStep:
-      "Find what they fail of and mend it; they go on by themselves for six hours, then they are parked.",
+      "Find what they fail of and fix it; they go on by themselves for six hours, then they are parked.",
     command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
     metric: countedMetric(stage, "FailedJobs"),
     threshold: 1,
@@ -237,7 +237,7 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     kind: "unreadable-records",
     means:
       "A record in the table has a shape that this release does not know: lists leave it out, to get it alone is a 500.",
-    firstStep: "Find its key in the log, and deploy the release that wrote it, or mend the item.",
+    firstStep: "Find its key in the log, and deploy the release that wrote it, or repair the item.",
     command: tailOf(alarms, "api", '{ $.event = "record.unreadable" }'),
     metric: countedMetric(stage, "UnreadableRecords"),
     threshold: 1,

@@ -321,7 +321,7 @@ class Recorder {
   }
 }
 
-/** Whether an answer speaks of a message or a campaign that has not come to its end. */
+/** Whether an answer speaks of a message or a campaign that has not ended. */
 function isUnderWay(answer: string): boolean {
   return /"status":"(queued|sending)"/.test(answer);
 }

@@ -110,7 +110,7 @@ async function listJobs({ output, stackOutput }: Context, queue: QueueName, limi
 
 const redrive = command({
   name: "dead-letters redrive",
-  summary: "Move parked jobs back to their queue, when the cause is mended",
+  summary: "Move parked jobs back to their queue, when the cause is fixed",
   details:
     "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double " +
     "a job, which changes nothing, but never lose one.",

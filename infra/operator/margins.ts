@@ -31,7 +31,7 @@ const margins = command({
   summary: "Show what messages brought in, what carriers took for them, and what is left",
   details:
     "A message counts for the day (UTC) on which it was accepted, once it is sent; what was refunded brings in nothing. A day " +
-    "is reckoned from its messages an hour after it is over, and exact when all of them have come to their end: what waits " +
+    "is computed from its messages an hour after it is over, and exact when all of them have ended: what waits " +
     "for its time is added day by day. Costs are those of the rate card when a message was handed over.",
   examples: ["", "--days 7 --by country --stage prod", "--by organization --csv --stage prod > margins.csv"],
   input: z.object({
@@ -47,7 +47,7 @@ const margins = command({
     ),
     today: part(
       "--today",
-      "also what is not reckoned yet, by reading the messages of today and yesterday",
+      "also what is not computed yet, by reading the messages of today and yesterday",
       z.boolean().default(false),
     ),
     csv: part("--csv", "as a CSV file", z.boolean().default(false)),
@@ -72,7 +72,7 @@ const margins = command({
   },
 });
 
-/** The margins of a day's messages that have not been reckoned yet. */
+/** The margins of a day's messages that have not been computed yet. */
 async function uncounted(day: string, counted: ReadonlySet<string>, output: Output): Promise<MarginOfDay[]> {
   const found: MarginOfDay[] = [];
   let read = 0;

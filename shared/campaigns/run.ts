@@ -52,7 +52,7 @@ const defaultLimits: RunLimits = { blocks: 20, blockSize: maxAcceptedTogether, t
 /** How long a campaign waits whose block could not be recorded for want of room in the table. */
 const contentionSeconds = 5;
 
-/** The longest wait between two looks whether the last messages have come to their end. */
+/** The longest wait between two looks whether the last messages have ended. */
 const maxWaitSeconds = 60;
 
 /**
@@ -61,7 +61,7 @@ const maxWaitSeconds = 60;
  */
 const minLookIntervalMs = 10 * secondMs;
 
-/** A message that has not come to its end by then never will by itself: the queues have given it up. */
+/** A message that has not ended by then never will by itself: the queues have given it up. */
 const patienceMs = 5 * dayMs;
 
 /**
@@ -242,7 +242,7 @@ async function findHeld(held: CampaignRecord): Promise<CampaignRecord | undefine
   return campaign?.status === "sending" && campaign.runToken === held.runToken ? campaign : undefined;
 }
 
-/** Completes a campaign when the last of its messages has come to its end, or looks again later. */
+/** Completes a campaign when the last of its messages has ended, or looks again later. */
 async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
   const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
@@ -268,7 +268,7 @@ async function finish(campaign: CampaignRecord): Promise<void> {
   if (outcome === "committed") await enqueue(job);
 }
 
-/** Whether all messages of a campaign have come to their end; the counters only say when to look. */
+/** Whether all messages of a campaign have ended; the counters only say when to look. */
 async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
   const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
   const counts = await findCampaignCounts(organizationId, id);

@@ -28,7 +28,7 @@ const PasswordChangedJob = z.object({
   wasUnverified: z.boolean(),
 });
 
-/** What may become of the second factor of a user: `reset` is the operator's deed, the others are their own. */
+/** What may become of the second factor of a user: `reset` is the operator's action, the others are their own. */
 export const SecondFactorChange = z.enum(["enabled", "removed", "reset"]);
 export type SecondFactorChange = z.infer<typeof SecondFactorChange>;
 
@@ -54,7 +54,7 @@ export type OwnerNotice = z.infer<typeof OwnerNotice>;
 /** It has the address of whom it is for: an owner who is removed has no record when it is sent. */
 const OwnerNoticeJob = z.object({ kind: z.literal("ownerNotice"), id, to: z.string(), notice: OwnerNotice });
 
-/** What an organisation's owner hears of the wallet, when their email is verified. */
+/** What the owner of an organization is emailed about the wallet, when their email is verified. */
 const LowBalanceJob = z.object({
   kind: z.literal("lowBalance"),
   id,

@@ -17,7 +17,7 @@ export type Decision = Exclude<Choice, { kind: "wait" }>;
 
 /**
  * Claims a message for what was chosen.
- * @returns the message as it is held now, or as it is since it has come to its end meanwhile
+ * @returns the message as it is held now, or as it is since it has ended meanwhile
  * @throws Error when another sender holds it, or it was chosen by what has changed since
  */
 export async function claimFor(

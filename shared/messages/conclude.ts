@@ -16,7 +16,7 @@ export async function conclude(message: MessageRecord, { hasWebhooks }: Organiza
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
-/** What the customer hears about; nothing of a message that the customer cancelled, or whose number was erased. */
+/** The event for the customer; none for a message that the customer cancelled, or whose number was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, status, sentAt, failedAt, errorCode } = message;
   if (to === redactedText) return undefined;

@@ -13,7 +13,7 @@ import { MessageRecord, type FinalDelivery } from "./record.ts";
 /*
  * How many messages came to what end: counters for each day and each campaign, so that reading them costs the
  * same however many messages there are. A function that dies between a change and its count leaves a counter
- * wrong by what it did not count; when all has come to its end the messages themselves are counted, and the
+ * wrong by what it did not count; when all has ended the messages themselves are counted, and the
  * counter is closed.
  */
 
@@ -64,7 +64,7 @@ const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
 /** An id is made a moment after the time that the message says it was queued at. */
 const idDelayMs = minuteMs;
 
-/** A day is counted when it has been over for so long: by then its last messages have come to their end. */
+/** A day is counted when it has been over for so long: by then its last messages have ended. */
 const countDayAfterMs = hourMs;
 
 /** The UTC day that a message counts for: the one on which it was accepted. */
@@ -209,7 +209,7 @@ export async function readCounts(range: {
   return itemsOf(await queryRows(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit }));
 }
 
-/** What is counted of one campaign; undefined while nothing has come to its end. */
+/** What is counted of one campaign; undefined while nothing has ended. */
 export async function findCampaignCounts(
   organizationId: string,
   campaignId: string,
@@ -237,7 +237,7 @@ export interface Recount {
 export type Look = "closed" | "open" | "unfinished";
 
 /**
- * Counts the messages themselves. When all have come to their end, which none of them ever leaves, what it found takes
+ * Counts the messages themselves. When all have ended, and an ended message stays so, what it found takes
  * the place of the counter, and the counter is closed; a change that comes after that has been counted already and is
  * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
  */
@@ -313,7 +313,7 @@ async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<L
   return "open";
 }
 
-/** Whether all messages of a tally have come to their end, which none of them ever leaves. */
+/** Whether all messages of a tally have ended; an ended message stays so. */
 function isAtItsEnd({ accepted, sent, failed, cancelled }: Tally): boolean {
   return accepted === sent + failed + cancelled;
 }

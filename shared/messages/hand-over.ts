@@ -44,11 +44,12 @@ export class HandOver {
     this.#job = job;
   }
 
-  /** @returns the message, if it has come to its end */
+  /** @returns the message, if it has ended */
   async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
     const sentAt = sentByReceipt(held);
     if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
-    // The claim that was open when the carrier was chosen may be one of several: nobody may be asked then but who knows it.
+    // The claim that was open when the carrier was chosen may be one of several: then only a carrier that recognizes the
+    // message may be asked.
     if (choice.kind === "fail") {
       // The open claim that this was decided by has been released since: its carrier surely did not take the message.
       const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
@@ -164,7 +165,7 @@ function isForGood(errorCode: MessageErrorCode): boolean {
   return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
 }
 
-/** Ends a message as failed that is not handed over any more: with what stands against it, unless it may have been sent before. */
+/** Ends a message as failed that may not be handed over any more, with the reason, unless it may have been sent before. */
 async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }

@@ -18,8 +18,8 @@ import { isExpired, secondsUntilExpired } from "./validity.ts";
 /**
  * Hands one message to a carrier, at most once however often its job arrives, and brings it to its end: sent, or failed
  * with its refund queued, and its webhook event queued. What a carrier surely did not take goes to the next one of its
- * route; of what nobody knows no other carrier hears.
- * @returns the message, if it has come to its end now and is to be counted
+ * route; no other carrier is asked about a message whose outcome is unknown.
+ * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
 export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {

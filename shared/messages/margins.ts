@@ -7,7 +7,7 @@ import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * What the messages of a day brought in and cost, by country and carrier: reckoned where a day is counted by its messages
+ * What the messages of a day brought in and cost, by country and carrier: computed where a day is counted by its messages
  * anyway, so that no message costs a write for it. A message counts for the day on which it was accepted, once it is sent.
  */
 
@@ -33,7 +33,7 @@ export const MarginsRecord = z.object({
   sk: z.string(),
   organizationId: z.string(),
   countedAt: z.string(),
-  /** Since when all messages of the day have come to their end, so that nothing here changes any more. */
+  /** Since when all messages of the day have ended, so that nothing here changes any more. */
   closedAt: z.string().optional(),
   margins: Margins,
 });
@@ -81,7 +81,7 @@ export function addedMargin<Sum extends Margin>(sum: Sum, other: Margin): Sum {
 
 /**
  * Writes down what a day brought in.
- * @param isFinal whether all its messages have come to their end. What is final is not overwritten, for whoever writes it
+ * @param isFinal whether all its messages have ended. What is final is not overwritten, for whoever writes it
  *   has counted the same messages in the same states
  */
 export async function writeMargins(

@@ -74,7 +74,7 @@ async function tell(message: MessageRecord): Promise<void> {
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
-/** What the customer hears about: nothing while nothing is known, or of a number that was erased. */
+/** The event for the customer: none while nothing is known, and none about a number that was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, deliveryStatus, deliveryAt: timestamp, deliveryErrorCode } = message;
   if (timestamp === undefined || !PhoneNumber.safeParse(to).success) return undefined;

@@ -170,7 +170,7 @@ export function makeLasting(paid: MessageRecord): Update {
   return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
 }
 
-/** What makes the table forget a message that has come to its end, where the stage does not keep messages for ever. */
+/** What makes the table forget a message that has ended, where the stage does not keep messages for ever. */
 function untilForgotten(at: Date): Pick<MessageRecord, "expiresAt"> {
   const days = config.messageRetentionDays();
   return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
@@ -193,7 +193,7 @@ export function isForgotten({ expiresAt = Infinity }: MessageRecord): boolean {
 export const redactedText = "[removed]";
 
 /**
- * What a one-time code loses when its message has come to its end, where the stage asks for that: its text, for a code
+ * What a one-time code loses when its message has ended, where the stage asks for that: its text, for a code
  * may be digits, words or a link. A message of no type may be a code.
  */
 function withoutCode({

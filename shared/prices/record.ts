@@ -28,7 +28,7 @@ export const RateCardRecord = z.object({
   rows: z.int().nonnegative(),
   carriers: z.array(z.string()),
   chunks: z.int().positive(),
-  /** Since when all of its chunks are there. Without it the import did not come to its end. */
+  /** Since when all of its chunks are there. Without it the import was not completed. */
   completedAt: z.string().optional(),
 });
 export type RateCardRecord = z.infer<typeof RateCardRecord>;

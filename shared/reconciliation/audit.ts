@@ -17,7 +17,7 @@ export interface Audit {
 }
 
 /**
- * What the reconciler would mend is wrong only when it has had its time: its grace, and as much again to come
+ * What the reconciler would repair is wrong only when it has had its time: its grace, and as much again to come
  * around to the wallet.
  */
 const pendingMs = 2 * graceMs;
@@ -93,7 +93,7 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
 
 interface Finding {
   readonly text: string;
-  /** Of what the reconciler mends: when it came about, or what came after it. */
+  /** Of what the reconciler repairs: when it came about, or what came after it. */
   readonly mendableSince?: string | undefined;
 }
 

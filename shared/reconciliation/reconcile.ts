@@ -244,7 +244,7 @@ class Pass implements Reconciliation {
   /**
    * Looks after a message whose sender should long have been there: its job may never have reached a queue.
    * A job too many is harmless, for the sender claims the message first. A message that was taken up before has its job,
-   * which its queue keeps until the message has come to its end; another one would only make a backlog longer.
+   * which its queue keeps until the message has ended; another one would only make a backlog longer.
    */
   async #requeueStranded(entry: LedgerEntryRecord): Promise<void> {
     const { organizationId, messageId = "" } = entry;

@@ -96,7 +96,7 @@ export async function paceSends(
   return limit(organizationId, "operatorSendsPerSecond", sends, ["paceLeft", "paceSince"]);
 }
 
-/** Changes a limit, and takes away what is left of it: the next debit reckons anew. */
+/** Changes a limit, and takes away what is left of it: the next debit computes anew. */
 async function limit(
   organizationId: string,
   field: keyof typeof allowanceFields,

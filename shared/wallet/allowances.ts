@@ -12,8 +12,8 @@ import { microsOfText } from "./money.ts";
 /*
  * What an organisation may spend in a day (UTC), and send in a second. A condition of DynamoDB cannot add, so the wallet
  * keeps what is left of both, and a debit takes its share in the very update that takes the price: each sees what all
- * before it took. What is left is reckoned anew when a day begins and when a second's share is used up. Whoever changes
- * a limit takes away what is left, and then no debit passes until it has been reckoned by the new one. The reckoning
+ * before it took. What is left is computed anew when a day begins and when a second's share is used up. Whoever changes
+ * a limit takes away what is left, and then no debit passes until it has been computed by the new one. The reckoning
  * moves no money and names all that it saw, so it may be repeated and come late.
  */
 
@@ -125,7 +125,7 @@ export function taken({ amountMicros, sends, isPaced }: Taking): {
 /** Why a debit did not pass. `none`: not for want of an allowance. */
 type Obstacle = "cap" | "day" | "none" | "pace" | "share";
 
-/** What stood in the way of a debit, if the allowances did: a limit, or what is left was to be reckoned first. */
+/** What stood in the way of a debit, if the allowances did: a limit, or what is left was to be computed first. */
 export function obstacleOf(wallet: Allowances, { amountMicros, sends, isPaced }: Taking): Obstacle {
   if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "day";
   if (wallet.spendLeftMicros < amountMicros) return "cap";

@@ -268,7 +268,7 @@ async function tryRecord(
 async function discard(before: readonly Put[]): Promise<void> {
   await Promise.all(
     before.map(async ({ put: { pk, sk, expiresAt } }) =>
-      // The very moment that it was written with: what was paid after all and has come to its end has another.
+      // The very moment that it was written with: what was paid after all and has ended has another.
       deleteItem(
         { pk, sk },
         { condition: "expiresAt = :expiresAt", values: { ":expiresAt": expiresAt } },

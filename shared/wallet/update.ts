@@ -33,7 +33,7 @@ async function change(
   const thresholdMicros = microsOrNull(lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
   const changes = changesOfPatch({
-    // What is left is reckoned anew before the next debit.
+    // What is left is computed anew before the next debit.
     ...(capMicros === undefined ? {} : { customerDailyCapMicros: capMicros, spendLeftMicros: null }),
     // Whoever sets a threshold above the balance knows that it is low: the event is for the balance that falls.
     ...(thresholdMicros === undefined

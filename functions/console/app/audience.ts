@@ -5,7 +5,7 @@ import { segmentsOf } from "../../../shared/messages/segments.ts";
 import { contactValues, renderTemplate } from "../../../shared/templates/render.ts";
 
 /*
- * Whom a campaign would reach and what that would cost, reckoned as the gateway does it: contact by contact, for each has a
+ * Whom a campaign would reach and what that would cost, computed as the gateway does it: contact by contact, for each has a
  * text of its own length and a number with a price of its own.
  */
 

@@ -123,7 +123,7 @@ function rowsOf<Row>({ rows, meta }: Page<Row>): Rows<Row> {
 export function usePolling(isUnderWay: boolean, look: () => Promise<void>, everyMs = 2_000): void {
   useEffect(() => {
     if (!isUnderWay) return undefined;
-    // A look that takes longer than the pause is let come to its end: another would only take its place.
+    // A look that takes longer than the pause is allowed to finish: another would only take its place.
     let isLooking = false;
     const lookAgain = async (): Promise<void> => {
       if (isLooking || document.visibilityState !== "visible") return;

@@ -114,7 +114,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
 /** The first retry comes within this time; people do not wait here for the later ones. */
 const soonMs = 30_000;
 
-/** Whether a delivery may come to its end soon, and not in hours. */
+/** Whether a delivery may end soon, and not in hours. */
 function isUnderWay(delivery: WebhookDelivery, repeated: Readonly<Record<string, number>>): boolean {
   const { id, state, attempts, lastAttemptAt, nextAttemptAt } = delivery;
   if (state !== "pending") return false;
