@@ -3,8 +3,10 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { login } from "../../shared/accounts/login.ts";
+import { findPasswordHash } from "../../shared/accounts/password-record.ts";
 import { passwordMatches } from "../../shared/accounts/passwords.ts";
 import { register } from "../../shared/accounts/register.ts";
+import { startSession } from "../../shared/accounts/session.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -17,8 +19,15 @@ vi.mock("../../shared/accounts/passwords.ts", () => ({
   ),
 }));
 vi.mock("../../shared/accounts/session.ts", () => ({
-  startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
+  startSession: vi.fn<() => Promise<object>>(async () => ({
+    session: { token: "a token" },
+    sessionId: "ses_1",
+  })),
 }));
+vi.mock(import("../../shared/accounts/password-record.ts"), async (original) => {
+  const actual = await original();
+  return { ...actual, findPasswordHash: vi.fn<typeof actual.findPasswordHash>(actual.findPasswordHash) };
+});
 
 const password = "correct horse battery";
 const home = "203.0.113.1";
@@ -68,6 +77,18 @@ it("one network may try ten wrong passwords at an account in any quarter of an h
   const calls = vi.mocked(passwordMatches).mock.calls.length;
   expect(await logIn(password, stranger)).toMatch(/^RATE_LIMITED/);
   expect(vi.mocked(passwordMatches).mock.calls).toHaveLength(calls);
+});
+
+it("a session counts from before its password was read, so that a password that is replaced meanwhile ends it", async () => {
+  const before = new Date();
+  const read = vi.mocked(findPasswordHash).getMockImplementation();
+  vi.mocked(findPasswordHash).mockImplementationOnce(async (user) => {
+    const hash = await read?.(user);
+    vi.setSystemTime(Date.now() + secondMs);
+    return hash;
+  });
+  expect(await logIn(password, home)).toBe("in");
+  expect(vi.mocked(startSession).mock.lastCall?.[2]).toEqual(before);
 });
 
 it("addresses of one /64 of IPv6 are one network", async () => {

@@ -3,8 +3,11 @@ import { randomUUID } from "node:crypto";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
+import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { ReferenceTakenError } from "../../shared/wallet/reference.ts";
@@ -41,6 +44,20 @@ it("the same movement again changes nothing and gets the first result, whatever 
     expect(await adjustWallet(payment)).toEqual(again);
   }
   expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_001, seq: 2 });
+});
+
+it.each([
+  ["payment", 5_000_000],
+  ["credit", 5_000_000],
+  ["correction", 5_000_000],
+  ["payment_refund", -1_000_000],
+  ["chargeback", -1_000_000],
+] as const)("the ledger entry of a %s has its type and its reference", async (type, amountMicros) => {
+  const { organizationId } = payment;
+  await postToWallet({ organizationId, type: "top_up", amountMicros: 2_000_000 });
+  await adjustWallet({ ...payment, type, amountMicros });
+  const entry = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, 2));
+  expect(entry).toMatchObject({ type, amountMicros, reference: payment.reference });
 });
 
 it.each<[string, (other: string) => Partial<Adjustment>]>([
