@@ -203,6 +203,17 @@ describe("an event", () => {
     expect(rows.map(({ id }) => id)).toEqual(rows.map(({ eventId }) => deliveryIdOf(eventId)));
   });
 
+  it("about the same subject in another organization is another event", () => {
+    const event: WebhookEvent = {
+      event: "message.sent",
+      timestamp: start.toISOString(),
+      data: { id: newId("msg"), to: "15005550000", status: "sent" },
+    };
+    const organizationIds = [newId("org"), newId("org")];
+    const ids = organizationIds.map((id) => EventJob.parse(queuedEvent(id, event).body).eventId);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
   it("that an older release has queued keeps its id", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
-async function bundle(copy: string): Promise<void> {
+async function bundleCopy(copy: string): Promise<void> {
   const script = 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())';
   await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
 }
@@ -44,7 +44,7 @@ async function bundlesOfCopy(
   }
   const source = await readFile(path.join(copy, file), "utf8");
   await writeFile(path.join(copy, file), change(source));
-  await bundle(copy);
+  await bundleCopy(copy);
   const bundles = new Map<string, string>();
   const cwd = path.join(copy, ".build/functions");
   const files: string[] = [];
@@ -76,7 +76,7 @@ it("bundles again when a source has changed, or the last build did not end, and 
   const original = await readFile(bundleFile, "utf8");
   const bundledAgain = async (): Promise<boolean> => {
     await writeFile(bundleFile, "kept");
-    await bundle(copy);
+    await bundleCopy(copy);
     return (await readFile(bundleFile, "utf8")) !== "kept";
   };
   expect(await bundledAgain()).toBe(false);
