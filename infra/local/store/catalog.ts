@@ -1,0 +1,264 @@
+import type * as z from "zod";
+
+import type { Database } from "./database.ts";
+import { readInput, type CreateTable, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";
+import type { Rows } from "./rows.ts";
+import { ServiceError, validationError } from "./service-error.ts";
+import { tableOf, type Index, type KeptTable, type Table } from "./table-definitions.ts";
+
+const region = "us-east-1";
+const accountId = "000000000000";
+/** An item's size is looked at in so many of them, to say how large the table is. */
+const sampledItems = 1_000;
+
+/** The tables that there are, and what changes them. */
+export class Catalog {
+  readonly #database: Database;
+  readonly #rows: Rows;
+  readonly #now: () => number;
+  readonly #tables = new Map<string, Table>();
+
+  /** @param now in milliseconds since the epoch */
+  constructor(database: Database, rows: Rows, now: () => number) {
+    this.#database = database;
+    this.#rows = rows;
+    this.#now = now;
+    for (const { id, content } of database.sqlite.prepare("SELECT id, content FROM tables").all()) {
+      const table = tableOf(Number(id), JSON.parse(String(content)));
+      this.#tables.set(table.name, table);
+    }
+  }
+
+  get tables(): readonly Table[] {
+    return [...this.#tables.values()];
+  }
+
+  /** @throws ServiceError ResourceNotFoundException */
+  table(name: string): Table {
+    const table = this.#tables.get(name);
+    if (table === undefined) {
+      throw new ServiceError("ResourceNotFoundException", "Requested resource not found");
+    }
+    return table;
+  }
+
+  create(definition: z.infer<typeof CreateTable>): object {
+    const { TableName } = definition;
+    if (this.#tables.has(TableName)) {
+      throw new ServiceError("ResourceInUseException", `Table already exists: ${TableName}`);
+    }
+    const indexes = definition.GlobalSecondaryIndexes ?? [];
+    if (new Set(indexes.map(({ IndexName }) => IndexName)).size < indexes.length) {
+      throw validationError("One or more parameter values were invalid: Duplicate index name");
+    }
+    checkDefinitions(definition);
+    let indexId = this.#lastIndexId();
+    const kept: KeptTable = {
+      definition,
+      indexIds: Object.fromEntries(indexes.map(({ IndexName }) => [IndexName, (indexId += 1)])),
+      createdAtMs: this.#now(),
+    };
+    // What is wrong with its keys is found out before anything is written.
+    tableOf(0, kept);
+    this.#database.beginWrite();
+    const insert = this.#rows.statement("INSERT INTO tables (name, content) VALUES (?, ?)");
+    const { lastInsertRowid } = insert.run(TableName, JSON.stringify(kept));
+    const table = tableOf(Number(lastInsertRowid), kept);
+    this.#tables.set(TableName, table);
+    return { TableDescription: this.#description(table) };
+  }
+
+  describe({ TableName }: { TableName: string }): object {
+    return { Table: this.#description(this.table(TableName)) };
+  }
+
+  /** Adds and removes indexes. A new one has the items that are there at once. */
+  update(changes: z.infer<typeof UpdateTable>): object {
+    let table = this.table(changes.TableName);
+    const updates = changes.GlobalSecondaryIndexUpdates ?? [];
+    if (updates.length > 1) {
+      throw new ServiceError(
+        "LimitExceededException",
+        "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table",
+      );
+    }
+    for (const { Create, Delete } of updates) {
+      const present = table.definition.GlobalSecondaryIndexes ?? [];
+      const indexes = present.filter(({ IndexName }) => IndexName !== Delete?.IndexName);
+      if (Delete !== undefined && indexes.length === present.length) {
+        throw new ServiceError("ResourceNotFoundException", "Requested resource not found");
+      }
+      if (Create !== undefined && present.some(({ IndexName }) => IndexName === Create.IndexName)) {
+        throw validationError(
+          `One or more parameter values were invalid: The index ${Create.IndexName} already exists`,
+        );
+      }
+      table = this.#withIndexes(
+        table,
+        [...indexes, ...(Create === undefined ? [] : [Create])],
+        changes.AttributeDefinitions,
+      );
+    }
+    return { TableDescription: this.#description(table) };
+  }
+
+  delete({ TableName }: { TableName: string }): object {
+    const table = this.table(TableName);
+    const description = this.#description(table);
+    this.#database.beginWrite();
+    this.#database.guard(() => {
+      for (const { id } of table.indexes) this.#deleteEntries(id);
+      this.#rows.statement("DELETE FROM items WHERE table_id = ?").run(table.id);
+      this.#rows.statement("DELETE FROM tables WHERE id = ?").run(table.id);
+    });
+    this.#tables.delete(TableName);
+    return { TableDescription: { ...description, TableStatus: "DELETING" } };
+  }
+
+  list(input: object): object {
+    const { ExclusiveStartTableName: after, Limit } = readInput(ListTables, input);
+    const names = [...this.#tables.keys()].toSorted().filter((name) => after === undefined || name > after);
+    const page = names.slice(0, Limit);
+    return {
+      TableNames: page,
+      ...(page.length < names.length ? { LastEvaluatedTableName: page.at(-1) } : {}),
+    };
+  }
+
+  describeTimeToLive({ TableName }: { TableName: string }): object {
+    const { timeToLive } = this.table(TableName);
+    return {
+      TimeToLiveDescription:
+        timeToLive === undefined
+          ? { TimeToLiveStatus: "DISABLED" }
+          : { TimeToLiveStatus: "ENABLED", AttributeName: timeToLive },
+    };
+  }
+
+  updateTimeToLive(input: object): object {
+    const { TableName, TimeToLiveSpecification } = readInput(UpdateTimeToLive, input);
+    const { Enabled, AttributeName } = TimeToLiveSpecification;
+    const table = this.table(TableName);
+    if (Enabled === (table.timeToLive !== undefined)) {
+      throw validationError(`TimeToLive is already ${Enabled ? "enabled" : "disabled"}`);
+    }
+    if (!Enabled && table.timeToLive !== AttributeName) {
+      throw validationError(
+        `TimeToLive is active on a different AttributeName: current AttributeName is ${table.timeToLive}`,
+      );
+    }
+    const { timeToLive: _before, ...kept } = keptOf(table);
+    const changed = this.#keep(table.id, Enabled ? { ...kept, timeToLive: AttributeName } : kept);
+    this.#rows.fillExpiries(changed);
+    return { TimeToLiveSpecification };
+  }
+
+  #withIndexes(
+    table: Table,
+    indexes: NonNullable<Table["definition"]["GlobalSecondaryIndexes"]>,
+    definitions = table.definition.AttributeDefinitions,
+  ): Table {
+    const { GlobalSecondaryIndexes: _before, ...others } = table.definition;
+    const kept = keptOf(table);
+    const known = new Map(
+      [...table.definition.AttributeDefinitions, ...definitions].map((each) => [each.AttributeName, each]),
+    );
+    const used = new Set(
+      [table.definition, ...indexes].flatMap(({ KeySchema }) =>
+        KeySchema.map(({ AttributeName }) => AttributeName),
+      ),
+    );
+    const lastId = this.#lastIndexId();
+    const changed: KeptTable = {
+      ...kept,
+      definition: {
+        ...others,
+        AttributeDefinitions: [...known.values()].filter(({ AttributeName }) => used.has(AttributeName)),
+        ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes }),
+      },
+      indexIds: Object.fromEntries(
+        indexes.map(({ IndexName }) => [IndexName, kept.indexIds[IndexName] ?? lastId + 1]),
+      ),
+    };
+    const after = tableOf(table.id, changed);
+    const isIn = ({ id }: Index, list: readonly Index[]): boolean => list.some((each) => each.id === id);
+    this.#keep(table.id, changed);
+    for (const index of after.indexes) if (!isIn(index, table.indexes)) this.#rows.fillIndex(after, index);
+    for (const index of table.indexes) if (!isIn(index, after.indexes)) this.#deleteEntries(index.id);
+    return after;
+  }
+
+  #keep(id: number, kept: KeptTable): Table {
+    const table = tableOf(id, kept);
+    this.#database.beginWrite();
+    this.#rows.statement("UPDATE tables SET content = ? WHERE id = ?").run(JSON.stringify(kept), id);
+    this.#tables.set(table.name, table);
+    return table;
+  }
+
+  #deleteEntries(indexId: number): void {
+    this.#database.beginWrite();
+    this.#rows.statement("DELETE FROM entries WHERE index_id = ?").run(indexId);
+  }
+
+  #lastIndexId(): number {
+    return Math.max(0, ...this.tables.flatMap(({ indexes }) => indexes.map(({ id }) => id)));
+  }
+
+  /** Its size is that of a sample, times how many items there are. */
+  #description(table: Table): object {
+    const { definition, createdAtMs } = table;
+    const items = Number(
+      this.#rows.statement("SELECT count(*) AS items FROM items WHERE table_id = ?").get(table.id)?.["items"],
+    );
+    const { size } = this.#rows
+      .statement("SELECT avg(size) AS size FROM (SELECT size FROM items WHERE table_id = ? LIMIT ?)")
+      .get(table.id, sampledItems) ?? { size: 0 };
+    const arn = `arn:aws:dynamodb:${region}:${accountId}:table/${table.name}`;
+    return {
+      TableName: table.name,
+      TableArn: arn,
+      TableStatus: "ACTIVE",
+      KeySchema: definition.KeySchema,
+      AttributeDefinitions: definition.AttributeDefinitions,
+      CreationDateTime: createdAtMs / 1_000,
+      ItemCount: items,
+      TableSizeBytes: Math.round(items * Number(size ?? 0)),
+      BillingModeSummary: { BillingMode: definition.BillingMode },
+      ...(definition.GlobalSecondaryIndexes === undefined
+        ? {}
+        : {
+            GlobalSecondaryIndexes: definition.GlobalSecondaryIndexes.map((index) => ({
+              ...index,
+              IndexArn: `${arn}/index/${index.IndexName}`,
+              IndexStatus: "ACTIVE",
+            })),
+          }),
+      DeletionProtectionEnabled: false,
+    };
+  }
+}
+
+function keptOf({ definition, indexes, timeToLive, createdAtMs }: Table): KeptTable {
+  return {
+    definition,
+    indexIds: Object.fromEntries(indexes.map(({ id, definition: { IndexName } }) => [IndexName, id])),
+    ...(timeToLive === undefined ? {} : { timeToLive }),
+    createdAtMs,
+  };
+}
+
+/** Attributes are defined for keys, and for nothing else. */
+function checkDefinitions(definition: z.infer<typeof CreateTable>): void {
+  const used = new Set(
+    [definition, ...(definition.GlobalSecondaryIndexes ?? [])].flatMap(({ KeySchema }) =>
+      KeySchema.map(({ AttributeName }) => AttributeName),
+    ),
+  );
+  const unused = definition.AttributeDefinitions.filter(({ AttributeName }) => !used.has(AttributeName));
+  if (unused.length === 0) return;
+  throw validationError(
+    "One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of " +
+      "attributes defined in AttributeDefinitions",
+  );
+}

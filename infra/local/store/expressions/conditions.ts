@@ -1,0 +1,253 @@
+import { attributeTypes, type AttributeType } from "../attribute-values.ts";
+import { cachedParser } from "./parser-cache.ts";
+import { parsed, pathText, type Parsed, type TypedValue } from "./placeholders.ts";
+import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
+
+export type Comparator = "<" | "<=" | "<>" | "=" | ">" | ">=";
+
+type PathOrValue =
+  | { readonly type: "path"; readonly path: Path }
+  | { readonly type: "value"; readonly value: string };
+export type Operand = PathOrValue | { readonly type: "size"; readonly of: PathOrValue };
+
+export type Condition =
+  | { readonly type: "and" | "or"; readonly left: Condition; readonly right: Condition }
+  | { readonly type: "between"; readonly operand: Operand; readonly from: Operand; readonly to: Operand }
+  | {
+      readonly type: "compare";
+      readonly comparator: Comparator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly type: "contains" | "beginsWith"; readonly operand: Operand; readonly part: Operand }
+  | { readonly type: "exists"; readonly path: Path }
+  | { readonly type: "hasType"; readonly path: Path; readonly value: string }
+  | { readonly type: "in"; readonly operand: Operand; readonly list: readonly Operand[] }
+  | { readonly type: "not"; readonly condition: Condition };
+
+const ordered: readonly AttributeType[] = ["S", "N", "B"];
+const sized: readonly AttributeType[] = ["S", "B", "SS", "NS", "BS", "L", "M"];
+const maxInOperands = 100;
+
+/** A condition or filter expression. @throws ServiceError for one that is not written as DynamoDB reads them */
+export const parseCondition = cachedParser((kind: ExpressionKind, text: string): Parsed<Condition> => {
+  const parser = new ConditionParser(new TokenReader(kind, text));
+  const tree = parser.or();
+  return parsed(parser.reader, tree, parser.typedValues);
+});
+
+class ConditionParser {
+  readonly reader: TokenReader;
+  readonly typedValues: TypedValue[] = [];
+  /** The conditions that parentheses stand around. */
+  readonly #inParentheses = new Set<Condition>();
+
+  constructor(reader: TokenReader) {
+    this.reader = reader;
+  }
+
+  or(): Condition {
+    let left = this.#and();
+    while (this.reader.take("OR")) {
+      this.reader.countOperator();
+      left = { type: "or", left, right: this.#and() };
+    }
+    return left;
+  }
+
+  #and(): Condition {
+    let left = this.#not();
+    while (this.reader.take("AND")) {
+      this.reader.countOperator();
+      left = { type: "and", left, right: this.#not() };
+    }
+    return left;
+  }
+
+  #not(): Condition {
+    if (!this.reader.take("NOT")) return this.#single();
+    this.reader.countOperator();
+    return { type: "not", condition: this.#not() };
+  }
+
+  #single(): Condition {
+    const { reader } = this;
+    if (reader.take("(")) {
+      reader.countOperator();
+      const condition = this.or();
+      reader.expect(")");
+      if (this.#inParentheses.has(condition))
+        throw reader.refusal("The expression has redundant parentheses;");
+      this.#inParentheses.add(condition);
+      return condition;
+    }
+    const name = reader.peekFunction();
+    return name === undefined || name === "size" ? this.#comparison() : this.#function(name);
+  }
+
+  #function(name: string): Condition {
+    const { reader } = this;
+    reader.countOperator();
+    reader.next();
+    reader.expect("(");
+    const condition = this.#call(name);
+    reader.expect(")");
+    return condition;
+  }
+
+  #call(name: string): Condition {
+    const { reader } = this;
+    switch (name) {
+      case "attribute_exists":
+        return { type: "exists", path: this.#pathOnly(name) };
+      case "attribute_not_exists":
+        return { type: "not", condition: { type: "exists", path: this.#pathOnly(name) } };
+      case "attribute_type": {
+        const path = this.#pathOnly(name);
+        reader.expect(",");
+        const value = reader.value();
+        this.typedValues.push({ value, operator: name, types: ["S"], choices: attributeTypes });
+        return { type: "hasType", path, value };
+      }
+      case "begins_with":
+      case "contains": {
+        const operand = this.#operand();
+        reader.expect(",");
+        const part = this.#operand();
+        if (name === "contains") {
+          this.#checkDistinct(name, operand, part);
+          return { type: "contains", operand, part };
+        }
+        this.#checkTypes(name, ["S", "B"], operand, part);
+        this.#checkDistinct(name, operand, part);
+        return { type: "beginsWith", operand, part };
+      }
+      default:
+        throw reader.refusal(`Invalid function name; function: ${name}`);
+    }
+  }
+
+  #pathOnly(name: string): Path {
+    if (this.reader.peek().startsWith(":")) {
+      throw this.reader.refusal(
+        `Operator or function requires a document path; operator or function: ${name}`,
+      );
+    }
+    return this.reader.path();
+  }
+
+  #comparison(): Condition {
+    const { reader } = this;
+    reader.countOperator();
+    const left = this.#operand();
+    if (reader.take("BETWEEN")) {
+      const from = this.#operand();
+      reader.expect("AND");
+      const to = this.#operand();
+      this.#checkTypes("BETWEEN", ordered, left, from, to);
+      this.#checkDistinct("BETWEEN", left, from, to);
+      return { type: "between", operand: left, from, to };
+    }
+    if (reader.take("IN")) {
+      const list = this.#list();
+      this.#checkDistinct("IN", left, ...list);
+      return { type: "in", operand: left, list };
+    }
+    const comparator = reader.next();
+    if (!isComparator(comparator)) throw reader.unexpected();
+    const right = this.#operand();
+    if (comparator !== "=" && comparator !== "<>") this.#checkTypes(comparator, ordered, left, right);
+    this.#checkDistinct(comparator, left, right);
+    return { type: "compare", comparator, left, right };
+  }
+
+  #list(): Operand[] {
+    this.reader.expect("(");
+    const list = [this.#operand()];
+    while (this.reader.take(",")) list.push(this.#operand());
+    this.reader.expect(")");
+    if (list.length > maxInOperands) {
+      throw this.reader.refusal(
+        `Incorrect number of operands for operator or function; operator or function: IN, number of operands: ${list.length + 1}`,
+      );
+    }
+    return list;
+  }
+
+  #operand(): Operand {
+    const { reader } = this;
+    const name = reader.peekFunction();
+    if (name === undefined) return this.#pathOrValue();
+    if (name !== "size") {
+      throw reader.refusal(
+        `The function is not allowed to be used this way in an expression; function: ${name}`,
+      );
+    }
+    reader.countOperator();
+    reader.next();
+    reader.expect("(");
+    const of = this.#pathOrValue();
+    if (of.type === "value") this.typedValues.push({ value: of.value, operator: "size", types: sized });
+    reader.expect(")");
+    return { type: "size", of };
+  }
+
+  #pathOrValue(): PathOrValue {
+    const { reader } = this;
+    if (reader.peek().startsWith(":")) return { type: "value", value: reader.value() };
+    return { type: "path", path: reader.path() };
+  }
+
+  #checkTypes(operator: string, types: readonly AttributeType[], ...operands: readonly Operand[]): void {
+    for (const operand of operands) {
+      if (operand.type === "value") this.typedValues.push({ value: operand.value, operator, types });
+      else if (operand.type === "size" && !types.includes("N")) {
+        throw this.reader.refusal(
+          `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: N`,
+        );
+      }
+    }
+  }
+
+  #checkDistinct(operator: string, first: Operand, ...others: readonly Operand[]): void {
+    if (first.type !== "path") return;
+    const text = pathText(first.path);
+    if (!others.some((other) => other.type === "path" && pathText(other.path) === text)) return;
+    throw this.reader.refusal(
+      "The first operand must be distinct from the remaining operands for this operator or function; " +
+        `operator: ${operator}, first operand: ${text}`,
+    );
+  }
+}
+
+function isComparator(text: string): text is Comparator {
+  return ["<", "<=", "<>", "=", ">", ">="].includes(text);
+}
+
+/** The paths that a condition reads. */
+export function pathsOf(condition: Condition): Path[] {
+  const ofOperands = (...operands: readonly Operand[]): Path[] =>
+    operands.flatMap((operand) => {
+      const read = operand.type === "size" ? operand.of : operand;
+      return read.type === "path" ? [read.path] : [];
+    });
+  switch (condition.type) {
+    case "and":
+    case "or":
+      return [...pathsOf(condition.left), ...pathsOf(condition.right)];
+    case "not":
+      return pathsOf(condition.condition);
+    case "exists":
+    case "hasType":
+      return [condition.path];
+    case "compare":
+      return ofOperands(condition.left, condition.right);
+    case "between":
+      return ofOperands(condition.operand, condition.from, condition.to);
+    case "in":
+      return ofOperands(condition.operand, ...condition.list);
+    case "beginsWith":
+    case "contains":
+      return ofOperands(condition.operand, condition.part);
+  }
+}

@@ -1,0 +1,131 @@
+import { compareValues, typeOf, type AttributeValue } from "../attribute-values.ts";
+import { checkNotEmpty } from "../places.ts";
+import { invalidParameter, validationError } from "../service-error.ts";
+import type { KeyAttribute, KeyAttributes } from "../table-definitions.ts";
+import type { Condition, Operand } from "./conditions.ts";
+import { nameOf, valueOf, type Placeholders } from "./placeholders.ts";
+
+/** What a query asks of the second attribute of a key. Bounds are inclusive where they do not say otherwise. */
+export type RangeCondition =
+  | { readonly type: "between"; readonly from: AttributeValue; readonly to: AttributeValue }
+  | {
+      readonly type: "compare";
+      readonly comparator: "<" | "<=" | "=" | ">" | ">=";
+      readonly value: AttributeValue;
+    }
+  | { readonly type: "prefix"; readonly prefix: AttributeValue };
+
+/** The part of a table or an index that a query reads. */
+export interface KeyRange {
+  readonly hash: AttributeValue;
+  readonly range: RangeCondition | undefined;
+}
+
+/**
+ * What a key condition asks for.
+ * @throws ServiceError when it does not name a partition and, beyond that, at most one range of the second attribute
+ */
+export function keyRangeOf(tree: Condition, key: KeyAttributes, placeholders: Placeholders): KeyRange {
+  const parts = new Map<string, Condition>();
+  for (const part of conjuncts(tree)) {
+    const name = attributeOf(part, placeholders);
+    if (parts.has(name)) {
+      throw validationError("KeyConditionExpressions must only contain one condition per key");
+    }
+    parts.set(name, part);
+  }
+  const hash = parts.get(key.hash.name);
+  if (hash === undefined) throw missing(key.hash);
+  if (hash.type !== "compare" || hash.comparator !== "=")
+    throw validationError("Query key condition not supported");
+  parts.delete(key.hash.name);
+  const range = key.range === undefined ? undefined : parts.get(key.range.name);
+  if (parts.size > (range === undefined ? 0 : 1)) {
+    throw key.range === undefined || range !== undefined
+      ? validationError("Query key condition not supported")
+      : missing(key.range);
+  }
+  return {
+    hash: valueFor(key.hash, hash.right, placeholders),
+    range:
+      key.range === undefined || range === undefined ? undefined : rangeOf(range, key.range, placeholders),
+  };
+}
+
+function missing({ name }: KeyAttribute): Error {
+  return validationError(`Query condition missed key schema element: ${name}`);
+}
+
+function conjuncts(tree: Condition): Condition[] {
+  if (tree.type === "and") return [...conjuncts(tree.left), ...conjuncts(tree.right)];
+  if (tree.type !== "compare" || tree.left.type !== "value") return [tree];
+  // The value may stand in front.
+  return [{ ...tree, comparator: mirrored[tree.comparator], left: tree.right, right: tree.left }];
+}
+
+const mirrored = { "<": ">", "<=": ">=", "<>": "<>", "=": "=", ">": "<", ">=": "<=" } as const;
+
+/** The attribute that a part of the condition is about. */
+function attributeOf(part: Condition, placeholders: Placeholders): string {
+  const operand = operandOf(part);
+  if (operand.type !== "path") throw unsupported(`an operand of type ${operand.type}`);
+  if (operand.path.length > 1) {
+    throw validationError(
+      "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes",
+    );
+  }
+  return nameOf(operand.path[0], placeholders);
+}
+
+function operandOf(part: Condition): Operand {
+  switch (part.type) {
+    case "compare":
+      if (part.comparator === "<>") throw unsupported("<>");
+      return part.left;
+    case "between":
+    case "beginsWith":
+      return part.operand;
+    case "and":
+    case "contains":
+    case "exists":
+    case "hasType":
+    case "in":
+    case "not":
+    case "or":
+      throw unsupported(part.type.toUpperCase());
+  }
+}
+
+function unsupported(operator: string): Error {
+  return validationError(`Invalid operator used in KeyConditionExpression: ${operator}`);
+}
+
+function rangeOf(part: Condition, key: KeyAttribute, placeholders: Placeholders): RangeCondition {
+  const read = (operand: Operand): AttributeValue => valueFor(key, operand, placeholders);
+  if (part.type === "beginsWith") {
+    if (key.type === "N") throw validationError("Query key condition not supported");
+    return { type: "prefix", prefix: read(part.part) };
+  }
+  if (part.type === "between") {
+    const [from, to] = [read(part.from), read(part.to)];
+    if ((compareValues(from, to) ?? 0) > 0) {
+      throw validationError(
+        "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound; " +
+          `lower bound operand: AttributeValue: ${JSON.stringify(from)}, upper bound operand: AttributeValue: ${JSON.stringify(to)}`,
+      );
+    }
+    return { type: "between", from, to };
+  }
+  if (part.type !== "compare" || part.comparator === "<>") throw unsupported(part.type);
+  return { type: "compare", comparator: part.comparator, value: read(part.right) };
+}
+
+function valueFor(key: KeyAttribute, operand: Operand, placeholders: Placeholders): AttributeValue {
+  if (operand.type !== "value") throw unsupported(`an operand of type ${operand.type}`);
+  const value = valueOf(operand.value, placeholders.values);
+  if (typeOf(value) !== key.type) {
+    throw invalidParameter("Condition parameter type does not match schema type");
+  }
+  checkNotEmpty(value, key.name);
+  return value;
+}

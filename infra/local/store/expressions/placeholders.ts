@@ -1,0 +1,175 @@
+import {
+  attribute,
+  readValue,
+  type AttributeType,
+  type AttributeValue,
+  type Item,
+  typeOf,
+} from "../attribute-values.ts";
+import { validationError } from "../service-error.ts";
+import type { ExpressionKind, Path, TokenReader } from "./token-reader.ts";
+
+/** What the placeholders of a request's expressions stand for. */
+export interface Placeholders {
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, AttributeValue>>;
+}
+
+/** A value that stands where only some types can. */
+export interface TypedValue {
+  readonly value: string;
+  readonly operator: string;
+  readonly types: readonly AttributeType[];
+  /** The strings that it can be, where these are few. */
+  readonly choices?: readonly string[];
+}
+
+/** An expression that was parsed, and the placeholders that it has. */
+export interface Parsed<Tree> {
+  readonly kind: ExpressionKind;
+  readonly tree: Tree;
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  readonly typedValues: readonly TypedValue[];
+}
+
+/** What parsing gives, with what the reader has kept. */
+export function parsed<Tree>(
+  reader: TokenReader,
+  tree: Tree,
+  typedValues: readonly TypedValue[] = [],
+): Parsed<Tree> {
+  reader.expectEnd();
+  return { kind: reader.kind, tree, names: [...reader.names], values: [...reader.values], typedValues };
+}
+
+/**
+ * The placeholders of a request, each of which its expressions use, and which are all that they use.
+ * @throws ServiceError when one is missing, unused, or stands for a value of a type that has no place there
+ */
+export function readPlaceholders(
+  {
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  }: {
+    readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;
+    readonly ExpressionAttributeValues?: Item | undefined;
+  },
+  expressions: readonly (Parsed<unknown> | undefined)[],
+): Placeholders {
+  const present = expressions.filter((each) => each !== undefined);
+  const read: Record<string, AttributeValue> = {};
+  checkGiven("ExpressionAttributeNames", "#", names, present);
+  checkGiven("ExpressionAttributeValues", ":", values, present);
+  for (const [name, value] of Object.entries(values ?? {})) read[name] = readGiven(name, value);
+  const placeholders = { names: names ?? {}, values: read };
+  for (const expression of present) checkDefined(expression, placeholders);
+  checkUsed("ExpressionAttributeNames", names, (name) => present.some((each) => each.names.includes(name)));
+  checkUsed("ExpressionAttributeValues", values, (name) =>
+    present.some((each) => each.values.includes(name)),
+  );
+  return placeholders;
+}
+
+function readGiven(name: string, value: AttributeValue): AttributeValue {
+  try {
+    return readValue(value);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw validationError(
+      `ExpressionAttributeValues contains invalid value: ${error.message} for key ${name}`,
+    );
+  }
+}
+
+function checkGiven(
+  parameter: string,
+  sign: string,
+  given: object | undefined,
+  expressions: readonly unknown[],
+): void {
+  if (given === undefined) return;
+  if (expressions.length === 0)
+    throw validationError(`${parameter} can only be specified when using expressions`);
+  const keys = Object.keys(given);
+  if (keys.length === 0) throw validationError(`${parameter} must not be empty`);
+  for (const key of keys) {
+    if (!key.startsWith(sign) || !/^.\w+$/.test(key)) {
+      throw validationError(`${parameter} contains invalid key: Syntax error; key: "${key}"`);
+    }
+  }
+}
+
+function checkDefined(expression: Parsed<unknown>, { names, values }: Placeholders): void {
+  const refusal = (message: string): Error => validationError(`Invalid ${expression.kind}: ${message}`);
+  for (const name of expression.names) {
+    if (!Object.hasOwn(names, name)) {
+      throw refusal(
+        `An expression attribute name used in the document path is not defined; attribute name: ${name}`,
+      );
+    }
+  }
+  for (const name of expression.values) {
+    if (values[name] === undefined) {
+      throw refusal(
+        `An expression attribute value used in expression is not defined; attribute value: ${name}`,
+      );
+    }
+  }
+  for (const { value: name, operator, types, choices } of expression.typedValues) {
+    const value = valueOf(name, values);
+    const type = typeOf(value);
+    if (choices !== undefined && "S" in value && !choices.includes(value.S)) {
+      throw refusal(
+        `Invalid attribute type name found; type: ${value.S}, valid types: {${choices.join(",")}}`,
+      );
+    }
+    if (types.includes(type)) continue;
+    throw refusal(
+      `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`,
+    );
+  }
+}
+
+function checkUsed(parameter: string, given: object | undefined, isUsed: (name: string) => boolean): void {
+  const unused = Object.keys(given ?? {}).filter((name) => !isUsed(name));
+  if (unused.length === 0) return;
+  throw validationError(`Value provided in ${parameter} unused in expressions: keys: {${unused.join(", ")}}`);
+}
+
+/** The value that a placeholder stands for. It has been looked for before. */
+export function valueOf(name: string, values: Placeholders["values"]): AttributeValue {
+  const value = values[name];
+  if (value === undefined) throw new Error(`${name} is not defined`);
+  return value;
+}
+
+/** The name that a part of a path stands for. */
+export function nameOf(part: string, { names }: Placeholders): string {
+  return part.startsWith("#") ? (names[part] ?? part) : part;
+}
+
+/** The path with the names that its parts stand for. */
+export function resolvedPath(path: Path, placeholders: Placeholders): Path {
+  const [first, ...rest] = path;
+  return [
+    nameOf(first, placeholders),
+    ...rest.map((part) => (typeof part === "string" ? nameOf(part, placeholders) : part)),
+  ];
+}
+
+/** What an item has at a path, if anything. */
+export function valueAt(item: Item, path: Path, placeholders: Placeholders): AttributeValue | undefined {
+  let value = attribute(item, nameOf(path[0], placeholders));
+  for (let index = 1; index < path.length && value !== undefined; index += 1) {
+    const part = path[index];
+    if (typeof part === "number") value = "L" in value ? value.L[part] : undefined;
+    else value = "M" in value ? attribute(value.M, nameOf(String(part), placeholders)) : undefined;
+  }
+  return value;
+}
+
+/** A path in the words of messages. */
+export function pathText(path: Path): string {
+  return `[${path.map((part) => (typeof part === "number" ? `[${part}]` : part)).join(", ")}]`;
+}

@@ -1,0 +1,153 @@
+import { validationError } from "../service-error.ts";
+import { reservedWords } from "./reserved-words.ts";
+
+/** The kinds of expression, as the parameters of requests are called. */
+export type ExpressionKind =
+  | "ConditionExpression"
+  | "FilterExpression"
+  | "KeyConditionExpression"
+  | "ProjectionExpression"
+  | "UpdateExpression";
+
+/** Names, as written, and positions in lists, from an item's attribute on. A name may stand for another: `#name`. */
+export type Path = readonly [string, ...(number | string)[]];
+
+const maxLength = 4_096;
+const maxIndexDigits = 9;
+/** Operators and functions in one expression. */
+const maxOperators = 300;
+
+const token = /\s*(?:([A-Za-z_]\w*|#\w+|:\w+|\d+)|(<=|>=|<>|[=<>(),+\-.[\]]))/y;
+
+/** Reads an expression token by token, and keeps which placeholders it has. */
+export class TokenReader {
+  readonly kind: ExpressionKind;
+  readonly names = new Set<string>();
+  readonly values = new Set<string>();
+  readonly #tokens: string[] = [];
+  #position = 0;
+  #operators = 0;
+
+  /** @throws ServiceError for what is no token */
+  constructor(kind: ExpressionKind, text: string) {
+    this.kind = kind;
+    if (text.trim() === "") throw this.refusal("The expression can not be empty;");
+    if (text.length > maxLength) {
+      throw this.refusal(
+        `Expression size has exceeded the maximum allowed size; expression size: ${text.length}`,
+      );
+    }
+    const end = text.trimEnd().length;
+    token.lastIndex = 0;
+    while (token.lastIndex < end) {
+      const start = token.lastIndex;
+      const [, word, sign] = token.exec(text) ?? [];
+      const found = word ?? sign;
+      if (found === undefined) {
+        throw this.#syntaxError(text.slice(start).trimStart().charAt(0), text.slice(start, start + 10));
+      }
+      this.#tokens.push(found);
+    }
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position === this.#tokens.length;
+  }
+
+  /** The token that comes next, or the one so many behind it; an empty one at the end. */
+  peek(ahead = 0): string {
+    return this.#tokens[this.#position + ahead] ?? "";
+  }
+
+  next(): string {
+    const found = this.peek();
+    if (found === "") throw this.unexpected();
+    this.#position += 1;
+    return found;
+  }
+
+  /** Whether this token comes next, which is then read. Words may be in either case. */
+  take(expected: string): boolean {
+    if (this.peek().toUpperCase() !== expected) return false;
+    this.#position += 1;
+    return true;
+  }
+
+  /** @throws ServiceError when another token comes next */
+  expect(expected: string): void {
+    if (!this.take(expected)) throw this.unexpected();
+  }
+
+  expectEnd(): void {
+    if (!this.isAtEnd) throw this.unexpected();
+  }
+
+  /** The name of a function whose parenthesis comes next to it, which is not read yet. */
+  peekFunction(): string | undefined {
+    return /^[A-Za-z_]/.test(this.peek()) && this.peek(1) === "(" ? this.peek() : undefined;
+  }
+
+  /** A placeholder of a value. */
+  value(): string {
+    if (!this.peek().startsWith(":")) throw this.unexpected();
+    const name = this.next();
+    this.values.add(name);
+    return name;
+  }
+
+  path(): Path {
+    const path: [string, ...(number | string)[]] = [this.#name()];
+    for (;;) {
+      if (this.take(".")) path.push(this.#name());
+      else if (this.take("[")) path.push(this.#index());
+      else return path;
+    }
+  }
+
+  /** Counts an operator or a function, so that what follows one another and stands in one another has a bound. */
+  countOperator(): void {
+    this.#operators += 1;
+    if (this.#operators > maxOperators) {
+      throw this.refusal(
+        `The expression contains too many operators; maximum operator count: ${maxOperators}`,
+      );
+    }
+  }
+
+  /** What is wrong with the expression, in words that say which it is. */
+  refusal(message: string): Error {
+    return validationError(`Invalid ${this.kind}: ${message}`);
+  }
+
+  /** That the next token has no place here. */
+  unexpected(): Error {
+    const near = this.#tokens.slice(Math.max(0, this.#position - 1), this.#position + 2).join(" ");
+    return this.#syntaxError(this.isAtEnd ? "<EOF>" : this.peek(), near);
+  }
+
+  #name(): string {
+    const name = this.peek();
+    if (!/^[A-Za-z_#]/.test(name)) throw this.unexpected();
+    this.#position += 1;
+    if (name.startsWith("#")) this.names.add(name);
+    else if (reservedWords.has(name.toUpperCase())) {
+      throw this.refusal(`Attribute name is a reserved keyword; reserved keyword: ${name}`);
+    }
+    return name;
+  }
+
+  #index(): number {
+    const digits = this.peek();
+    if (!/^\d+$/.test(digits)) throw this.unexpected();
+    if (digits.length > maxIndexDigits) {
+      throw this.refusal(`List index is not within the allowable range; index: [${digits}]`);
+    }
+    this.#position += 1;
+    this.expect("]");
+    return Number(digits);
+  }
+
+  #syntaxError(found: string, near: string): Error {
+    return this.refusal(`Syntax error; token: "${found}", near: "${near}"`);
+  }
+}

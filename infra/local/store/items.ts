@@ -1,0 +1,116 @@
+import type * as z from "zod";
+
+import { readItem, type Item } from "./attribute-values.ts";
+import { CapacityMeter } from "./capacity.ts";
+import type { Catalog } from "./catalog.ts";
+import { readPlaceholders } from "./expressions/placeholders.ts";
+import { parseProjection, project, projectedPaths } from "./expressions/projections.ts";
+import type { Path } from "./expressions/token-reader.ts";
+import { placeOfKey } from "./places.ts";
+import {
+  planDelete,
+  planPut,
+  planUpdate,
+  refusedItem,
+  type Change,
+  type PlannedWrite,
+} from "./planned-writes.ts";
+import { DeleteItem, GetItem, PutItem, readInput, UpdateItem } from "./requests.ts";
+import type { Rows, StoredItem } from "./rows.ts";
+import { ServiceError } from "./service-error.ts";
+
+/** The operations on one item. */
+export class ItemOperations {
+  readonly #catalog: Catalog;
+  readonly #rows: Rows;
+
+  constructor(catalog: Catalog, rows: Rows) {
+    this.#catalog = catalog;
+    this.#rows = rows;
+  }
+
+  get(input: object): object {
+    const request = readInput(GetItem, input);
+    const table = this.#catalog.table(request.TableName);
+    const paths = requestedPaths(request);
+    const found = this.#rows.find(table, placeOfKey(readItem(request.Key), table));
+    const meter = new CapacityMeter("read");
+    meter.read(table, found?.size ?? 0, { isConsistent: request.ConsistentRead === true });
+    return {
+      ...(found === undefined ? {} : { Item: paths === undefined ? found.item : project(found.item, paths) }),
+      ...meter.answer(request.ReturnConsumedCapacity),
+    };
+  }
+
+  put(input: object): object {
+    const request = readInput(PutItem, input);
+    return this.#write(planPut(this.#catalog.table(request.TableName), request), request);
+  }
+
+  delete(input: object): object {
+    const request = readInput(DeleteItem, input);
+    return this.#write(planDelete(this.#catalog.table(request.TableName), request), request);
+  }
+
+  update(input: object): object {
+    const request = readInput(UpdateItem, input);
+    return this.#write(planUpdate(this.#catalog.table(request.TableName), request), request);
+  }
+
+  #write(
+    plan: PlannedWrite,
+    {
+      ReturnValues,
+      ReturnConsumedCapacity,
+    }: Pick<z.infer<typeof UpdateItem>, "ReturnConsumedCapacity" | "ReturnValues">,
+  ): object {
+    const { table, place } = plan;
+    const old = this.#rows.find(table, place);
+    if (!plan.isAllowed(old?.item)) {
+      throw new ServiceError(
+        "ConditionalCheckFailedException",
+        "The conditional request failed",
+        refusedItem(plan, old),
+      );
+    }
+    const change = plan.apply(old?.item);
+    const meter = new CapacityMeter("write");
+    meter.write(table, this.#rows.write(table, place, old, change));
+    return { ...returnedAttributes(ReturnValues, old, change), ...meter.answer(ReturnConsumedCapacity) };
+  }
+}
+
+/** The paths that a projection names, undefined for all attributes. */
+export function requestedPaths(request: {
+  readonly ProjectionExpression?: string | undefined;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;
+}): readonly Path[] | undefined {
+  const { ProjectionExpression: text } = request;
+  const projection = text === undefined ? undefined : parseProjection("ProjectionExpression", text);
+  const placeholders = readPlaceholders(request, [projection]);
+  return projection === undefined ? undefined : projectedPaths(projection, placeholders);
+}
+
+function returnedAttributes(
+  returnValues: z.infer<typeof UpdateItem>["ReturnValues"],
+  old: StoredItem | undefined,
+  { item, paths }: Change,
+): { Attributes?: Item } {
+  switch (returnValues) {
+    case undefined:
+    case "NONE":
+      return {};
+    case "ALL_OLD":
+      return old === undefined ? {} : { Attributes: old.item };
+    case "ALL_NEW":
+      return item === undefined ? {} : { Attributes: item };
+    case "UPDATED_OLD":
+      return ifAny(project(old?.item ?? {}, paths));
+    case "UPDATED_NEW":
+      return ifAny(project(item ?? {}, paths));
+  }
+}
+
+function ifAny(item: Item): { Attributes?: Item } {
+  return Object.keys(item).length === 0 ? {} : { Attributes: item };
+}

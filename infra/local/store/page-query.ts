@@ -1,0 +1,167 @@
+import type { SQLInputValue } from "node:sqlite";
+
+import { attribute, typeOf, type AttributeValue, type Item } from "./attribute-values.ts";
+import type { KeyRange, RangeCondition } from "./expressions/key-conditions.ts";
+import { placeOf, sortable, type SortableKey } from "./places.ts";
+import { validationError } from "./service-error.ts";
+import { namesOf, type Index, type Table } from "./table-definitions.ts";
+
+/** What a page is read of. */
+export interface Source {
+  readonly table: Table;
+  readonly index: Index | undefined;
+  /** The partition and its range; undefined for all there is. */
+  readonly keyRange: KeyRange | undefined;
+  readonly isAscending: boolean;
+  /** The page goes on behind this key, which is that of the page before it. */
+  readonly startKey: Item | undefined;
+}
+
+export interface PageQuery {
+  readonly sql: string;
+  readonly parameters: readonly SQLInputValue[];
+}
+
+/** Keys of requests are bounded where they are stored; here a longer one finds nothing. */
+const noBound = Number.POSITIVE_INFINITY;
+
+/**
+ * The SQL for the rows of a page and all behind it, in order, with `id`, `hash`, `item` and `size`.
+ * @throws ServiceError for a start that is not in what is read
+ */
+export function pageQuery(source: Source): PageQuery {
+  const { table, index, keyRange, isAscending, startKey } = source;
+  const conditions = [index === undefined ? "e.table_id = ?" : "e.index_id = ?"];
+  const parameters: SQLInputValue[] = [index === undefined ? table.id : index.id];
+  if (keyRange !== undefined) {
+    conditions.push("e.hash = ?");
+    parameters.push(sortableKey(keyRange.hash));
+    if (keyRange.range !== undefined) {
+      const range = rangeSql(keyRange.range);
+      conditions.push(range.sql);
+      parameters.push(...range.parameters);
+    }
+  }
+  const order = [
+    ...(keyRange === undefined ? ["e.hash"] : []),
+    "e.range",
+    ...(index === undefined ? [] : ["e.item_hash", "e.item_range"]),
+  ];
+  if (startKey !== undefined) {
+    const start = startOf(source, startKey);
+    conditions.push(`(${order.join(", ")}) ${isAscending ? ">" : "<"} (${order.map(() => "?").join(", ")})`);
+    parameters.push(...start.slice(-order.length));
+  }
+  const from =
+    index === undefined
+      ? "SELECT e.id, e.hash, e.item, e.size FROM items e"
+      : // The order of the tables is the one written: first the entries, then the item of each.
+        "SELECT i.id, e.hash, i.item, i.size FROM entries e CROSS JOIN items i ON i.id = e.item_id";
+  const direction = isAscending ? "" : " DESC";
+  const sql = `${from} WHERE ${conditions.join(" AND ")} ORDER BY ${order.map((each) => each + direction).join(", ")}`;
+  return { sql, parameters };
+}
+
+function rangeSql(range: RangeCondition): PageQuery {
+  switch (range.type) {
+    case "compare":
+      return { sql: `e.range ${range.comparator} ?`, parameters: [sortableKey(range.value)] };
+    case "between":
+      return { sql: "e.range BETWEEN ? AND ?", parameters: [sortableKey(range.from), sortableKey(range.to)] };
+    case "prefix": {
+      const prefix = sortableKey(range.prefix);
+      const end = endOfPrefix(prefix);
+      return end === undefined
+        ? { sql: "e.range >= ?", parameters: [prefix] }
+        : { sql: "e.range >= ? AND e.range < ?", parameters: [prefix, end] };
+    }
+  }
+}
+
+function sortableKey(value: AttributeValue): SortableKey {
+  return sortable(value, noBound, "");
+}
+
+/** What sorts first behind all that begins with a prefix; undefined when nothing does. */
+function endOfPrefix(prefix: SortableKey): SortableKey | undefined {
+  if (typeof prefix !== "string") {
+    const bytes = [...prefix];
+    while (bytes.at(-1) === 0xff) bytes.pop();
+    const last = bytes.pop();
+    return last === undefined ? undefined : Buffer.from([...bytes, last + 1]);
+  }
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === lastCodePoint) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  // Surrogates stand for no characters.
+  return String.fromCodePoint(...points, last + 1 === firstSurrogate ? lastSurrogate + 1 : last + 1);
+}
+
+const lastCodePoint = 0x10ffff;
+const firstSurrogate = 0xd800;
+const lastSurrogate = 0xdfff;
+
+/** The columns of the order, from the partition on, as the start key has them. */
+function startOf({ table, index, keyRange }: Source, startKey: Item): SortableKey[] {
+  const keys = index === undefined ? [table] : [index, table];
+  const names = new Set(keys.flatMap(namesOf));
+  const fits = keys
+    .flatMap(({ hash, range }) => (range === undefined ? [hash] : [hash, range]))
+    .every(({ name, type }) => {
+      const value = attribute(startKey, name);
+      return value !== undefined && typeOf(value) === type;
+    });
+  if (!fits || Object.keys(startKey).length !== names.size) {
+    throw validationError(
+      "The provided starting key is invalid: The provided key element does not match the schema",
+    );
+  }
+  const places = keys.map((key) => placeOf(startKey, key));
+  const [first] = places;
+  if (keyRange !== undefined && first !== undefined) checkStart(keyRange, first);
+  return places.flatMap(({ hash, range }) => [hash, range]);
+}
+
+/** @throws ServiceError for a start outside of what is read */
+function checkStart({ hash, range }: KeyRange, start: { hash: SortableKey; range: SortableKey }): void {
+  if (compareKeys(sortableKey(hash), start.hash) !== 0) {
+    throw validationError(
+      "The provided starting key is outside query boundaries based on provided conditions",
+    );
+  }
+  if (range !== undefined && !isWithin(range, start.range)) {
+    throw validationError("The provided starting key does not match the range key predicate");
+  }
+}
+
+function isWithin(range: RangeCondition, key: SortableKey): boolean {
+  switch (range.type) {
+    case "between":
+      return compareKeys(key, sortableKey(range.from)) >= 0 && compareKeys(key, sortableKey(range.to)) <= 0;
+    case "prefix": {
+      const prefix = sortableKey(range.prefix);
+      const end = endOfPrefix(prefix);
+      return compareKeys(key, prefix) >= 0 && (end === undefined || compareKeys(key, end) < 0);
+    }
+    case "compare": {
+      const order = compareKeys(key, sortableKey(range.value));
+      switch (range.comparator) {
+        case "=":
+          return order === 0;
+        case "<":
+          return order < 0;
+        case "<=":
+          return order <= 0;
+        case ">":
+          return order > 0;
+        case ">=":
+          return order >= 0;
+      }
+    }
+  }
+}
+
+function compareKeys(one: SortableKey, other: SortableKey): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}

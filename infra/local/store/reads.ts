@@ -1,0 +1,232 @@
+import { crc32 } from "node:zlib";
+
+import type * as z from "zod";
+
+import { attribute, itemSize, readItem, type AttributeValue, type Item } from "./attribute-values.ts";
+import { CapacityMeter } from "./capacity.ts";
+import type { Catalog } from "./catalog.ts";
+import { isTrueOf } from "./expressions/condition-truth.ts";
+import { parseCondition, pathsOf, type Condition } from "./expressions/conditions.ts";
+import { keyRangeOf } from "./expressions/key-conditions.ts";
+import { nameOf, readPlaceholders, type Parsed, type Placeholders } from "./expressions/placeholders.ts";
+import { parseProjection, project, projectedPaths } from "./expressions/projections.ts";
+import type { Path } from "./expressions/token-reader.ts";
+import { pageQuery, type Source } from "./page-query.ts";
+import { Query, readInput, Scan } from "./requests.ts";
+import { projectedItem, storedItem, type Rows } from "./rows.ts";
+import { invalidParameter, validationError } from "./service-error.ts";
+import { namesOf, type Index, type Table } from "./table-definitions.ts";
+
+/** A page reads no more than this, before its filter, unless its first item is larger. */
+const maxPageBytes = 1_048_576;
+
+type Request = Omit<z.infer<typeof Query>, "KeyConditionExpression" | "ScanIndexForward">;
+
+/** One of the parts into which a scan is divided. */
+interface Segment {
+  readonly number: number;
+  readonly of: number;
+}
+
+/** What a read answers of the items that it finds. */
+interface Plan {
+  readonly table: Table;
+  readonly index: Index | undefined;
+  readonly placeholders: Placeholders;
+  readonly filter: Condition | undefined;
+  readonly paths: readonly Path[] | undefined;
+}
+
+/** Pages of a table or of an index. */
+export class Reads {
+  readonly #catalog: Catalog;
+  readonly #rows: Rows;
+
+  constructor(catalog: Catalog, rows: Rows) {
+    this.#catalog = catalog;
+    this.#rows = rows;
+  }
+
+  query(input: object): object {
+    const request = readInput(Query, input);
+    const condition = parseCondition("KeyConditionExpression", request.KeyConditionExpression);
+    const plan = this.#plan(request, condition);
+    const { table, index, placeholders, filter } = plan;
+    const key = index ?? table;
+    const keyRange = keyRangeOf(condition.tree, key, placeholders);
+    const filtered = filter === undefined ? [] : pathsOf(filter).map(([name]) => nameOf(name, placeholders));
+    const keyName = filtered.find((name) => namesOf(key).includes(name));
+    if (keyName !== undefined) {
+      throw validationError(
+        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${keyName}`,
+      );
+    }
+    return this.#page(request, plan, {
+      table,
+      index,
+      keyRange,
+      isAscending: request.ScanIndexForward !== false,
+      startKey: request.ExclusiveStartKey === undefined ? undefined : readItem(request.ExclusiveStartKey),
+    });
+  }
+
+  scan(input: object): object {
+    const request = readInput(Scan, input);
+    const segment = segmentOf(request);
+    const plan = this.#plan(request, undefined);
+    const source: Source = {
+      ...plan,
+      keyRange: undefined,
+      isAscending: true,
+      startKey: request.ExclusiveStartKey === undefined ? undefined : readItem(request.ExclusiveStartKey),
+    };
+    return this.#page(request, plan, source, segment);
+  }
+
+  #plan(request: Request, keyCondition: Parsed<unknown> | undefined): Plan {
+    const table = this.#catalog.table(request.TableName);
+    const index = indexOf(table, request);
+    const { FilterExpression, ProjectionExpression } = request;
+    const filter =
+      FilterExpression === undefined ? undefined : parseCondition("FilterExpression", FilterExpression);
+    const projection =
+      ProjectionExpression === undefined
+        ? undefined
+        : parseProjection("ProjectionExpression", ProjectionExpression);
+    const placeholders = readPlaceholders(request, [keyCondition, filter, projection]);
+    const paths = projection === undefined ? undefined : projectedPaths(projection, placeholders);
+    checkSelect(request, index);
+    if (index !== undefined) checkProjected(index, paths, filter, placeholders);
+    return { table, index, placeholders, filter: filter?.tree, paths };
+  }
+
+  #page(request: Request, plan: Plan, source: Source, segment?: Segment): object {
+    const { table, index, filter, paths, placeholders } = plan;
+    const isCount = request.Select === "COUNT";
+    const { sql, parameters } = pageQuery(source);
+    const items: Item[] = [];
+    let count = 0;
+    let scanned = 0;
+    let bytes = 0;
+    let last: Record<string, unknown> | undefined;
+    let isCut = false;
+    for (const row of this.#rows.statement(sql).iterate(...parameters)) {
+      if (segment !== undefined && !isOfSegment(row["hash"], segment)) continue;
+      last = row;
+      scanned += 1;
+      // To count what is in a table, its items need not be read.
+      const isRead = !isCount || filter !== undefined || index?.projected !== undefined;
+      const item = isRead ? storedItem(row).item : {};
+      const entry = index === undefined ? item : projectedItem(index, item);
+      bytes += index?.projected === undefined ? Number(row["size"]) : itemSize(entry);
+      if (filter === undefined || isTrueOf(entry, filter, placeholders)) {
+        count += 1;
+        if (!isCount) items.push(paths === undefined ? entry : project(entry, paths));
+      }
+      isCut = scanned === request.Limit || bytes >= maxPageBytes;
+      if (isCut) break;
+    }
+    const meter = new CapacityMeter("read");
+    const isConsistent = request.ConsistentRead === true;
+    meter.read(table, bytes, { isConsistent, index: index?.definition.IndexName ?? "" });
+    return {
+      ...(isCount ? {} : { Items: items }),
+      Count: count,
+      ScannedCount: scanned,
+      ...(isCut && last !== undefined
+        ? { LastEvaluatedKey: keyOf(storedItem(last).item, table, index) }
+        : {}),
+      ...meter.answer(request.ReturnConsumedCapacity),
+    };
+  }
+}
+
+/** @throws ServiceError for an index that is not there, or whose entries are asked for as they are this moment */
+function indexOf(table: Table, { IndexName, ConsistentRead }: Request): Index | undefined {
+  if (IndexName === undefined) return undefined;
+  const index = table.indexes.find(({ definition }) => definition.IndexName === IndexName);
+  if (index === undefined) throw validationError(`The table does not have the specified index: ${IndexName}`);
+  if (ConsistentRead === true) {
+    throw validationError("Consistent reads are not supported on global secondary indexes");
+  }
+  return index;
+}
+
+function checkSelect({ Select, ProjectionExpression }: Request, index: Index | undefined): void {
+  if (Select === undefined) return;
+  if (Select === "SPECIFIC_ATTRIBUTES") {
+    if (ProjectionExpression !== undefined) return;
+    throw validationError(
+      "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
+    );
+  }
+  if (ProjectionExpression !== undefined) {
+    const what = Select === "COUNT" ? "only the Count" : Select;
+    throw validationError(`Cannot specify the ProjectionExpression when choosing to get ${what}`);
+  }
+  if (Select === "ALL_PROJECTED_ATTRIBUTES" && index === undefined) {
+    throw validationError("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+  }
+  if (Select === "ALL_ATTRIBUTES" && index?.projected !== undefined) {
+    throw invalidParameter(
+      `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.definition.IndexName} ` +
+        "because its projection type is not ALL",
+    );
+  }
+}
+
+/** @throws ServiceError when a read names attributes that the entries of its index do not have */
+function checkProjected(
+  { projected, definition: { IndexName } }: Index,
+  paths: readonly Path[] | undefined,
+  filter: Parsed<Condition> | undefined,
+  placeholders: Placeholders,
+): void {
+  if (projected === undefined) return;
+  const absent = (names: readonly string[]): string =>
+    [...new Set(names)].filter((name) => !projected.has(name)).join(", ");
+  const ofProjection = absent((paths ?? []).map(([name]) => name));
+  if (ofProjection !== "") {
+    throw invalidParameter(`Global secondary index ${IndexName} does not project [${ofProjection}]`);
+  }
+  const filtered = filter === undefined ? [] : pathsOf(filter.tree);
+  const ofFilter = absent(filtered.map(([name]) => nameOf(name, placeholders)));
+  if (ofFilter !== "") {
+    throw invalidParameter(
+      `Secondary index ${IndexName} does not project one or more filter attributes: [${ofFilter}]`,
+    );
+  }
+}
+
+function segmentOf({ Segment: number, TotalSegments: of }: z.infer<typeof Scan>): Segment | undefined {
+  if (number === undefined && of === undefined) return undefined;
+  if (number === undefined || of === undefined) {
+    const [required, present] =
+      number === undefined ? ["Segment", "TotalSegments"] : ["TotalSegments", "Segment"];
+    throw validationError(
+      `The ${required} parameter is required but was not present in the request when parameter ${present} is present`,
+    );
+  }
+  if (number >= of) {
+    throw validationError(
+      "The Segment parameter is zero-based and must be less than parameter TotalSegments: " +
+        `Segment: ${number} is not less than TotalSegments: ${of}`,
+    );
+  }
+  return { number, of };
+}
+
+function isOfSegment(hash: unknown, { number, of }: Segment): boolean {
+  return crc32(hash instanceof Uint8Array ? hash : String(hash)) % of === number;
+}
+
+/** The key by which the next page begins: that of the item and, in an index, that of the entry too. */
+function keyOf(item: Item, table: Table, index: Index | undefined): Item {
+  const names = [...namesOf(table), ...(index === undefined ? [] : namesOf(index))];
+  return Object.fromEntries(
+    names.flatMap((name): [string, AttributeValue][] => {
+      const value = attribute(item, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

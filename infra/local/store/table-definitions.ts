@@ -1,0 +1,136 @@
+import * as z from "zod";
+
+import type { ScalarType } from "./attribute-values.ts";
+import { invalidParameter } from "./service-error.ts";
+
+const Name = z.string().regex(/^[\w.-]{3,255}$/);
+
+export const KeySchema = z
+  .array(z.strictObject({ AttributeName: z.string().min(1), KeyType: z.enum(["HASH", "RANGE"]) }))
+  .min(1)
+  .max(2)
+  .refine(([hash, range]) => hash?.KeyType === "HASH" && (range === undefined || range.KeyType === "RANGE"), {
+    error: "Invalid KeySchema: the first key attribute is a HASH key, the second one a RANGE key",
+  });
+
+export const IndexDefinition = z.strictObject({
+  IndexName: Name,
+  KeySchema,
+  Projection: z.discriminatedUnion("ProjectionType", [
+    z.strictObject({ ProjectionType: z.enum(["ALL", "KEYS_ONLY"]) }),
+    z.strictObject({
+      ProjectionType: z.literal("INCLUDE"),
+      NonKeyAttributes: z.array(z.string().min(1)).min(1).max(100),
+    }),
+  ]),
+});
+export type IndexDefinition = z.infer<typeof IndexDefinition>;
+
+export const AttributeDefinitions = z.array(
+  z.strictObject({ AttributeName: z.string().min(1), AttributeType: z.enum(["B", "N", "S"]) }),
+);
+
+/** What CreateTable takes. Other tables than those that are paid by request are refused. */
+export const TableDefinition = z.strictObject({
+  TableName: Name,
+  KeySchema,
+  AttributeDefinitions,
+  GlobalSecondaryIndexes: z.array(IndexDefinition).min(1).max(20).optional(),
+  BillingMode: z.literal("PAY_PER_REQUEST"),
+});
+export type TableDefinition = z.infer<typeof TableDefinition>;
+
+/** An attribute that is a part of a key. */
+export interface KeyAttribute {
+  readonly name: string;
+  readonly type: ScalarType;
+}
+
+/** The attributes of a key, the one that names the partition first. */
+export interface KeyAttributes {
+  readonly hash: KeyAttribute;
+  readonly range: KeyAttribute | undefined;
+}
+
+export interface Index extends KeyAttributes {
+  readonly id: number;
+  readonly definition: IndexDefinition;
+  /** The attributes that its entries have, undefined for all. */
+  readonly projected: ReadonlySet<string> | undefined;
+}
+
+/** A table as requests meet it. */
+export interface Table extends KeyAttributes {
+  readonly id: number;
+  readonly name: string;
+  readonly definition: TableDefinition;
+  readonly indexes: readonly Index[];
+  /** The names of its own key's attributes. */
+  readonly keyNames: readonly string[];
+  /** The attribute with the time at which an item expires. */
+  readonly timeToLive: string | undefined;
+  readonly createdAtMs: number;
+}
+
+/** What is kept of a table. The ids of indexes are by their names. */
+export interface KeptTable {
+  readonly definition: TableDefinition;
+  readonly indexIds: Readonly<Record<string, number>>;
+  readonly timeToLive?: string;
+  readonly createdAtMs: number;
+}
+
+export function tableOf(id: number, { definition, indexIds, timeToLive, createdAtMs }: KeptTable): Table {
+  const key = keyAttributes(definition, definition.KeySchema);
+  const keyNames = namesOf(key);
+  return {
+    ...key,
+    id,
+    name: definition.TableName,
+    definition,
+    keyNames,
+    indexes: (definition.GlobalSecondaryIndexes ?? []).map((index) => ({
+      ...keyAttributes(definition, index.KeySchema),
+      id: indexIds[index.IndexName] ?? 0,
+      definition: index,
+      projected: projectedNames(index, keyNames),
+    })),
+    timeToLive,
+    createdAtMs,
+  };
+}
+
+function projectedNames(
+  { KeySchema: schema, Projection }: IndexDefinition,
+  keyNames: readonly string[],
+): ReadonlySet<string> | undefined {
+  if (Projection.ProjectionType === "ALL") return undefined;
+  const others = Projection.ProjectionType === "INCLUDE" ? Projection.NonKeyAttributes : [];
+  return new Set([...keyNames, ...schema.map(({ AttributeName }) => AttributeName), ...others]);
+}
+
+/** @throws ServiceError when an attribute of the key is not defined */
+function keyAttributes(
+  { AttributeDefinitions: attributes }: TableDefinition,
+  [hash, range]: z.infer<typeof KeySchema>,
+): KeyAttributes {
+  const find = (name: string): KeyAttribute => {
+    const found = attributes.find(({ AttributeName }) => AttributeName === name);
+    if (found === undefined) {
+      throw invalidParameter(
+        "Some index key attributes are not defined in AttributeDefinitions. " +
+          `Keys: [${name}], AttributeDefinitions: [${attributes.map(({ AttributeName }) => AttributeName).join(", ")}]`,
+      );
+    }
+    return { name, type: found.AttributeType };
+  };
+  return {
+    hash: find(hash?.AttributeName ?? ""),
+    range: range === undefined ? undefined : find(range.AttributeName),
+  };
+}
+
+/** The names of a key's attributes, that of the partition first. */
+export function namesOf({ hash, range }: KeyAttributes): readonly string[] {
+  return range === undefined ? [hash.name] : [hash.name, range.name];
+}

@@ -1,0 +1,81 @@
+import { Batches } from "./batches.ts";
+import { Catalog } from "./catalog.ts";
+import type { Database } from "./database.ts";
+import { ItemOperations } from "./items.ts";
+import { Reads } from "./reads.ts";
+import { CreateTable, OfTable, readInput, unknownOperation, UpdateTable } from "./requests.ts";
+import { Rows } from "./rows.ts";
+import { Transactions } from "./transactions.ts";
+
+/** Items are kept for five years after they expired, if nothing has removed them by then, as DynamoDB does. */
+const maxExpiredSeconds = 5 * 365 * 24 * 60 * 60;
+
+/** DynamoDB's tables, in a database that others share. */
+export class Tables {
+  readonly #operations: ReadonlyMap<string, (input: object) => object>;
+  readonly #catalog: Catalog;
+  readonly #rows: Rows;
+
+  /** @param now in milliseconds since the epoch: a test may have another time */
+  constructor(database: Database, now: () => number = Date.now) {
+    const rows = new Rows(database);
+    const catalog = new Catalog(database, rows, now);
+    const items = new ItemOperations(catalog, rows);
+    const reads = new Reads(catalog, rows);
+    const batches = new Batches(catalog, rows);
+    const transactions = new Transactions(database, catalog, rows, now);
+    this.#rows = rows;
+    this.#catalog = catalog;
+    this.#operations = new Map<string, (input: object) => object>([
+      ["BatchGetItem", (input) => batches.get(input)],
+      ["BatchWriteItem", (input) => batches.write(input)],
+      ["CreateTable", (input) => catalog.create(readInput(CreateTable, input))],
+      ["DeleteItem", (input) => items.delete(input)],
+      ["DeleteTable", (input) => catalog.delete(readInput(OfTable, input))],
+      ["DescribeTable", (input) => catalog.describe(readInput(OfTable, input))],
+      ["DescribeTimeToLive", (input) => catalog.describeTimeToLive(readInput(OfTable, input))],
+      ["GetItem", (input) => items.get(input)],
+      ["ListTables", (input) => catalog.list(input)],
+      ["PutItem", (input) => items.put(input)],
+      ["Query", (input) => reads.query(input)],
+      ["Scan", (input) => reads.scan(input)],
+      ["TransactGetItems", (input) => transactions.read(input)],
+      ["TransactWriteItems", (input) => transactions.write(input)],
+      ["UpdateItem", (input) => items.update(input)],
+      ["UpdateTable", (input) => catalog.update(readInput(UpdateTable, input))],
+      ["UpdateTimeToLive", (input) => catalog.updateTimeToLive(input)],
+    ]);
+  }
+
+  /**
+   * Executes one operation of DynamoDB. What it answers is a part of what it has, which nobody changes; it is given to
+   * the caller once `database.whenCommitted` calls back.
+   * @param input the parameters as the wire's JSON, parsed; the store keeps parts of it
+   * @returns the answer as the wire's JSON
+   * @throws ServiceError for what DynamoDB refuses
+   */
+  execute(operation: string, input: object): object {
+    const execute = this.#operations.get(operation);
+    if (execute === undefined) throw unknownOperation(operation);
+    return execute(input);
+  }
+
+  /**
+   * Removes items whose time has passed by the attribute that their table names for it. DynamoDB does so in the
+   * background, at some time.
+   * @param limit at most so many, over all tables
+   * @returns how many were removed
+   */
+  removeExpired(nowSeconds: number, limit: number): number {
+    let removed = 0;
+    for (const table of this.#catalog.tables) {
+      if (table.timeToLive === undefined) continue;
+      removed += this.#rows.removeExpired(table, {
+        after: nowSeconds - maxExpiredSeconds,
+        before: nowSeconds,
+        limit: limit - removed,
+      });
+    }
+    return removed;
+  }
+}

@@ -1,0 +1,199 @@
+import { hash } from "node:crypto";
+
+import type * as z from "zod";
+
+import { readItem } from "./attribute-values.ts";
+import { CapacityMeter } from "./capacity.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Database } from "./database.ts";
+import { project } from "./expressions/projections.ts";
+import { requestedPaths } from "./items.ts";
+import { placeKey, placeOfKey } from "./places.ts";
+import {
+  planCheck,
+  planDelete,
+  planPut,
+  planUpdate,
+  refusedItem,
+  type Change,
+  type PlannedWrite,
+} from "./planned-writes.ts";
+import { readInput, TransactGetItems, TransactWriteItems, type TransactWrite } from "./requests.ts";
+import type { Rows, StoredItem } from "./rows.ts";
+import { ServiceError, validationError } from "./service-error.ts";
+
+/** For so long a token makes a transaction that is sent again one that was applied. */
+const tokenLifeMs = 10 * 60 * 1_000;
+/** Each new token lets go of so many that are too old, so that they do not pile up. */
+const tokensForgotten = 2;
+/** What the items of a transaction may come to together. */
+const maxBytes = 4_194_304;
+
+interface CancellationReason {
+  readonly Code: string;
+  readonly Message?: string;
+  readonly Item?: object;
+}
+
+interface Step {
+  readonly plan: PlannedWrite;
+  readonly old: StoredItem | undefined;
+  readonly change: Change;
+}
+
+const nothing: CancellationReason = { Code: "None" };
+
+/** Reads and writes of many items, all or nothing. */
+export class Transactions {
+  readonly #database: Database;
+  readonly #catalog: Catalog;
+  readonly #rows: Rows;
+  readonly #now: () => number;
+
+  /** @param now in milliseconds since the epoch */
+  constructor(database: Database, catalog: Catalog, rows: Rows, now: () => number) {
+    this.#database = database;
+    this.#catalog = catalog;
+    this.#rows = rows;
+    this.#now = now;
+    database.sqlite.exec(
+      `CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, digest TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+       CREATE INDEX IF NOT EXISTS tokens_by_age ON tokens (at_ms)`,
+    );
+  }
+
+  read(input: object): object {
+    const request = readInput(TransactGetItems, input);
+    const meter = new CapacityMeter("read", { isTransaction: true });
+    const keys = request.TransactItems.map(({ Get }) => {
+      const table = this.#catalog.table(Get.TableName);
+      return { table, place: placeOfKey(readItem(Get.Key), table), paths: requestedPaths(Get) };
+    });
+    checkDistinct(keys);
+    const Responses = keys.map(({ table, place, paths }) => {
+      const found = this.#rows.find(table, place);
+      meter.read(table, found?.size ?? 0);
+      if (found === undefined) return {};
+      return { Item: paths === undefined ? found.item : project(found.item, paths) };
+    });
+    return { Responses, ...meter.answers(request.ReturnConsumedCapacity) };
+  }
+
+  write(input: object): object {
+    const request = readInput(TransactWriteItems, input);
+    const { ClientRequestToken: token, ReturnConsumedCapacity } = request;
+    const plans = request.TransactItems.map((write) => this.#plan(write));
+    checkDistinct(plans);
+    const digest = token === undefined ? "" : hash("sha256", canonicalText(request.TransactItems));
+    if (token !== undefined && this.#wasApplied(token, digest)) {
+      return this.#capacityOfRepeat(plans, ReturnConsumedCapacity);
+    }
+    const steps = this.#steps(plans);
+    if (steps.reduce((bytes, { change }) => bytes + change.size, 0) > maxBytes) {
+      throw validationError("Transaction exceeds the maximum size of 4 MB");
+    }
+    const meter = new CapacityMeter("write", { isTransaction: true });
+    this.#database.beginWrite();
+    this.#database.guard(() => {
+      for (const { plan, old, change } of steps) {
+        const { table, place } = plan;
+        if (change.isCheck === true) {
+          const size = old?.size ?? 0;
+          meter.write(table, { oldSize: size, newSize: size, indexUnits: new Map() });
+          continue;
+        }
+        meter.write(table, this.#rows.write(table, place, old, change));
+      }
+      if (token !== undefined) this.#remember(token, digest);
+    });
+    return meter.answers(ReturnConsumedCapacity);
+  }
+
+  #plan(write: TransactWrite): PlannedWrite {
+    const { ConditionCheck, Put, Delete, Update } = write;
+    if (Put !== undefined) return planPut(this.#catalog.table(Put.TableName), Put);
+    if (Update !== undefined) return planUpdate(this.#catalog.table(Update.TableName), Update);
+    if (Delete !== undefined) return planDelete(this.#catalog.table(Delete.TableName), Delete);
+    if (ConditionCheck === undefined) throw validationError("a transaction has a write without an operation");
+    return planCheck(this.#catalog.table(ConditionCheck.TableName), ConditionCheck);
+  }
+
+  /** What each write does to what is there. @throws ServiceError with the reasons of all when one cannot be applied */
+  #steps(plans: readonly PlannedWrite[]): Step[] {
+    const steps: Step[] = [];
+    const reasons = plans.map((plan): CancellationReason => {
+      const old = this.#rows.find(plan.table, plan.place);
+      if (!plan.isAllowed(old?.item)) {
+        return {
+          Code: "ConditionalCheckFailed",
+          Message: "The conditional request failed",
+          ...refusedItem(plan, old),
+        };
+      }
+      try {
+        steps.push({ plan, old, change: plan.apply(old?.item) });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return { Code: "ValidationError", Message: error.message };
+      }
+      return nothing;
+    });
+    if (steps.length === plans.length) return steps;
+    const codes = reasons.map(({ Code }) => Code).join(", ");
+    throw new ServiceError(
+      "TransactionCanceledException",
+      `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+      { CancellationReasons: reasons },
+    );
+  }
+
+  /** @throws ServiceError when the token was another transaction's */
+  #wasApplied(token: string, digest: string): boolean {
+    const row = this.#rows
+      .statement("SELECT digest FROM tokens WHERE token = ? AND at_ms > ?")
+      .get(token, this.#now() - tokenLifeMs);
+    if (row === undefined) return false;
+    if (row["digest"] === digest) return true;
+    throw new ServiceError(
+      "IdempotentParameterMismatchException",
+      "An error occurred (IdempotentParameterMismatchException): the token was used with other parameters",
+    );
+  }
+
+  #remember(token: string, digest: string): void {
+    const nowMs = this.#now();
+    this.#rows
+      .statement(
+        "DELETE FROM tokens WHERE token IN (SELECT token FROM tokens WHERE at_ms <= ? ORDER BY at_ms LIMIT ?)",
+      )
+      .run(nowMs - tokenLifeMs, tokensForgotten);
+    this.#rows.statement("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)").run(token, digest, nowMs);
+  }
+
+  /** A repeat reads the items that it does not write again. */
+  #capacityOfRepeat(
+    plans: readonly PlannedWrite[],
+    detail: z.infer<typeof TransactWriteItems>["ReturnConsumedCapacity"],
+  ): object {
+    const meter = new CapacityMeter("read", { isTransaction: true });
+    for (const { table, place } of plans) meter.read(table, this.#rows.find(table, place)?.size ?? 0);
+    return meter.answers(detail);
+  }
+}
+
+/** @throws ServiceError when two of them are about one item */
+function checkDistinct(each: readonly Pick<PlannedWrite, "place" | "table">[]): void {
+  const keys = new Set(each.map(({ table, place }) => placeKey(table, place)));
+  if (keys.size === each.length) return;
+  throw validationError("Transaction request cannot include multiple operations on one item");
+}
+
+/** A text that is the same for equal values, in whichever order their fields are. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const fields = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, each]) => `${JSON.stringify(name)}:${canonicalText(each)}`).join(",")}}`;
+}
