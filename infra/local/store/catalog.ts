@@ -51,7 +51,6 @@ export class Catalog {
     if (new Set(indexes.map(({ IndexName }) => IndexName)).size < indexes.length) {
       throw validationError("One or more parameter values were invalid: Duplicate index name");
     }
-    checkDefinitions(definition);
     let indexId = this.#lastIndexId();
     const kept: KeptTable = {
       definition,
@@ -60,6 +59,7 @@ export class Catalog {
     };
     // What is wrong with its keys is found out before anything is written.
     tableOf(0, kept);
+    checkDefinitions(definition);
     this.#database.beginWrite();
     const insert = this.#rows.statement("INSERT INTO tables (name, content) VALUES (?, ?)");
     const { lastInsertRowid } = insert.run(TableName, JSON.stringify(kept));

@@ -5,8 +5,9 @@ import type * as z from "zod";
 import { attribute, itemSize, readItem, type AttributeValue, type Item } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";
 import type { Catalog } from "./catalog.ts";
+import { pathsOf } from "./expressions/condition-paths.ts";
 import { isTrueOf } from "./expressions/condition-truth.ts";
-import { parseCondition, pathsOf, type Condition } from "./expressions/conditions.ts";
+import { parseCondition, type Condition } from "./expressions/conditions.ts";
 import { keyRangeOf } from "./expressions/key-conditions.ts";
 import { nameOf, readPlaceholders, type Parsed, type Placeholders } from "./expressions/placeholders.ts";
 import { parseProjection, project, projectedPaths } from "./expressions/projections.ts";
@@ -110,6 +111,8 @@ export class Reads {
     let bytes = 0;
     let last: Record<string, unknown> | undefined;
     let isCut = false;
+    // A partition of a table without a second key attribute has one item, and no page behind it.
+    const hasMore = source.keyRange === undefined || index !== undefined || table.range !== undefined;
     for (const row of this.#rows.statement(sql).iterate(...parameters)) {
       if (segment !== undefined && !isOfSegment(row["hash"], segment)) continue;
       last = row;
@@ -123,7 +126,7 @@ export class Reads {
         count += 1;
         if (!isCount) items.push(paths === undefined ? entry : project(entry, paths));
       }
-      isCut = scanned === request.Limit || bytes >= maxPageBytes;
+      isCut = hasMore && (scanned === request.Limit || bytes >= maxPageBytes);
       if (isCut) break;
     }
     const meter = new CapacityMeter("read");

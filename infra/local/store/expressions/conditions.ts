@@ -1,6 +1,15 @@
-import { attributeTypes, type AttributeType } from "../attribute-values.ts";
+import { attributeTypes, compareValues, type AttributeType } from "../attribute-values.ts";
 import { cachedParser } from "./parser-cache.ts";
-import { parsed, pathText, type Parsed, type TypedValue } from "./placeholders.ts";
+import {
+  parsed,
+  pathText,
+  resolvedPath,
+  typeCheck,
+  valueOf,
+  wrongType,
+  type Check,
+  type Parsed,
+} from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
 export type Comparator = "<" | "<=" | "<>" | "=" | ">" | ">=";
@@ -33,12 +42,12 @@ const maxInOperands = 100;
 export const parseCondition = cachedParser((kind: ExpressionKind, text: string): Parsed<Condition> => {
   const parser = new ConditionParser(new TokenReader(kind, text));
   const tree = parser.or();
-  return parsed(parser.reader, tree, parser.typedValues);
+  return parsed(parser.reader, tree, parser.checks);
 });
 
 class ConditionParser {
   readonly reader: TokenReader;
-  readonly typedValues: TypedValue[] = [];
+  readonly checks: Check[] = [];
   /** The conditions that parentheses stand around. */
   readonly #inParentheses = new Set<Condition>();
 
@@ -106,7 +115,7 @@ class ConditionParser {
         const path = this.#pathOnly(name);
         reader.expect(",");
         const value = reader.value();
-        this.typedValues.push({ value, operator: name, types: ["S"], choices: attributeTypes });
+        this.checks.push(typeCheck(value, name, ["S"]), typeNameCheck(value));
         return { type: "hasType", path, value };
       }
       case "begins_with":
@@ -146,6 +155,7 @@ class ConditionParser {
       const to = this.#operand();
       this.#checkTypes("BETWEEN", ordered, left, from, to);
       this.#checkDistinct("BETWEEN", left, from, to);
+      this.checks.push(boundsCheck(from, to));
       return { type: "between", operand: left, from, to };
     }
     if (reader.take("IN")) {
@@ -187,7 +197,7 @@ class ConditionParser {
     reader.next();
     reader.expect("(");
     const of = this.#pathOrValue();
-    if (of.type === "value") this.typedValues.push({ value: of.value, operator: "size", types: sized });
+    if (of.type === "value") this.checks.push(typeCheck(of.value, "size", sized));
     reader.expect(")");
     return { type: "size", of };
   }
@@ -200,54 +210,57 @@ class ConditionParser {
 
   #checkTypes(operator: string, types: readonly AttributeType[], ...operands: readonly Operand[]): void {
     for (const operand of operands) {
-      if (operand.type === "value") this.typedValues.push({ value: operand.value, operator, types });
+      if (operand.type === "value") this.checks.push(typeCheck(operand.value, operator, types));
       else if (operand.type === "size" && !types.includes("N")) {
-        throw this.reader.refusal(
-          `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: N`,
-        );
+        throw this.reader.refusal(wrongType(operator, "N"));
       }
     }
   }
 
   #checkDistinct(operator: string, first: Operand, ...others: readonly Operand[]): void {
     if (first.type !== "path") return;
-    const text = pathText(first.path);
-    if (!others.some((other) => other.type === "path" && pathText(other.path) === text)) return;
-    throw this.reader.refusal(
-      "The first operand must be distinct from the remaining operands for this operator or function; " +
-        `operator: ${operator}, first operand: ${text}`,
-    );
+    const paths = others.flatMap((other) => (other.type === "path" ? [other.path] : []));
+    if (paths.length > 0) this.checks.push(distinctCheck(operator, first.path, paths));
   }
+}
+
+function distinctCheck(operator: string, first: Path, others: readonly Path[]): Check {
+  return (placeholders) => {
+    const text = pathText(resolvedPath(first, placeholders));
+    if (!others.some((other) => pathText(resolvedPath(other, placeholders)) === text)) return undefined;
+    return (
+      "The first operand must be distinct from the remaining operands for this operator or function; " +
+      `operator: ${operator}, first operand: ${text}`
+    );
+  };
+}
+
+/** The bounds of BETWEEN are of one type and in order, as far as the expression says what they are. */
+function boundsCheck(from: Operand, to: Operand): Check {
+  return ({ values }) => {
+    if (from.type !== "value" || to.type !== "value") return undefined;
+    const [lower, upper] = [valueOf(from.value, values), valueOf(to.value, values)];
+    const order = compareValues(lower, upper);
+    if (order !== undefined && order <= 0) return undefined;
+    const rule =
+      order === undefined
+        ? "same data type for lower and upper bounds"
+        : "upper bound to be greater than or equal to lower bound";
+    return (
+      `The BETWEEN operator requires ${rule}; lower bound operand: AttributeValue: ${JSON.stringify(lower)}, ` +
+      `upper bound operand: AttributeValue: ${JSON.stringify(upper)}`
+    );
+  };
+}
+
+function typeNameCheck(name: string): Check {
+  return ({ values }) => {
+    const value = valueOf(name, values);
+    if (!("S" in value) || attributeTypes.some((type) => type === value.S)) return undefined;
+    return `Invalid attribute type name found; type: ${value.S}, valid types: {${attributeTypes.join(",")}}`;
+  };
 }
 
 function isComparator(text: string): text is Comparator {
   return ["<", "<=", "<>", "=", ">", ">="].includes(text);
-}
-
-/** The paths that a condition reads. */
-export function pathsOf(condition: Condition): Path[] {
-  const ofOperands = (...operands: readonly Operand[]): Path[] =>
-    operands.flatMap((operand) => {
-      const read = operand.type === "size" ? operand.of : operand;
-      return read.type === "path" ? [read.path] : [];
-    });
-  switch (condition.type) {
-    case "and":
-    case "or":
-      return [...pathsOf(condition.left), ...pathsOf(condition.right)];
-    case "not":
-      return pathsOf(condition.condition);
-    case "exists":
-    case "hasType":
-      return [condition.path];
-    case "compare":
-      return ofOperands(condition.left, condition.right);
-    case "between":
-      return ofOperands(condition.operand, condition.from, condition.to);
-    case "in":
-      return ofOperands(condition.operand, ...condition.list);
-    case "beginsWith":
-    case "contains":
-      return ofOperands(condition.operand, condition.part);
-  }
 }

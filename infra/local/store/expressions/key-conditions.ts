@@ -1,4 +1,4 @@
-import { compareValues, typeOf, type AttributeValue } from "../attribute-values.ts";
+import { typeOf, type AttributeValue } from "../attribute-values.ts";
 import { checkNotEmpty } from "../places.ts";
 import { invalidParameter, validationError } from "../service-error.ts";
 import type { KeyAttribute, KeyAttributes } from "../table-definitions.ts";
@@ -107,14 +107,7 @@ function rangeOf(part: Condition, key: KeyAttribute, placeholders: Placeholders)
     return { type: "prefix", prefix: read(part.part) };
   }
   if (part.type === "between") {
-    const [from, to] = [read(part.from), read(part.to)];
-    if ((compareValues(from, to) ?? 0) > 0) {
-      throw validationError(
-        "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound; " +
-          `lower bound operand: AttributeValue: ${JSON.stringify(from)}, upper bound operand: AttributeValue: ${JSON.stringify(to)}`,
-      );
-    }
-    return { type: "between", from, to };
+    return { type: "between", from: read(part.from), to: read(part.to) };
   }
   if (part.type !== "compare" || part.comparator === "<>") throw unsupported(part.type);
   return { type: "compare", comparator: part.comparator, value: read(part.right) };

@@ -15,14 +15,8 @@ export interface Placeholders {
   readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
-/** A value that stands where only some types can. */
-export interface TypedValue {
-  readonly value: string;
-  readonly operator: string;
-  readonly types: readonly AttributeType[];
-  /** The strings that it can be, where these are few. */
-  readonly choices?: readonly string[];
-}
+/** What is found wrong with an expression when it is known what its placeholders stand for, in words; or nothing. */
+export type Check = (placeholders: Placeholders) => string | undefined;
 
 /** An expression that was parsed, and the placeholders that it has. */
 export interface Parsed<Tree> {
@@ -30,17 +24,25 @@ export interface Parsed<Tree> {
   readonly tree: Tree;
   readonly names: readonly string[];
   readonly values: readonly string[];
-  readonly typedValues: readonly TypedValue[];
+  readonly checks: readonly Check[];
 }
 
 /** What parsing gives, with what the reader has kept. */
-export function parsed<Tree>(
-  reader: TokenReader,
-  tree: Tree,
-  typedValues: readonly TypedValue[] = [],
-): Parsed<Tree> {
+export function parsed<Tree>(reader: TokenReader, tree: Tree, checks: readonly Check[] = []): Parsed<Tree> {
   reader.expectEnd();
-  return { kind: reader.kind, tree, names: [...reader.names], values: [...reader.values], typedValues };
+  return { kind: reader.kind, tree, names: [...reader.names], values: [...reader.values], checks };
+}
+
+/** Checks that a value is of a type that has its place there. */
+export function typeCheck(name: string, operator: string, types: readonly AttributeType[]): Check {
+  return ({ values }) => {
+    const type = typeOf(valueOf(name, values));
+    return types.includes(type) ? undefined : wrongType(operator, type);
+  };
+}
+
+export function wrongType(operator: string, type: AttributeType): string {
+  return `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`;
 }
 
 /**
@@ -116,18 +118,9 @@ function checkDefined(expression: Parsed<unknown>, { names, values }: Placeholde
       );
     }
   }
-  for (const { value: name, operator, types, choices } of expression.typedValues) {
-    const value = valueOf(name, values);
-    const type = typeOf(value);
-    if (choices !== undefined && "S" in value && !choices.includes(value.S)) {
-      throw refusal(
-        `Invalid attribute type name found; type: ${value.S}, valid types: {${choices.join(",")}}`,
-      );
-    }
-    if (types.includes(type)) continue;
-    throw refusal(
-      `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`,
-    );
+  for (const check of expression.checks) {
+    const problem = check({ names, values });
+    if (problem !== undefined) throw refusal(problem);
   }
 }
 

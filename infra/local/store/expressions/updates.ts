@@ -1,6 +1,6 @@
 import type { AttributeType } from "../attribute-values.ts";
 import { cachedParser } from "./parser-cache.ts";
-import { parsed, type Parsed, type TypedValue } from "./placeholders.ts";
+import { parsed, typeCheck, wrongType, type Check, type Parsed } from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
 /** What an attribute is set to. */
@@ -24,12 +24,12 @@ const sections = ["SET", "REMOVE", "ADD", "DELETE"] as const;
 export const parseUpdate = cachedParser((kind: ExpressionKind, text: string): Parsed<readonly Action[]> => {
   const parser = new UpdateParser(new TokenReader(kind, text));
   const actions = parser.actions();
-  return parsed(parser.reader, actions, parser.typedValues);
+  return parsed(parser.reader, actions, parser.checks);
 });
 
 class UpdateParser {
   readonly reader: TokenReader;
-  readonly typedValues: TypedValue[] = [];
+  readonly checks: Check[] = [];
 
   constructor(reader: TokenReader) {
     this.reader = reader;
@@ -69,7 +69,7 @@ class UpdateParser {
 
   #valueOf(operator: string, types: readonly AttributeType[]): string {
     const value = this.reader.value();
-    this.typedValues.push({ value, operator, types });
+    this.checks.push(typeCheck(value, operator, types));
     return value;
   }
 
@@ -81,11 +81,9 @@ class UpdateParser {
     this.reader.countOperator();
     const right = this.#term();
     for (const term of [left, right]) {
-      if (term.type === "value") this.typedValues.push({ value: term.value, operator: sign, types: ["N"] });
+      if (term.type === "value") this.checks.push(typeCheck(term.value, sign, ["N"]));
       if (term.type === "append") {
-        throw this.reader.refusal(
-          `Incorrect operand type for operator or function; operator or function: ${sign}, operand type: L`,
-        );
+        throw this.reader.refusal(wrongType(sign, "L"));
       }
     }
     return { type: "sum", sign, left, right };
@@ -125,7 +123,7 @@ class UpdateParser {
     reader.expect(",");
     const right = this.#term();
     for (const term of [left, right]) {
-      if (term.type === "value") this.typedValues.push({ value: term.value, operator: name, types: ["L"] });
+      if (term.type === "value") this.checks.push(typeCheck(term.value, name, ["L"]));
     }
     return { type: "append", left, right };
   }

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+import { Database } from "../../../infra/local/store/database.ts";
+import { Tables } from "../../../infra/local/store/tables.ts";
+import { definition, key, TableName } from "./own-store.ts";
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  file = path.join(folder, "store.sqlite");
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+/** How many items another connection sees, which sees what is committed. */
+function committedItems(): unknown {
+  const reader = new DatabaseSync(file, { readOnly: true });
+  const row = reader.prepare("SELECT count(*) AS items FROM items").get();
+  reader.close();
+  return row?.["items"];
+}
+
+it("what is written in one turn is committed together, and answered after that", async () => {
+  const database = new Database(file);
+  const tables = new Tables(database);
+  tables.execute("CreateTable", definition);
+  database.commit();
+  const seen: unknown[] = [];
+  for (const sk of ["1", "2", "3"]) {
+    tables.execute("PutItem", { TableName, Item: key(sk) });
+    database.whenCommitted(() => seen.push(committedItems()));
+  }
+  expect([seen, committedItems()]).toEqual([[], 0]);
+  await turn();
+  await turn();
+  expect(seen).toEqual([3, 3, 3]);
+  // With nothing open there is nothing to wait for.
+  database.whenCommitted(() => seen.push("at once"));
+  expect(seen.at(-1)).toBe("at once");
+  database.close();
+});
+
+it("what others flush before a commit is a part of it", () => {
+  const database = new Database(file);
+  const tables = new Tables(database);
+  tables.execute("CreateTable", definition);
+  database.beforeCommit(() => void tables.execute("PutItem", { TableName, Item: key("flushed") }));
+  database.commit();
+  expect(committedItems()).toBe(1);
+  database.close();
+});
+
+it("all is there again after a restart", () => {
+  const first = new Database(file);
+  const before = new Tables(first);
+  before.execute("CreateTable", definition);
+  before.execute("UpdateTimeToLive", {
+    TableName,
+    TimeToLiveSpecification: { Enabled: true, AttributeName: "expiresAt" },
+  });
+  const Item = { ...key(), group: { S: "g" }, rank: { N: "1" }, text: { S: "a\u0000\u{1f600}" } };
+  before.execute("PutItem", { TableName, Item });
+  first.close();
+
+  const second = new Database(file);
+  const tables = new Tables(second);
+  expect(tables.execute("GetItem", { TableName, Key: key() })).toEqual({ Item });
+  expect(tables.execute("Scan", { TableName, IndexName: "byGroup", Select: "COUNT" })).toMatchObject({
+    Count: 1,
+  });
+  expect(tables.execute("DescribeTimeToLive", { TableName })).toEqual({
+    TimeToLiveDescription: { TimeToLiveStatus: "ENABLED", AttributeName: "expiresAt" },
+  });
+  second.close();
+});
+
+it("after a write that failed halfway nothing of its group is kept, answered or written any more", async () => {
+  const database = new Database(file);
+  const tables = new Tables(database);
+  tables.execute("CreateTable", definition);
+  database.commit();
+  tables.execute("PutItem", { TableName, Item: key("1") });
+  let isAnswered = false;
+  database.whenCommitted(() => (isAnswered = true));
+  // As a disk that takes the item, and not the entry of its index.
+  database.sqlite.exec(
+    "CREATE TEMP TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(FAIL, 'full'); END",
+  );
+  const Item = { ...key("2"), group: { S: "g" }, rank: { N: "1" } };
+  expect(() => tables.execute("PutItem", { TableName, Item })).toThrow("full");
+  await turn();
+  expect(() => tables.execute("PutItem", { TableName, Item: key("3") })).toThrow("the store has failed");
+  expect([isAnswered, committedItems()]).toEqual([false, 0]);
+  database.close();
+});
