@@ -3,9 +3,12 @@ import { deniedAsk } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
 
 /*
- * How a function's request to AWS is judged, and what is changed in it for an emulator: the same in the gateway's own
- * thread and in those of the functions.
+ * How a function's request to AWS is judged, and what is added to it: the same in the gateway's own thread and in that of
+ * the local store.
  */
+
+/** What a function's role allows, and where that is written. */
+export type Permissions = Pick<FunctionDefinition, "description" | "statements">;
 
 export interface AwsResponse {
   readonly status: number;
@@ -28,18 +31,13 @@ export function errorResponse(type: string, message: string, status = 400): AwsR
  * @returns undefined when all of it is allowed
  */
 export function refusalOf(
-  { statements, description }: Pick<FunctionDefinition, "description" | "statements">,
+  { statements, description }: Permissions,
   operation: string,
   body: unknown,
 ): AwsResponse | undefined {
   const denied = deniedAsk(statements, operation, body);
   if (denied === undefined) return undefined;
   return errorResponse("AccessDeniedException", `not authorized to perform ${denied}. ${description}`);
-}
-
-/** A signature's header under another access key. It is then wrong, which no emulator looks at. */
-export function underAccessKey(authorization: string, accessKeyId: string): string {
-  return authorization.replace(/(?<=Credential=)[^/]+/, accessKeyId);
 }
 
 /** The body of a request that sends messages, each with the lineage of the call that sends it. */

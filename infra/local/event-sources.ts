@@ -1,15 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import {
-  DeleteMessageBatchCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  type SQSClient,
-  type Message,
-} from "@aws-sdk/client-sqs";
+import type { Message } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
 
+import type { DataServices } from "./data-services.ts";
 import {
   lineageHeader,
   maxRunsInChain,
@@ -29,8 +24,10 @@ const maxLocalSingles = 30;
 /** What a rule calls its function with, unless it says otherwise. */
 const scheduledEvent = { source: "aws.events", "detail-type": "Scheduled Event" };
 
-/** A pause after a failed poll, so that an emulator that is down does not fill the log. */
+/** A pause after a failed poll, so that a queue service that is down does not fill the log. */
 const pollPauseMs = 1_000;
+
+const Received = z.object({ Messages: z.array(z.custom<Message>()).default([]) });
 
 const BatchResponse = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })),
@@ -52,11 +49,11 @@ export interface EventSource {
 export class EventSources {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>[] = [];
-  readonly #sqs: SQSClient;
+  readonly #dataServices: DataServices;
   readonly #log: (line: string) => void;
 
-  constructor(sqs: SQSClient, log: (line: string) => void) {
-    this.#sqs = sqs;
+  constructor(dataServices: DataServices, log: (line: string) => void) {
+    this.#dataServices = dataServices;
     this.#log = log;
   }
 
@@ -100,17 +97,16 @@ export class EventSources {
 
   async #receive({ queueUrl, batchSize }: EventSource): Promise<Message[]> {
     try {
-      const { Messages } = await this.#sqs.send(
-        new ReceiveMessageCommand({
-          QueueUrl: queueUrl,
-          MaxNumberOfMessages: batchSize,
-          WaitTimeSeconds: 20,
-          MessageSystemAttributeNames: ["All"],
-          MessageAttributeNames: ["All"],
-        }),
-        { abortSignal: this.#stopping.signal },
-      );
-      return Messages ?? [];
+      const input = {
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: batchSize,
+        WaitTimeSeconds: 20,
+        MessageSystemAttributeNames: ["All"],
+        MessageAttributeNames: ["All"],
+      };
+      const { signal } = this.#stopping;
+      return Received.parse(await this.#dataServices.request("sqs", "ReceiveMessage", input, signal))
+        .Messages;
     } catch (error) {
       if (!this.#stopping.signal.aborted) {
         this.#log(`polling ${queueUrl} failed: ${String(error)}`);
@@ -147,9 +143,8 @@ export class EventSources {
     for (const { Body, Attributes } of ended) {
       if (deadLettersUrl !== undefined) {
         const MessageGroupId = Attributes?.MessageGroupId;
-        await this.#sqs.send(
-          new SendMessageCommand({ QueueUrl: deadLettersUrl, MessageBody: Body, MessageGroupId }),
-        );
+        const input = { QueueUrl: deadLettersUrl, MessageBody: Body, MessageGroupId };
+        await this.#dataServices.request("sqs", "SendMessage", input);
       }
       const fate = deadLettersUrl === undefined ? "dropped" : `parked on ${deadLettersUrl}`;
       this.#log(
@@ -163,12 +158,8 @@ export class EventSources {
 
   async #delete({ queueUrl }: EventSource, messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
-    await this.#sqs.send(
-      new DeleteMessageBatchCommand({
-        QueueUrl: queueUrl,
-        Entries: messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-      }),
-    );
+    const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    await this.#dataServices.request("sqs", "DeleteMessageBatch", { QueueUrl: queueUrl, Entries });
   }
 
   async #repeatUntilStopped(intervalMs: number, invoke: () => Promise<unknown>): Promise<void> {

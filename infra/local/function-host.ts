@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
-import { localCredentials } from "./connections.ts";
-import type { DirectAccess } from "./direct-requests.ts";
+import type { Permissions } from "./aws-requests.ts";
+import type { FunctionPort } from "./data-services.ts";
 import { threadFile } from "./synthesize.ts";
 import { localRegion, type FunctionDefinition } from "./template.ts";
 
@@ -13,8 +12,8 @@ export interface FunctionThreadData {
   readonly bundleUrl: string;
   /** How many milliseconds the function is ahead of the time. */
   readonly clock: Float64Array;
-  /** How it asks the emulators by itself; without it all that it asks goes to the local AWS endpoint. */
-  readonly directAccess: DirectAccess | undefined;
+  /** How it asks the local store; without it all requests go to the local AWS endpoint. */
+  readonly store: FunctionPort | undefined;
 }
 
 export interface Invocation {
@@ -30,12 +29,15 @@ export type InvocationResult =
   | { readonly id: string; readonly value: unknown }
   | { readonly id: string; readonly error: string };
 
+/** What a function's thread sends: results, and the lines that the function writes. */
+export type FunctionMessage = InvocationResult | { readonly lines: readonly string[] };
+
 /** Where functions find AWS. */
 export interface FunctionsAws {
   /** The address that they take for it. */
   readonly endpoint: string;
-  /** The emulators behind it that they may ask by themselves, where nothing has to stand in between. */
-  readonly emulators?: Pick<DirectAccess, "dynamodbEndpoint" | "sqsEndpoint">;
+  /** Opens a port to the local store, where nothing has to stand in between. */
+  readonly openPort?: (permissions: Permissions) => FunctionPort | undefined;
 }
 
 interface Pending {
@@ -108,13 +110,15 @@ export class FunctionHost {
 
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
+    const store = this.#aws.openPort?.(this.#definition);
     const workerData: FunctionThreadData = {
       bundleUrl: pathToFileURL(bundleFile).href,
       clock: this.#clock,
-      directAccess: this.#directAccess(),
+      store,
     };
     const worker = new Worker(threadFile, {
       workerData,
+      transferList: store === undefined ? [] : [store.port],
       env: {
         ...environment,
         AWS_REGION: localRegion,
@@ -126,24 +130,18 @@ export class FunctionHost {
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
         TZ: "UTC",
       },
+      // Its lines come as messages; otherwise each thread would listen to this process's streams.
       stdout: true,
       stderr: true,
     });
     const instance: Instance = { worker, pending: new Map() };
-    for (const stream of [worker.stdout, worker.stderr]) {
-      createInterface({ input: stream }).on("line", this.#log);
-    }
-    worker.on("message", (result: InvocationResult) => deliver(instance, result));
+    worker.on("message", (message: FunctionMessage) => {
+      if ("lines" in message) for (const line of message.lines) this.#log(line);
+      else deliver(instance, message);
+    });
     worker.on("error", (error: Error) => void this.#end(instance, error));
     worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));
     return instance;
-  }
-
-  #directAccess(): DirectAccess | undefined {
-    const { endpoint: awsEndpoint, emulators } = this.#aws;
-    if (emulators === undefined) return undefined;
-    const { statements, description } = this.#definition;
-    return { ...emulators, awsEndpoint, accessKeyId: localCredentials.accessKeyId, statements, description };
   }
 
   async #end(instance: Instance, reason: Error): Promise<void> {

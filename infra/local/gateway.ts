@@ -2,25 +2,18 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDBClient,
-  ResourceInUseException,
-  UpdateTableCommand,
-} from "@aws-sdk/client-dynamodb";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-import { localCredentials as credentials, writeConnections } from "./connections.ts";
-import { startDynamoDb, startSqs, type Emulator } from "./emulators.ts";
+import { writeConnections } from "./connections.ts";
+import { DataServices } from "./data-services.ts";
 import { EventSources } from "./event-sources.ts";
-import { FunctionHost } from "./function-host.ts";
+import { FunctionHost, type FunctionsAws } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
 import { Mailbox, type KeptEmail } from "./mailbox.ts";
 import { LocalSecrets } from "./secrets.ts";
-import { localRegion, readStack, type StackDefinition } from "./template.ts";
+import { ServiceError } from "./store/service-error.ts";
+import { readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
   /** The folder that the stack was synthesized into, and the stack's name. */
@@ -52,11 +45,11 @@ export interface LocalGateway {
 }
 
 /**
- * Runs a synthesized stack on this machine: its table and queues in emulators, its functions in worker
+ * Runs a synthesized stack on this machine: its table and queues in the local store, its functions in worker
  * threads, its routes behind an HTTP server, its event sources and schedules, and its permissions.
  */
 export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
-  const { dataFolder, log, runsSchedules = true } = options;
+  const { dataFolder, interceptor, log, runsSchedules = true } = options;
   // What has started is stopped in the opposite order, also when a later part fails to start.
   const running: { stop(): Promise<void> }[] = [];
   const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
@@ -70,33 +63,30 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   const api = await HttpApi.start(options.port, log);
   try {
     if (dataFolder !== undefined) await makeFolder(dataFolder);
-    const dynamodb = started(await startDynamoDb(dataFolder, log));
-    const sqs = started(await startSqs(dataFolder));
+    const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+    const dataServices = started(await DataServices.start(dataFolder, clock));
+    const { dynamodbEndpoint, sqsEndpoint } = dataServices;
     const mailbox = new Mailbox();
     const localSecrets = await LocalSecrets.open(dataFolder);
     const aws = started(
       await LocalAws.start({
-        dynamodbEndpoint: dynamodb.endpoint,
-        sqsEndpoint: sqs.endpoint,
+        dataServices,
         mailbox,
         secrets: localSecrets,
-        ...(options.interceptor === undefined ? {} : { interceptor: options.interceptor }),
+        ...(interceptor === undefined ? {} : { interceptor }),
       }),
     );
     const stack = await readStack(options.assemblyFolder, options.stackName, { aws: aws.url, api: api.url });
-    await createTable(stack, dynamodb.endpoint);
-    const sqsClient = new SQSClient({ region: localRegion, endpoint: sqs.endpoint, credentials });
-    const queueUrls = await createQueues(stack, sqsClient);
+    await createTable(stack, dataServices);
+    const queueUrls = await createQueues(stack, dataServices);
     const secrets = await keptSecrets(stack, dataFolder);
     for (const { arn } of stack.secrets) localSecrets.generate(arn, secrets[arn] ?? "");
     for (const id of stack.signingKeyIds) aws.keepSigningKey(id, secrets[id] ?? "");
 
-    const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-    const functionsAws = {
+    const functionsAws: FunctionsAws = {
       endpoint: aws.url,
-      ...(asksDirectly(options, dynamodb, sqs)
-        ? { emulators: { dynamodbEndpoint: dynamodb.endpoint, sqsEndpoint: sqs.endpoint } }
-        : {}),
+      // An interceptor sees requests in the gateway's own thread alone.
+      ...(interceptor === undefined ? { openPort: dataServices.openPort.bind(dataServices) } : {}),
     };
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
@@ -114,7 +104,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       return async (event: unknown, traceId?: string): Promise<unknown> => host.invoke(event, traceId);
     };
 
-    const eventSources = started(new EventSources(sqsClient, log));
+    const eventSources = started(new EventSources(dataServices, log));
     for (const { queueArn, functionName, batchSize, maxConcurrency } of stack.eventSources) {
       const queueUrl = queueUrls.get(queueArn);
       if (queueUrl === undefined) throw new Error(`the stack has no queue ${queueArn}`);
@@ -139,8 +129,8 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
 
     if (dataFolder !== undefined) {
       await writeConnections(dataFolder, {
-        dynamodb: dynamodb.endpoint,
-        sqs: sqs.endpoint,
+        dynamodb: dynamodbEndpoint,
+        sqs: sqsEndpoint,
         secretsManager: aws.url,
         stackName: options.stackName,
         outputs: stack.outputs,
@@ -153,8 +143,8 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     );
     return {
       url: api.url,
-      dynamodbEndpoint: dynamodb.endpoint,
-      sqsEndpoint: sqs.endpoint,
+      dynamodbEndpoint,
+      sqsEndpoint,
       stack,
       functions,
       emails: mailbox.emails,
@@ -170,14 +160,6 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   }
 }
 
-/**
- * Whether functions ask the emulators by themselves. A test's interceptor sees each request only in the gateway's own
- * thread; and their SDK, for which AWS is here reached over plain HTTP, cannot go on over TLS.
- */
-function asksDirectly({ interceptor }: LocalGatewayOptions, ...emulators: readonly Emulator[]): boolean {
-  return interceptor === undefined && emulators.every(({ endpoint }) => endpoint.startsWith("http:"));
-}
-
 /** Makes a folder for data. Wherever it is, git and the project's checks pass over it. */
 async function makeFolder(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
@@ -185,43 +167,56 @@ async function makeFolder(folder: string): Promise<void> {
   if (made !== undefined) await writeFile(path.join(folder, ".gitignore"), "*\n");
 }
 
-async function createTable({ table }: StackDefinition, endpoint: string): Promise<void> {
+async function createTable({ table, expiry }: StackDefinition, dataServices: DataServices): Promise<void> {
   const { name: TableName, ...properties } = table;
-  const client = new DynamoDBClient({ region: localRegion, endpoint, credentials });
+  const input = { TableName, ...properties, BillingMode: "PAY_PER_REQUEST" };
   try {
-    await client.send(new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" }));
+    await dataServices.request("dynamodb", "CreateTable", input);
   } catch (error) {
-    if (!(error instanceof ResourceInUseException)) throw error;
-    await addIndexes(table, client);
-  } finally {
-    client.destroy();
+    if (!(error instanceof ServiceError && error.type === "ResourceInUseException")) throw error;
+    await addIndexes(table, dataServices);
+  }
+  if (expiry.TimeToLiveSpecification === undefined) return;
+  try {
+    await dataServices.request("dynamodb", "UpdateTimeToLive", { TableName, ...expiry });
+  } catch (error) {
+    // It is so already, or this DynamoDB removes nothing, which all code that reads such items expects.
+    if (!(error instanceof ServiceError)) throw error;
   }
 }
+
+const Indexes = z.object({
+  Table: z.object({ GlobalSecondaryIndexes: z.array(z.object({ IndexName: z.string() })).default([]) }),
+});
 
 /** Adds the indexes that a table from an earlier run does not have yet, as a deployment would. */
 async function addIndexes(
   { name: TableName, AttributeDefinitions, GlobalSecondaryIndexes }: StackDefinition["table"],
-  client: DynamoDBClient,
+  dataServices: DataServices,
 ): Promise<void> {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  const present = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  const described = await dataServices.request("dynamodb", "DescribeTable", { TableName });
+  const present = new Set(
+    Indexes.parse(described).Table.GlobalSecondaryIndexes.map(({ IndexName }) => IndexName),
+  );
   for (const Create of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
     const GlobalSecondaryIndexUpdates = [{ Create }];
-    await client.send(
-      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
-    );
+    const input = { TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates };
+    await dataServices.request("dynamodb", "UpdateTable", input);
   }
 }
 
+const CreatedQueue = z.object({ QueueUrl: z.string() });
+
 /** Creates the queues that are not there yet. @returns the URL of each, by its ARN */
-async function createQueues(stack: StackDefinition, client: SQSClient): Promise<Map<string, string>> {
+async function createQueues(
+  stack: StackDefinition,
+  dataServices: DataServices,
+): Promise<Map<string, string>> {
   const urls = new Map<string, string>();
   for (const { name, arn, attributes } of stack.queues) {
-    const { QueueUrl } = await client.send(
-      new CreateQueueCommand({ QueueName: name, Attributes: attributes }),
-    );
-    if (QueueUrl === undefined) throw new Error(`the queue ${name} has no URL`);
-    urls.set(arn, QueueUrl);
+    const input = { QueueName: name, Attributes: attributes };
+    const created = await dataServices.request("sqs", "CreateQueue", input);
+    urls.set(arn, CreatedQueue.parse(created).QueueUrl);
   }
   return urls;
 }

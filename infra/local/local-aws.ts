@@ -1,26 +1,13 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { request as httpsRequest } from "node:https";
-import { buffer, text } from "node:stream/consumers";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 
 import * as z from "zod";
 
-import {
-  errorResponse,
-  jsonResponse,
-  refusalOf,
-  underAccessKey,
-  withTrace,
-  type AwsResponse,
-} from "./aws-requests.ts";
+import { errorResponse, jsonResponse, refusalOf, type AwsResponse } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
+import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -44,8 +31,7 @@ export { errorResponse, type AwsResponse } from "./aws-requests.ts";
 export type AwsHandler = (request: AwsRequest) => Promise<AwsResponse>;
 
 export interface LocalAwsOptions {
-  readonly dynamodbEndpoint: string;
-  readonly sqsEndpoint: string;
+  readonly dataServices: DataServices;
   /** Takes what is sent by email. */
   readonly mailbox: Mailbox;
   readonly secrets: LocalSecrets;
@@ -55,7 +41,7 @@ export interface LocalAwsOptions {
 
 /**
  * What the functions take for AWS: DynamoDB, SQS, Secrets Manager, KMS and SES behind one address. It knows which
- * function asks, refuses what the function's role does not allow, and passes the rest on to the emulators.
+ * function asks, refuses what the function's role does not allow, and passes the rest on.
  */
 export class LocalAws {
   readonly #server: Server;
@@ -122,11 +108,16 @@ export class LocalAws {
     if (refusal !== undefined) return refusal;
     if (isSecret) return this.#secretAnswer(operation, body);
     if (operation.startsWith("kms:")) return this.#keyAnswer(operation, body);
-    const { dynamodbEndpoint, sqsEndpoint, mailbox } = this.#options;
+    const { dataServices, mailbox } = this.#options;
     if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.keep(body) });
-    return operation.startsWith("sqs:")
-      ? forward(traced(request), sqsEndpoint)
-      : forward(request, dynamodbEndpoint);
+    const [service, action = ""] = operation.split(":");
+    const answer = await dataServices.send(
+      service === "sqs" ? "sqs" : "dynamodb",
+      action,
+      request.body,
+      request.headers[traceHeader],
+    );
+    return { ...answer, headers: { "content-type": "application/x-amz-json-1.0" } };
   }
 
   async #secretAnswer(operation: string, body: unknown): Promise<AwsResponse> {
@@ -158,7 +149,7 @@ const ToSign = z.object({
 });
 
 async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
-  const body = (await buffer(incoming)).toString();
+  const body = await text(incoming);
   const headers = headersOf(incoming);
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
@@ -169,49 +160,6 @@ async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
   return { functionName, operation: `${service}:${action}`, headers, body, connection: incoming.socket };
 }
 
-function traced(request: AwsRequest): AwsRequest {
-  const trace = request.headers[traceHeader];
-  if (trace === undefined) return request;
-  return { ...request, body: JSON.stringify(withTrace(JSON.parse(request.body), trace)) };
-}
-
-/** Headers that belong to one connection and not to the message. */
-const connectionHeaders = new Set([
-  "connection",
-  "content-length",
-  "host",
-  "keep-alive",
-  "transfer-encoding",
-]);
-
-/** Passes a request on with the access key that all data is kept under, instead of the function's. */
-async function forward({ headers, body }: AwsRequest, endpoint: string): Promise<AwsResponse> {
-  const authorization = headers["authorization"] ?? "";
-  const { accessKeyId } = localCredentials;
-  const request = endpoint.startsWith("https:") ? httpsRequest : httpRequest;
-  const options = {
-    method: "POST",
-    headers: {
-      ...withoutConnectionHeaders(headers),
-      authorization: underAccessKey(authorization, accessKeyId),
-      "content-length": Buffer.byteLength(body),
-    },
-  };
-  // Node's own client costs less than `fetch`, and all that functions ask for comes through here.
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(endpoint, options, resolve).on("error", reject).end(body);
-  });
-  return {
-    status: response.statusCode ?? 500,
-    headers: withoutConnectionHeaders(headersOf(response)),
-    body: await text(response),
-  };
-}
-
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-}
-
-function withoutConnectionHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !connectionHeaders.has(name)));
 }

@@ -61,6 +61,9 @@ const resourceSchemas = {
       }),
     ),
   }),
+  expiry: z.object({
+    TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
+  }),
   queue: z.object({
     VisibilityTimeout: z.int().optional(),
     MessageRetentionPeriod: z.int().optional(),
@@ -131,6 +134,8 @@ export interface ScheduleDefinition {
 
 export interface StackDefinition {
   readonly table: z.infer<(typeof resourceSchemas)["table"]> & { readonly name: string };
+  /** By what the table's items expire, if they do. */
+  readonly expiry: z.infer<(typeof resourceSchemas)["expiry"]>;
   /** Dead-letter queues stand before the queues that point to them. */
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
@@ -185,7 +190,8 @@ export async function readStack(
   const resources = resourceReader(template, resolve);
 
   const [table] = resources("AWS::DynamoDB::GlobalTable", resourceSchemas.table);
-  if (table === undefined) throw new Error(`${stackName} has no table`);
+  const [expiry] = resources("AWS::DynamoDB::GlobalTable", resourceSchemas.expiry);
+  if (table === undefined || expiry === undefined) throw new Error(`${stackName} has no table`);
   const roles = new Map(
     resources("AWS::IAM::Role", resourceSchemas.role).map((role) => [
       role.arn,
@@ -200,6 +206,7 @@ export async function readStack(
   );
   return {
     table: { name: table.name, ...table.properties },
+    expiry: expiry.properties,
     queues: resources("AWS::SQS::Queue", resourceSchemas.queue)
       .map(({ name, arn, properties }) => ({
         name,

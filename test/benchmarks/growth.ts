@@ -14,7 +14,7 @@ import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { readLocalStack, startBenchmarkGateway } from "./gateway.ts";
 import { Meter, sumOf, type Usage } from "./meter.ts";
-import { organizationPuts, TableExport } from "./rows.ts";
+import { organizationPuts, TableFile } from "./rows.ts";
 
 // `npm run bench -- growth`: whether a customer's calls cost more as there is more of everything: a large organisation
 // beside a small one, in turns.
@@ -33,15 +33,15 @@ const chunkSize = 1_000;
 export function growthSuiteOf(messages: number | undefined): Suite {
   return async ({ isQuick }, note) => {
     const { table } = await readLocalStack();
-    const rows = await TableExport.begin(table);
+    const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-growth-"));
+    const rows = new TableFile(table, dataFolder);
     const large = messages ?? (isQuick ? quickMessages : largeMessages);
     const written: WrittenCustomer[] = [];
     for (const count of [smallMessages, large]) {
       note(`growth: writing ${count} messages`);
-      written.push(await writeCustomer(rows, count));
+      written.push(writeCustomer(rows, count));
     }
-    const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-growth-"));
-    await rows.importTo(dataFolder);
+    rows.close();
     const meter = new Meter();
     const gateway = await startBenchmarkGateway({
       interceptor: meter.interceptor,
@@ -159,17 +159,17 @@ interface WrittenCustomer extends Omit<Customer, "client"> {
   readonly secret: string;
 }
 
-async function writeCustomer(writer: TableExport, messageCount: number): Promise<WrittenCustomer> {
+function writeCustomer(writer: TableFile, messageCount: number): WrittenCustomer {
   // Also a small one has several pages of each.
   const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
   const size = { messageCount, contactCount, campaignCount };
   const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
-  await writer.write(puts);
+  writer.write(puts);
   return {
     secret,
-    messageId: await writeMany(writer, messageCount, () => messageRows(organizationId)),
-    contactId: await writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
-    campaignId: await writeMany(writer, campaignCount, () => campaignRows(organizationId)),
+    messageId: writeMany(writer, messageCount, () => messageRows(organizationId)),
+    contactId: writeMany(writer, contactCount, (index) => contactRows(organizationId, index)),
+    campaignId: writeMany(writer, campaignCount, () => campaignRows(organizationId)),
   };
 }
 
@@ -180,16 +180,12 @@ interface Rows {
 }
 
 /** @returns the id in the middle */
-async function writeMany(
-  writer: TableExport,
-  count: number,
-  rowsOf: (index: number) => Rows,
-): Promise<string> {
+function writeMany(writer: TableFile, count: number, rowsOf: (index: number) => Rows): string {
   let middle = "";
   for (let start = 0; start < count; start += chunkSize) {
     const length = Math.min(chunkSize, count - start);
     const chunk = Array.from({ length }, (_, index) => rowsOf(start + index));
-    await writer.write(chunk.flatMap(({ puts }) => puts));
+    writer.write(chunk.flatMap(({ puts }) => puts));
     middle = chunk.find((_, index) => start + index === Math.floor(count / 2))?.id ?? middle;
   }
   return middle;

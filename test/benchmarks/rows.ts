@@ -1,19 +1,12 @@
-import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
-import { createGzip } from "node:zlib";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 
 import { localCredentials } from "../../infra/local/connections.ts";
-import { findDynoxide } from "../../infra/local/dynoxide.ts";
+import { Database } from "../../infra/local/store/database.ts";
+import { Tables } from "../../infra/local/store/tables.ts";
 import { localRegion, type StackDefinition } from "../../infra/local/template.ts";
 import { newApiKey } from "../../shared/accounts/api-key-record.ts";
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
@@ -61,48 +54,31 @@ export class RowWriter {
   }
 }
 
-/**
- * Fills a table before the gateway that has it starts: the embedded DynamoDB reads an export, as DynamoDB makes them, many
- * times as fast as it takes requests.
- */
-export class TableExport {
-  readonly #table: StackDefinition["table"];
-  readonly #folder: string;
-  readonly #items = createGzip({ level: 1 });
-  readonly #written: Promise<void>;
+/** Fills a table before the gateway that has it starts: in its file, many times as fast as by requests. */
+export class TableFile {
+  readonly #name: string;
+  readonly #database: Database;
+  readonly #tables: Tables;
 
-  private constructor(table: StackDefinition["table"], folder: string) {
-    this.#table = table;
-    this.#folder = folder;
-    const file = createWriteStream(path.join(folder, table.name, "data/items.json.gz"));
-    this.#written = pipeline(this.#items, file);
+  /** @param dataFolder the gateway's */
+  constructor({ name, ...properties }: StackDefinition["table"], dataFolder: string) {
+    this.#name = name;
+    this.#database = new Database(path.join(dataFolder, "aws.sqlite"));
+    this.#tables = new Tables(this.#database);
+    this.#tables.execute("CreateTable", { TableName: name, ...properties, BillingMode: "PAY_PER_REQUEST" });
   }
 
-  static async begin(table: StackDefinition["table"]): Promise<TableExport> {
-    const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-export-"));
-    await mkdir(path.join(folder, table.name, "data"), { recursive: true });
-    return new TableExport(table, folder);
+  /** Writes items, all in one commit. */
+  write(puts: readonly Put[]): void {
+    for (const { put } of puts) {
+      const Item = marshall(put, { removeUndefinedValues: true });
+      this.#tables.execute("PutItem", { TableName: this.#name, Item });
+    }
+    this.#database.commit();
   }
 
-  async write(puts: readonly Put[]): Promise<void> {
-    const lines = puts.map(({ put }) =>
-      JSON.stringify({ Item: marshall(put, { removeUndefinedValues: true }) }),
-    );
-    if (!this.#items.write(`${lines.join("\n")}\n`)) await once(this.#items, "drain");
-  }
-
-  /** Ends the export, and makes of it the data that a gateway finds in a folder. */
-  async importTo(dataFolder: string): Promise<void> {
-    this.#items.end();
-    await this.#written;
-    const schema = path.join(this.#folder, "schema.json");
-    const { name: TableName, ...properties } = this.#table;
-    await writeFile(schema, JSON.stringify({ Table: { TableName, ...properties } }));
-    const output = path.join(dataFolder, "dynamodb.sqlite");
-    const program = await findDynoxide(() => undefined);
-    const places = ["--source", this.#folder, "--schema", schema, "--output", output];
-    await promisify(execFile)(program, ["import", ...places]);
-    await rm(this.#folder, { recursive: true });
+  close(): void {
+    this.#database.close();
   }
 }
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 
-// `npm run test:dynamodb-local`: runs the endpoint tests on AWS's own DynamoDB Local instead of the embedded DynamoDB.
+// `npm run test:dynamodb-local`: runs the endpoint tests on AWS's own DynamoDB Local instead of the local store.
 // It needs Java 17 or newer, and Maven to get it with. What is written behind `--` goes to vitest.
 
 const startTimeoutMs = 60_000;

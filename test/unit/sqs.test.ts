@@ -18,11 +18,11 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { SqsServer } from "../../infra/local/sqs/server.ts";
+import { DataServices } from "../../infra/local/data-services.ts";
 import { patience } from "../support/patience.ts";
 
 let folder: string;
-let server: SqsServer;
+let services: DataServices;
 let sqs: SQSClient;
 let queueUrl: string;
 
@@ -36,8 +36,8 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
-  server = await SqsServer.start(folder);
-  sqs = new SQSClient({ endpoint: server.url });
+  services = await DataServices.start(folder);
+  sqs = new SQSClient({ endpoint: services.sqsEndpoint });
   await createQueue("Parked");
   queueUrl = await createQueue("Jobs", {
     VisibilityTimeout: "60",
@@ -50,7 +50,7 @@ async function start(): Promise<void> {
 
 async function stop(): Promise<void> {
   sqs.destroy();
-  await server.stop();
+  await services.stop();
 }
 
 async function createQueue(name: string, attributes: Record<string, string> = {}): Promise<string> {
@@ -161,7 +161,7 @@ it("parks a message that was received too often, and gives the next one", async 
     async () => expect(bodies(await receive({ WaitTimeSeconds: 1 }))).toEqual(["good"]),
     patience,
   );
-  const parked = await receive({ QueueUrl: `${server.url}/000000000000/Parked` });
+  const parked = await receive({ QueueUrl: `${services.sqsEndpoint}/000000000000/Parked` });
   expect(bodies(parked)).toEqual(["bad"]);
 });
 
@@ -182,7 +182,7 @@ it("keeps what waits for one who is there, when another has hung up", async () =
 });
 
 it("keeps over a restart what waits, what was received and what is still to come", async () => {
-  const parkedUrl = `${server.url}/000000000000/Parked`;
+  const parkedUrl = `${services.sqsEndpoint}/000000000000/Parked`;
   await sqs.send(new SendMessageCommand({ QueueUrl: parkedUrl, MessageBody: "parked" }));
   await send("deleted");
   const [deleted] = await receive();
@@ -194,24 +194,34 @@ it("keeps over a restart what waits, what was received and what is still to come
   await stop();
   await start();
   expect(await counts()).toEqual([1, 0, 2]);
-  expect(await counts(`${server.url}/000000000000/Parked`)).toEqual([1, 0, 0]);
+  expect(await counts(`${services.sqsEndpoint}/000000000000/Parked`)).toEqual([1, 0, 0]);
   expect(bodies(await receive())).toEqual(["waiting"]);
 });
 
-it("takes over what the embedded SQS of earlier releases has kept", async () => {
+it.each([
+  [
+    "fauxqs.db",
+    `CREATE TABLE sqs_messages (
+      message_id TEXT PRIMARY KEY, queue_name TEXT, body TEXT, message_attributes TEXT, sent_timestamp INTEGER,
+      approximate_receive_count INTEGER, delay_until INTEGER, message_group_id TEXT);
+    INSERT INTO sqs_messages VALUES ('1', 'Jobs', 'kept', '{}', 1700000000000, 1, NULL, 'org')`,
+  ],
+  [
+    "sqs.sqlite",
+    `CREATE TABLE messages (id TEXT PRIMARY KEY, content TEXT NOT NULL);
+    INSERT INTO messages VALUES ('1', '{"id":"1","queueName":"Jobs","body":"kept","groupId":"org",
+      "sentAtMs":1700000000000,"visibleAtMs":1700000000000,"receiveCount":1}')`,
+  ],
+])("takes over what the embedded SQS of an earlier release has kept in %s", async (name, statements) => {
   await stop();
-  const file = path.join(folder, "fauxqs.db");
-  const earlier = new DatabaseSync(file);
-  earlier.exec(`CREATE TABLE sqs_messages (
-    message_id TEXT PRIMARY KEY, queue_name TEXT, body TEXT, message_attributes TEXT, sent_timestamp INTEGER,
-    approximate_receive_count INTEGER, delay_until INTEGER, message_group_id TEXT)`);
-  earlier.exec(`INSERT INTO sqs_messages VALUES ('1', 'Jobs', 'kept', '{}', 1700000000000, 1, NULL, 'org')`);
+  const earlier = new DatabaseSync(path.join(folder, name));
+  earlier.exec(statements);
   earlier.close();
   await start();
   expect(await receive()).toMatchObject([
     { MessageId: "1", Body: "kept", Attributes: { ApproximateReceiveCount: "2", MessageGroupId: "org" } },
   ]);
-  expect(await readdir(folder)).not.toContain("fauxqs.db");
+  expect(await readdir(folder)).not.toContain(name);
 });
 
 it("takes the settings of the present release for a queue that is there", async () => {
@@ -233,7 +243,7 @@ it("refuses what SQS refuses", async () => {
   ).toMatch(/^InvalidParameterValue/);
   expect(await refused(send("x".repeat(1_048_577)))).toMatch(/^InvalidParameterValue/);
   expect(await refused(send("x", 901))).toMatch(/^InvalidParameterValue/);
-  const QueueUrl = `${server.url}/000000000000/Unknown`;
+  const QueueUrl = `${services.sqsEndpoint}/000000000000/Unknown`;
   expect(await refused(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })))).toMatch(
     /QueueDoesNotExist|NonExistentQueue/,
   );

@@ -46,6 +46,11 @@ export class Database {
     else callback();
   }
 
+  /** Why nothing can be written any more, if so. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   /** Registers work that is done before each commit, as a part of it. */
   beforeCommit(flush: () => void): void {
     this.#flushes.push(flush);

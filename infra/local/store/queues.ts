@@ -1,14 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 
 import * as z from "zod";
 
-import { listenOnLoopback } from "../loopback.ts";
 import { localAccountId } from "../template.ts";
-import { Queue, type QueueSettings, type ReceivedMessage } from "./queue.ts";
-import { DiskStore, memoryStore } from "./store.ts";
+import type { Messages } from "./messages.ts";
+import { Queue, type KeptMessage, type QueueSettings, type ReceivedMessage } from "./queue.ts";
+import { ServiceError } from "./service-error.ts";
 
 const secondMs = 1_000;
 
@@ -59,72 +56,43 @@ function batchOf<Entry extends z.ZodType>(entry: Entry): z.ZodArray<Entry> {
   return z.array(entry).min(1).max(maxBatch);
 }
 
-/** Something that SQS refuses, in its own words. */
-class Refusal extends Error {
-  readonly code: string;
-  /** As it was called before SQS spoke JSON; the SDK reads it first. */
-  readonly queryCode: string;
-
-  constructor(code: string, message: string, queryCode = code) {
-    super(message);
-    this.code = code;
-    this.queryCode = queryCode;
-  }
-}
-
-/** The standard queues of SQS, as far as the project uses them, over HTTP on the loopback address. */
-export class SqsServer {
-  readonly #server: Server;
-  readonly #store: DiskStore | typeof memoryStore;
+/** The standard queues of SQS, as far as the project uses them. */
+export class Queues {
+  readonly #url: string;
+  readonly #messages: Messages;
   readonly #queues = new Map<string, Queue>();
-  /** Messages that were kept, until their queue is made. */
-  readonly #kept: ReturnType<DiskStore["load"]>;
-  #port = 0;
+  /** Messages of the run before, until their queue is created. */
+  readonly #kept: Map<string, KeptMessage[]>;
 
-  private constructor(dataFolder: string | undefined) {
-    this.#store = dataFolder === undefined ? memoryStore : new DiskStore(dataFolder);
-    this.#kept = this.#store.load();
-    // A connection that is kept is closed by the client alone: a request must not cross with its end.
-    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-      void this.#serve(request, response);
-    });
+  /** @param url what the URLs of the queues begin with */
+  constructor(messages: Messages, url: string) {
+    this.#url = url;
+    this.#messages = messages;
+    this.#kept = Map.groupBy(messages.load(), ({ queueName }) => queueName);
   }
 
-  /** @param dataFolder where messages stay between runs, if anywhere */
-  static async start(dataFolder: string | undefined): Promise<SqsServer> {
-    const sqs = new SqsServer(dataFolder);
-    sqs.#port = await listenOnLoopback(sqs.#server);
-    return sqs;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  async stop(): Promise<void> {
+  /** Forgets all timers, and answers those who wait. */
+  close(): void {
     for (const queue of this.#queues.values()) queue.close();
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, "close");
-    this.#store.close();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const action = String(request.headers["x-amz-target"]).split(".").at(-1) ?? "";
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
+  /**
+   * Carries out an operation.
+   * @param signal ends a wait for messages
+   * @throws ServiceError with what SQS refuses
+   */
+  async execute(operation: string, input: unknown, signal: AbortSignal): Promise<object> {
     try {
-      const body: unknown = JSON.parse(await text(request));
-      answer(response, 200, await this.#carryOut(action, body, gone.signal));
+      return await this.#execute(operation, input, signal);
     } catch (error) {
-      const { code, queryCode, message } = refusalOf(error);
-      response.setHeader("x-amzn-query-error", `${queryCode};Sender`);
-      answer(response, 400, { __type: `com.amazonaws.sqs#${code}`, message });
+      throw error instanceof z.ZodError
+        ? new ServiceError("InvalidParameterValue", z.prettifyError(error))
+        : error;
     }
   }
 
-  async #carryOut(action: string, body: unknown, signal: AbortSignal): Promise<object> {
-    switch (action) {
+  async #execute(operation: string, body: unknown, signal: AbortSignal): Promise<object> {
+    switch (operation) {
       case "CreateQueue":
         return this.#createQueue(CreateQueue.parse(body));
       case "GetQueueAttributes":
@@ -160,7 +128,7 @@ export class SqsServer {
         return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
       }
       default:
-        throw new Refusal("InvalidAction", `The embedded SQS does not know ${action}.`);
+        throw new ServiceError("InvalidAction", `The embedded SQS does not know ${operation}.`);
     }
   }
 
@@ -169,14 +137,14 @@ export class SqsServer {
     const settings = this.#settingsOf(Attributes);
     const existing = this.#queues.get(QueueName);
     if (existing === undefined) {
-      const queue = new Queue(QueueName, settings, this.#store);
+      const queue = new Queue(QueueName, settings, this.#messages);
       this.#queues.set(QueueName, queue);
-      for (const message of this.#kept.filter(({ queueName }) => queueName === QueueName))
-        queue.restore(message);
+      for (const message of this.#kept.get(QueueName) ?? []) queue.restore(message);
+      this.#kept.delete(QueueName);
     } else {
       existing.settings = settings;
     }
-    return { QueueUrl: `${this.url}/${localAccountId}/${QueueName}` };
+    return { QueueUrl: `${this.#url}/${localAccountId}/${QueueName}` };
   }
 
   #settingsOf({
@@ -193,7 +161,7 @@ export class SqsServer {
   async #send(request: z.infer<typeof SendMessage>): Promise<object> {
     refuseTooLong([request]);
     const sent = put(this.#queueAt(request), request);
-    await this.#store.saved();
+    await this.#messages.saved();
     return sent;
   }
 
@@ -201,7 +169,7 @@ export class SqsServer {
     refuseTooLong(request.Entries);
     const queue = this.#queueAt(request);
     const Successful = request.Entries.map((entry) => ({ Id: entry.Id, ...put(queue, entry) }));
-    await this.#store.saved();
+    await this.#messages.saved();
     return { Successful, Failed: [] };
   }
 
@@ -219,8 +187,7 @@ export class SqsServer {
   #queueAt({ QueueUrl }: z.infer<typeof OnQueue>): Queue {
     const queue = this.#queues.get(QueueUrl.split("/").at(-1) ?? "");
     if (queue !== undefined) return queue;
-    const message = "The specified queue does not exist.";
-    throw new Refusal("QueueDoesNotExist", message, "AWS.SimpleQueueService.NonExistentQueue");
+    throw new ServiceError("QueueDoesNotExist", "The specified queue does not exist.");
   }
 }
 
@@ -246,7 +213,7 @@ function refuseTooLong(messages: readonly SentMessage[]): void {
   const bytes = messages.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (bytes <= maxBytes) return;
   const reason = `Messages must be shorter than ${maxBytes} bytes together.`;
-  throw new Refusal("InvalidParameterValue", `One or more parameters are invalid. Reason: ${reason}`);
+  throw new ServiceError("InvalidParameterValue", `One or more parameters are invalid. Reason: ${reason}`);
 }
 
 function messageOf({ message, receiptHandle }: ReceivedMessage, hasAttributes: boolean): object {
@@ -277,14 +244,4 @@ function attributesOf({ counts }: Queue): object {
 
 function md5(body: string): string {
   return createHash("md5").update(body).digest("hex");
-}
-
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  if (error instanceof z.ZodError) return new Refusal("InvalidParameterValue", z.prettifyError(error));
-  return new Refusal("InternalFailure", String(error));
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(body));
 }

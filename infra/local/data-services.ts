@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+
+import * as z from "zod";
+
+import { withTrace, type Permissions } from "./aws-requests.ts";
+import { localCredentials } from "./connections.ts";
+import { StorePort, type Service, type ServiceAnswer } from "./store/port.ts";
+import { ServiceError } from "./store/service-error.ts";
+import type { StoreThreadData, StoreThreadMessage } from "./store/thread.ts";
+import { localRegion } from "./template.ts";
+
+const targets = { dynamodb: "DynamoDB_20120810", sqs: "AmazonSQS" };
+
+const Failure = z.object({ __type: z.string(), message: z.string().default("") });
+
+/** A port through which a function asks the store: it can be handed to the function's thread. */
+export interface FunctionPort {
+  readonly port: MessagePort;
+  readonly services: ReadonlySet<Service>;
+}
+
+/**
+ * DynamoDB and SQS: those at `DYNAMODB_ENDPOINT` and `SQS_ENDPOINT`, or else the local store's, in a thread of its own.
+ */
+export class DataServices {
+  readonly dynamodbEndpoint: string;
+  readonly sqsEndpoint: string;
+  /** Those that the local store stands in for. */
+  readonly #services: ReadonlySet<Service>;
+  readonly #thread: Worker | undefined;
+  readonly #port: StorePort | undefined;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(external: Partial<Record<Service, string>>, store?: { thread: Worker; url: string }) {
+    this.dynamodbEndpoint = external.dynamodb ?? store?.url ?? "";
+    this.sqsEndpoint = external.sqs ?? store?.url ?? "";
+    this.#services = embedded(external);
+    this.#thread = store?.thread;
+    this.#ended = store === undefined ? Promise.resolve() : once(store.thread, "exit");
+    const port = this.#openPort();
+    this.#port = port && new StorePort(port, this.#services);
+  }
+
+  /**
+   * @param dataFolder where data stays between runs, if anywhere
+   * @param clock how many milliseconds the functions are ahead of the time: items expire by their clock
+   */
+  static async start(dataFolder?: string, clock: Float64Array = new Float64Array(1)): Promise<DataServices> {
+    const { DYNAMODB_ENDPOINT: dynamodb, SQS_ENDPOINT: sqs } = process.env;
+    const external = {
+      ...(dynamodb === undefined ? {} : { dynamodb }),
+      ...(sqs === undefined ? {} : { sqs }),
+    };
+    if (embedded(external).size === 0) return new DataServices(external);
+    const workerData: StoreThreadData = { dataFolder, clock };
+    const thread = new Worker(new URL("store/thread.ts", import.meta.url), { workerData });
+    const [url] = z.tuple([z.string()]).parse(await once(thread, "message"));
+    return new DataServices(external, { thread, url });
+  }
+
+  /** Opens a port for a function; undefined where all that it asks for is elsewhere. */
+  openPort(permissions: Permissions): FunctionPort | undefined {
+    const port = this.#openPort(permissions);
+    return port && { port, services: this.#services };
+  }
+
+  /**
+   * Makes a request, which may do everything. A service's error is an answer too.
+   * @param signal ends a wait for messages
+   * @throws Error when the service is not there
+   */
+  async send(
+    service: Service,
+    operation: string,
+    body: string,
+    traceId?: string,
+    signal?: AbortSignal,
+  ): Promise<ServiceAnswer> {
+    if (this.#port?.services.has(service) === true) {
+      return this.#port.send(service, operation, body, traceId, signal);
+    }
+    const endpoint = service === "sqs" ? this.sqsEndpoint : this.dynamodbEndpoint;
+    const isTraced = service === "sqs" && traceId !== undefined;
+    const response = await fetch(endpoint, {
+      method: "POST",
+      headers: headersOf(service, operation),
+      body: isTraced ? JSON.stringify(withTrace(JSON.parse(body), traceId)) : body,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { status: response.status, body: await response.text() };
+  }
+
+  /**
+   * Makes a request for the gateway itself.
+   * @returns the operation's output
+   * @throws ServiceError with the service's own error
+   */
+  async request(service: Service, operation: string, input: object, signal?: AbortSignal): Promise<unknown> {
+    const { status, body } = await this.send(service, operation, JSON.stringify(input), undefined, signal);
+    if (status === 200) return JSON.parse(body);
+    const { __type: type, message } = Failure.parse(JSON.parse(body));
+    throw new ServiceError(type.replace(/^.*#/, ""), message);
+  }
+
+  async stop(): Promise<void> {
+    this.#thread?.postMessage("stop" satisfies StoreThreadMessage);
+    await this.#ended;
+  }
+
+  #openPort(permissions?: Permissions): MessagePort | undefined {
+    if (this.#thread === undefined) return undefined;
+    const { port1, port2 } = new MessageChannel();
+    const message: StoreThreadMessage = { port: port1, permissions };
+    this.#thread.postMessage(message, [port1]);
+    return port2;
+  }
+}
+
+/** The services that have no address of their own. */
+function embedded(external: Partial<Record<Service, string>>): ReadonlySet<Service> {
+  const services: Service[] = ["dynamodb", "sqs"];
+  return new Set(services.filter((service) => external[service] === undefined));
+}
+
+/**
+ * A plain DynamoDB Local keeps a database for each access key, and what stands in for AWS looks at no signature: all is
+ * asked under one key, with a signature that is none.
+ */
+function headersOf(service: Service, operation: string): Record<string, string> {
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  const scope = `${time.slice(0, 8)}/${localRegion}/${service}/aws4_request`;
+  return {
+    "content-type": "application/x-amz-json-1.0",
+    "x-amz-target": `${targets[service]}.${operation}`,
+    "x-amz-date": time,
+    authorization:
+      `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/${scope}, ` +
+      `SignedHeaders=host;x-amz-date;x-amz-target, Signature=${"0".repeat(64)}`,
+  };
+}

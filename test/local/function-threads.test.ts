@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { DataServices } from "../../infra/local/data-services.ts";
+import { FunctionHost, type FunctionsAws } from "../../infra/local/function-host.ts";
+import { patience } from "../support/patience.ts";
+
+const portName = 'Symbol.for("sms-gateway.aws-port")';
+
+let folder: string;
+let log: string[];
+const cleanUps: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  log = [];
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+  await rm(folder, { recursive: true });
+});
+
+/** A function whose handler has this body. */
+async function functionOf(
+  body: string,
+  aws: FunctionsAws = { endpoint: "http://127.0.0.1:1" },
+): Promise<FunctionHost> {
+  const bundleFile = path.join(folder, "index.mjs");
+  await writeFile(bundleFile, `export async function handler(event) { ${body} }`);
+  const definition = {
+    name: "Example",
+    description: "Permissions: an example",
+    bundleFile,
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMegabytes: 128,
+    queuesForItself: false,
+    statements: [],
+  };
+  const host = new FunctionHost(definition, aws, new Float64Array(1), (line) => log.push(line));
+  cleanUps.push(async () => host.kill());
+  return host;
+}
+
+it("lines are logged as they were written, in their order and before the result", async () => {
+  const host = await functionOf(`
+    process.stdout.write("one\\ntw");
+    process.stdout.write(Buffer.from("o é\\n"));
+    console.error("three");
+    await new Promise((resolve) => process.stdout.write("four\\n", resolve));`);
+  await host.invoke({});
+  expect(log).toEqual(["one", "two é", "three", "four"]);
+});
+
+it.each([
+  [
+    "an error that nothing catches",
+    'setImmediate(() => { console.log("last"); throw new Error("crash"); });',
+  ],
+  ["its exit", 'console.log("last"); process.exit(1);'],
+])("lines that a function wrote before %s are not lost", async (_, crash) => {
+  const host = await functionOf(`console.log("first"); ${crash} await new Promise(() => {});`);
+  await expect(host.invoke({})).rejects.toThrow(/crash|Example ended/);
+  await vi.waitFor(() => expect(log).toEqual(["first", "last"]), patience);
+});
+
+it("a function finds its port to the local store, and is judged by its role there", async () => {
+  const services = await DataServices.start();
+  cleanUps.push(async () => services.stop());
+  const ask = `const { services, send } = globalThis[${portName}];
+    const answer = await globalThis[${portName}].send("sqs", "SendMessage", '{"QueueUrl":"/Sends"}', undefined);
+    return [[...services], answer];`;
+  const openPort = services.openPort.bind(services);
+  const host = await functionOf(ask, { endpoint: "http://127.0.0.1:1", openPort });
+  expect(await host.invoke({})).toEqual([
+    ["dynamodb", "sqs"],
+    { status: 400, body: expect.stringContaining("sqs:SendMessage on Sends. Permissions: an example") },
+  ]);
+});
+
+it("a function has no port where its requests are intercepted", async () => {
+  const host = await functionOf(`return ${portName} in globalThis;`);
+  expect(await host.invoke({})).toBe(false);
+});
