@@ -126,10 +126,13 @@ it("messages carry the lineage of the call that sends them", async () => {
 
 it("a wait for messages that is cancelled takes none from others", async () => {
   const cancel = new AbortController();
+  const startedAt = performance.now();
   const cancelled = receive(20, cancel.signal);
   await receive(0);
   cancel.abort();
   expect(await cancelled).toEqual({ Messages: [] });
+  // Not at the end of its wait.
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
   const waiting = receive(20);
   await services.request("sqs", "SendMessage", { QueueUrl: queueUrl, MessageBody: "for me" });
   expect((await waiting).Messages).toMatchObject([{ Body: "for me" }]);

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+
+import { afterEach, beforeEach, expect, it } from "vitest";
+import * as z from "zod";
+
+import { DataServices } from "../../infra/local/data-services.ts";
+
+const rounds = 5;
+const writesAtOnce = 100;
+
+const Items = z.object({ Items: z.array(z.object({ pk: z.object({ S: z.string() }) })) });
+const Messages = z.object({ Messages: z.array(z.object({ Body: z.string() })).default([]) });
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+/**
+ * Starts a store on the folder, makes many writes at once, and kills the process with the first answer.
+ * @returns the writes that were answered
+ */
+async function writeUntilKilled(round: number): Promise<string[]> {
+  const script = `
+    import { writeSync } from "node:fs";
+    const { DataServices } = await import(${JSON.stringify(moduleUrl("infra/local/data-services.ts"))});
+    const services = await DataServices.start(${JSON.stringify(folder)});
+    await services.request("dynamodb", "CreateTable", {
+      TableName: "table",
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+    }).catch(() => undefined);
+    const { QueueUrl } = await services.request("sqs", "CreateQueue", { QueueName: "Jobs" });
+    const answered = (name) => {
+      writeSync(1, name + "\\n");
+      process.kill(process.pid, "SIGKILL");
+    };
+    for (let index = 0; index < ${writesAtOnce}; index += 1) {
+      const [item, message] = ["item ${round} " + index, "message ${round} " + index];
+      services
+        .request("dynamodb", "PutItem", { TableName: "table", Item: { pk: { S: item } } })
+        .then(() => answered(item));
+      services
+        .request("sqs", "SendMessage", { QueueUrl, MessageBody: message })
+        .then(() => answered(message));
+    }`;
+  const file = path.join(folder, "writer.mjs");
+  await writeFile(file, script);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  const [written, [, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  expect(signal).toBe("SIGKILL");
+  return written.split("\n").filter(Boolean);
+}
+
+function moduleUrl(file: string): string {
+  return pathToFileURL(path.resolve(file)).href;
+}
+
+/** All that is there after a restart. */
+async function readAll(): Promise<Set<string>> {
+  const services = await DataServices.start(folder);
+  try {
+    const { Items: items } = Items.parse(await services.request("dynamodb", "Scan", { TableName: "table" }));
+    const found = new Set(items.map(({ pk }) => pk.S));
+    await services.request("sqs", "CreateQueue", { QueueName: "Jobs" });
+    for (;;) {
+      const input = { QueueUrl: "/Jobs", MaxNumberOfMessages: 10 };
+      const { Messages: messages } = Messages.parse(await services.request("sqs", "ReceiveMessage", input));
+      if (messages.length === 0) return found;
+      for (const { Body } of messages) found.add(Body);
+    }
+  } finally {
+    await services.stop();
+  }
+}
+
+it("what was answered before the process was killed is there after a restart", async () => {
+  const answered: string[] = [];
+  for (let round = 0; round < rounds; round += 1) answered.push(...(await writeUntilKilled(round)));
+  expect(answered.length).toBeGreaterThanOrEqual(rounds);
+  const found = await readAll();
+  expect(answered.filter((name) => !found.has(name))).toEqual([]);
+});
