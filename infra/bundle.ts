@@ -42,7 +42,6 @@ async function bundleAgain(): Promise<void> {
     format: "esm",
     legalComments: "none",
     logLevel: "warning",
-    external: packageOptions.external,
   };
   for (const folder of [handlersFolder, partsFolder, bundlesFolder]) {
     await rm(folder, { recursive: true, force: true });
@@ -102,7 +101,7 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   for (const file of new Set(bundles.flatMap(({ later }) => later))) {
     const { outputFiles } = await build({
       ...options,
-      entryPoints: [path.join(partsFolder, laterFolder, file)],
+      entryPoints: [laterPart(file)],
       minify: true,
       banner: { js: requireBanner },
       write: false,
@@ -210,24 +209,32 @@ const rowsOnly: Plugin = {
   },
 };
 
-/** Where the files are that functions load when they first need them. */
-const laterFolder = "shared/platform/auth";
-
 /**
- * Keeps what is imported in the moment out of a bundle, as a file beside it that has all that it needs. Such an import
- * would else be a part of the bundle, read and compiled with it; and with pieces that both have, each function would take
- * a build of its own.
+ * Keeps what is imported when it is first needed out of a bundle, as a file beside it that has all that it needs. Such an
+ * import would else be a part of the bundle, read and compiled with it; and with pieces that both have, each function would
+ * take a build of its own.
  */
 const loadedLater: Plugin = {
   name: "loaded-later",
   setup: (esbuild) => {
     esbuild.onResolve({ filter: /^\.\.?\// }, ({ kind, path: imported, resolveDir }) => {
-      const folder = path.dirname(path.join(resolveDir, imported));
-      if (kind !== "dynamic-import" || folder !== path.join(partsFolder, laterFolder)) return undefined;
-      return { path: `./${path.basename(imported)}`, external: true };
+      if (kind !== "dynamic-import") return undefined;
+      return { path: `./${laterName(path.join(resolveDir, imported))}`, external: true };
     });
   },
 };
+
+/** The name beside a bundle of a part that is loaded later: its path, for several folders may have a file of a name. */
+function laterName(part: string): string {
+  return path.relative(partsFolder, part).replaceAll(path.sep, laterSeparator);
+}
+
+function laterPart(name: string): string {
+  return path.join(partsFolder, ...name.split(laterSeparator));
+}
+
+/** No name of a file or folder has it. */
+const laterSeparator = "__";
 
 /** The source files of a pattern without their ending, in an order that every machine gives them. */
 async function sources(pattern: string): Promise<string[]> {

@@ -1,6 +1,9 @@
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 
 import type { BuildOptions, Plugin } from "esbuild";
+
+import { projectRoot } from "./project-root.ts";
 
 /**
  * Leaves out how zod describes its schemas as JSON Schema. Each kind of schema refers to it, but no function asks for it:
@@ -21,16 +24,35 @@ const withoutJsonSchemas: Plugin = {
   },
 };
 
-/** Leaves of the `package.json` of the SDK's clients what they read of it: the version, for the header `User-Agent`. */
-const versionsOnly: Plugin = {
-  name: "versions-only",
+/**
+ * Says of the package that its `package.json` is silent about what those of all others of the SDK say: its files do nothing
+ * but export. Only then are those left out that nothing uses.
+ */
+const documentsWithoutClient: Plugin = {
+  name: "documents-without-client",
   setup: (esbuild) => {
-    esbuild.onLoad(
-      { filter: /[\\/]@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/ },
-      async ({ path: file }) => {
-        const { version }: { version: string } = JSON.parse(await readFile(file, "utf8"));
-        return { contents: JSON.stringify({ version }), loader: "json" };
-      },
+    const inside = /[\\/]@aws-sdk[\\/]lib-dynamodb[\\/]/;
+    const resolved = Symbol("resolved");
+    esbuild.onResolve({ filter: /^(@aws-sdk\/lib-dynamodb$|\.)/ }, async ({ path: imported, ...options }) => {
+      const isInside = imported.startsWith(".") ? inside.test(options.importer) : true;
+      if (!isInside || options.pluginData === resolved) return undefined;
+      const found = await esbuild.resolve(imported, { ...options, pluginData: resolved });
+      return { ...found, sideEffects: false };
+    });
+  },
+};
+
+/**
+ * The SDK's commands name the layers that the SDK's own client carries them out with. Functions have a client of their own,
+ * in `shared/platform/aws`, and leave these layers out.
+ */
+const commandsWithoutMiddleware: Plugin = {
+  name: "commands-without-middleware",
+  setup: (esbuild) => {
+    const layers = /^@(aws-sdk\/core\/client|aws-sdk\/middleware-sdk-sqs|smithy\/core\/endpoints)$/;
+    const commands = /[\\/]@aws-sdk[\\/].*[\\/](commandBuilder|DynamoDBDocumentClientCommand)\.js$/;
+    esbuild.onResolve({ filter: layers }, ({ importer }) =>
+      commands.test(importer) ? { path: path.join(projectRoot, "infra/without-middleware.ts") } : undefined,
     );
   },
 };
@@ -39,10 +61,5 @@ const versionsOnly: Plugin = {
 export const packageOptions = {
   // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
   mainFields: ["module", "main"],
-  // Lambda always hands a function its credentials in the environment. The SDK's default chain also knows
-  // profiles, SSO, web identity and instance metadata: a quarter of each bundle, never used.
-  alias: { "@aws-sdk/credential-provider-node": "./infra/lambda-credentials.ts" },
-  // The SDK imports this when an operation streams events, which no operation does of the services that are used.
-  external: ["@smithy/core/event-streams"],
-  plugins: [withoutJsonSchemas, versionsOnly],
+  plugins: [withoutJsonSchemas, documentsWithoutClient, commandsWithoutMiddleware],
 } satisfies BuildOptions;

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
+import { useCredentials } from "../../shared/platform/aws/credentials.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, readConnections } from "../local/connections.ts";
@@ -96,7 +97,11 @@ async function deployedStage({ name, region }: Stage): Promise<Found> {
   useRegion(region);
   const stackName = `sms-gateway-${name}`;
   const describe = new DescribeStacksCommand({ StackName: stackName });
-  const { Stacks } = await new CloudFormationClient({}).send(describe);
+  const client = new CloudFormationClient({});
+  const { Stacks } = await client.send(describe);
+  // The shared code asks with what the SDK has found, which may come from a profile.
+  useCredentials(client.config.credentials);
+  process.env["AWS_REGION"] = await client.config.region();
   const outputs = (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "", Description }) => ({
     name: OutputKey,
     value: OutputValue,

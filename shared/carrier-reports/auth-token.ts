@@ -1,4 +1,3 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod";
 
 import { minuteMs } from "../platform/clock.ts";
@@ -11,10 +10,6 @@ const keptMs = minuteMs;
 
 const known = new Map<string, () => Promise<string>>();
 
-const client = new SecretsManagerClient({
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
-
 /**
  * What a carrier signs its calls with, as it was within the last minute.
  * @throws Error when it cannot be read
@@ -26,8 +21,8 @@ export async function readAuthToken(secretId: string): Promise<string> {
 }
 
 async function load(SecretId: string): Promise<string> {
-  const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId }));
-  const secret = CallbackSecret.safeParse(parsed(SecretString));
+  const { readSecretText } = await import("../platform/aws/read-secret.ts");
+  const secret = CallbackSecret.safeParse(parsed(await readSecretText({ SecretId })));
   if (!secret.success) throw new Error("the secret of a carrier's calls is not what `carriers set` writes");
   return secret.data.authToken;
 }

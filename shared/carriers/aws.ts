@@ -1,6 +1,5 @@
 import {
   ConflictException,
-  PinpointSMSVoiceV2Client,
   PinpointSMSVoiceV2ServiceException,
   ResourceNotFoundException,
   SendTextMessageCommand,
@@ -9,24 +8,21 @@ import {
   ValidationException,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
-import { CarefulRetryStrategy } from "../platform/table/retry.ts";
+import { EndUserMessaging } from "../platform/aws/end-user-messaging.ts";
+import { patientAttempts } from "../platform/aws/retry.ts";
 import type { HandOff, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
 import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
-const client = new PinpointSMSVoiceV2Client({
+const client = new EndUserMessaging({
+  maxAttempts: patientAttempts,
   // A lost answer may mean a message that was sent, so it is not asked for again.
-  retryStrategy: new CarefulRetryStrategy(1),
-  requestHandler: {
-    connectionTimeout: 1_000,
-    requestTimeout: 5_000,
-    throwOnRequestTimeout: true,
-    // A connection that was kept may have died while the function was frozen, and a message that goes into a dead one is
-    // as unknown as one whose answer was lost.
-    httpsAgent: { keepAlive: false },
-    httpAgent: { keepAlive: false },
-  },
+  maxUnheardAttempts: 1,
+  timeLimits: { requestMs: 5_000 },
+  // A connection that was kept may have died while the function was frozen, and a message that goes into a dead one is as
+  // unknown as one whose answer was lost.
+  keepsConnections: false,
 });
 
 /**

@@ -1,6 +1,5 @@
 import type { MessageType } from "../contract/sms.ts";
 import { config } from "../platform/config.ts";
-import { sendWithAws } from "./aws.ts";
 import { NotReachedError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";
 import type { AddressedMessage, Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
@@ -103,7 +102,14 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
     case "sandbox":
       return sandboxCarrier(record.name);
     case "aws":
-      return { deduplicates: false, send: async (message) => sendWithAws(settings, message) };
+      return {
+        deduplicates: false,
+        send: async (message) => {
+          // In a bundle it is a file of its own, for those who have this carrier.
+          const { sendWithAws } = await import("./aws.ts");
+          return sendWithAws(settings, message);
+        },
+      };
     case "kannel":
       return overHttp(record, false, async (message, secret) =>
         sendWithKannel(settings, credentialsIn(credentialsOfKind.kannel, secret), message, options),

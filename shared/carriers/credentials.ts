@@ -1,4 +1,3 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod";
 
 import { NotReachedError } from "./call.ts";
@@ -51,7 +50,7 @@ export function credentialsIn<Credentials>(
 }
 
 /** A secret is waited for while a message waits, so its loading must not hang. */
-const requestHandler = { connectionTimeout: 500, requestTimeout: 1_000, throwOnRequestTimeout: true };
+const timeLimits = { connectionMs: 500, requestMs: 1_000 };
 
 /** A version of a secret never changes, so that it is read once. */
 const loaded = new Map<string, Promise<CarrierSecret>>();
@@ -79,9 +78,8 @@ export async function readSecret({
 }
 
 async function load(SecretId: string, VersionId: string | undefined): Promise<CarrierSecret> {
-  const client = new SecretsManagerClient({ requestHandler });
-  const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId, VersionId }));
-  const secret = CarrierSecret.safeParse(parsed(SecretString));
+  const { readSecretText } = await import("../platform/aws/read-secret.ts");
+  const secret = CarrierSecret.safeParse(parsed(await readSecretText({ SecretId, VersionId }, timeLimits)));
   if (!secret.success) throw new Error("the secret of the carrier is not what `carriers set` writes");
   return secret.data;
 }

@@ -1,3 +1,5 @@
+import { TimeoutError } from "../platform/aws/http-transport.ts";
+
 /** What Node says when it could not make a connection at all: the name, the network, or the other side's certificate. */
 const connectErrors = new Set([
   "CERT_HAS_EXPIRED",
@@ -12,15 +14,12 @@ const connectErrors = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** What the SDK says when no connection was made in time. Nothing else tells that from an answer that did not come. */
-const connectTimeOut = "did not establish a connection";
-
 /**
  * Whether an error says that a request never left this machine, so that whatever it asked for has not been done. A
  * connection that broke says nothing of the kind: it may have broken after the request had arrived.
  */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error.name === "TimeoutError" && error.message.includes(connectTimeOut)) return true;
+  if (error instanceof TimeoutError && error.wasNeverSent) return true;
   return "code" in error && connectErrors.has(String(error.code));
 }

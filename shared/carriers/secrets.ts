@@ -1,11 +1,14 @@
+import { randomUUID } from "node:crypto";
+
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
   PutSecretValueCommand,
   ResourceExistsException,
   ResourceNotFoundException,
-  SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
+
+import { SecretsManager } from "../platform/aws/secrets-manager.ts";
 
 /*
  * Writing what Secrets Manager keeps for carriers, which the operator's commands alone may do.
@@ -16,13 +19,16 @@ import {
  * @returns the id of the version that it is
  */
 export async function keepSecret(name: string, value: object): Promise<string> {
-  const client = new SecretsManagerClient({});
+  const client = new SecretsManager();
+  // A repeat of a request whose answer was lost must not make another version.
+  const ClientRequestToken = randomUUID();
   const SecretString = JSON.stringify(value);
   try {
     const created = await client.send(
       new CreateSecretCommand({
         Name: name,
         SecretString,
+        ClientRequestToken,
         Description: "What a carrier of the SMS gateway knows it by",
       }),
     );
@@ -30,7 +36,9 @@ export async function keepSecret(name: string, value: object): Promise<string> {
   } catch (error) {
     if (!(error instanceof ResourceExistsException)) throw error;
   }
-  const { VersionId = "" } = await client.send(new PutSecretValueCommand({ SecretId: name, SecretString }));
+  const { VersionId = "" } = await client.send(
+    new PutSecretValueCommand({ SecretId: name, SecretString, ClientRequestToken }),
+  );
   return VersionId;
 }
 
@@ -38,7 +46,7 @@ export async function keepSecret(name: string, value: object): Promise<string> {
 export async function deleteSecret(name: string): Promise<void> {
   const command = new DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true });
   try {
-    await new SecretsManagerClient({}).send(command);
+    await new SecretsManager().send(command);
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error;
   }

@@ -1,12 +1,10 @@
-import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2";
+import { SendEmailCommand } from "@aws-sdk/client-sesv2";
 
+import { Ses } from "../platform/aws/ses.ts";
 import { config } from "../platform/config.ts";
 import type { OutgoingEmail } from "./layout.ts";
 
-const client = new SESv2Client({
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-});
+const client = new Ses({ timeLimits: { requestMs: 5_000 } });
 
 /**
  * Hands an email over to SES.

@@ -1,13 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { TransactionCanceledException, TransactionConflictException } from "@aws-sdk/client-dynamodb";
-import {
-  DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  TransactWriteCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -32,7 +28,7 @@ const warmUpMs = secondMs;
 const requestMs = 4;
 const transactionMs = 12;
 
-/** How the careful retry strategy repeats what met a transaction. */
+/** How the client repeats what met a transaction. */
 const attempts = 8;
 const maxRetryDelayMs = 1_000;
 
@@ -47,7 +43,7 @@ export async function benchmarkBusyWallet(): Promise<boolean> {
 
 async function measure(rate: number): Promise<boolean> {
   const table = new SlowTable();
-  Object.defineProperty(DynamoDBDocumentClient.prototype, "send", {
+  Object.defineProperty(DynamoDb.prototype, "send", {
     configurable: true,
     value: async (command: object) => table.request(command),
   });

@@ -1,13 +1,19 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { mockClient } from "aws-sdk-client-mock";
+import {
+  GetSecretValueCommand,
+  type SecretsManagerClientResolvedConfig,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from "@aws-sdk/client-secrets-manager";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import { reportTaker, type CarrierCall } from "../../shared/carrier-reports/take.ts";
+import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
+import { mockAws } from "../support/mock-aws.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 
@@ -23,7 +29,9 @@ const baseUrl = "https://sms.example.com";
 const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
 const notFound = { code: "NOT_FOUND" };
 const notUnderstood = { code: "VALIDATION_ERROR", details: undefined };
-const secretsManager = mockClient(SecretsManagerClient);
+const secretsManager = mockAws<ServiceInputTypes, ServiceOutputTypes, SecretsManagerClientResolvedConfig>(
+  SecretsManager,
+);
 
 let take: ReturnType<typeof reportTaker>;
 let name: string;

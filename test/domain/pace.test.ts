@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Paces } from "../../shared/carriers/pace.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
@@ -69,7 +69,7 @@ it("those who wait in one sender take their time with one write", async () => {
   if (sender === undefined) throw new Error("there is one sender");
   // So that it knows how things are.
   await momentsOf([sender], 1);
-  const requests = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+  const requests = vi.spyOn(DynamoDb.prototype, "send");
   await momentsOf([sender], 500);
   // The first does not wait for the others, who come while it is at work.
   expect(requests.mock.calls).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-import { DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
@@ -8,6 +8,7 @@ import { ApiError } from "../../shared/contract/errors.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { estimateMessage } from "../../shared/messages/estimate.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -82,7 +83,7 @@ async function estimate(number = to): Promise<number | string> {
 
 /** Keys of the prices that are read meanwhile, one a reading. */
 function watchReads(): () => string[] {
-  const send = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+  const send = vi.spyOn(DynamoDb.prototype, "send");
   return () =>
     send.mock.calls
       .map(([command]) => {

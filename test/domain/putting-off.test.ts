@@ -1,10 +1,11 @@
-import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { Paces } from "../../shared/carriers/pace.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
@@ -102,7 +103,7 @@ describe("a sender asks a carrier only while it has the time to wait for the ans
     const carrier = new ScriptedCarrier(accept);
     const job = await acceptedMessage();
     let remainingMs = 20_000;
-    const send = vi.spyOn(DynamoDBDocumentClient.prototype, "send");
+    const send = vi.spyOn(DynamoDb.prototype, "send");
     const remainingTimeMs = (): number => {
       const claims = send.mock.calls.filter(
         ([command]: readonly unknown[]) => command instanceof UpdateCommand,

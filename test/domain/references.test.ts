@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -112,7 +112,7 @@ function breaking(
   number: number,
   fault: Fault,
 ): { readonly happened: () => boolean; readonly mend: () => void } {
-  const { prototype } = DynamoDBDocumentClient;
+  const { prototype } = DynamoDb;
   let count = 0;
   const send = new Proxy(Reflect.get(prototype, "send"), {
     apply: async (target, client, args) => {

@@ -135,36 +135,39 @@ it("changes with a line of one handler its function alone, also when it comes to
   expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
 });
 
-/** The sources of what is carried of the SDK's clients. */
-async function clientSources(pattern: string, client = "*"): Promise<[name: string, source: string][]> {
-  const found: [string, string][] = [];
-  const cwd = path.join(projectRoot, "node_modules/@aws-sdk");
-  for await (const name of glob(`client-${client}/dist-es/${pattern}`, { cwd })) {
-    found.push([name, await readFile(path.join(cwd, name), "utf8")]);
+it("carries of the SDK's clients no more than their commands, their schemas and their errors", async () => {
+  const marks = {
+    "retry strategy": "No retry token available",
+    signer: "AWS4-HMAC-SHA256-PAYLOAD",
+    "request handler": "@smithy/node-http-handler",
+    "endpoint rules": "aws.partition",
+    "credential chain": "AWS_SHARED_CREDENTIALS_FILE",
+    protocol: "RPC Protocol error handler",
+    "event streams": "event-streams",
+  };
+  for (const name of unchanged.keys()) {
+    const cwd = path.join(folder, "unchanged/.build/functions", name);
+    for await (const file of glob("*.mjs", { cwd })) {
+      const content = await readFile(path.join(cwd, file), "utf8");
+      const found = Object.entries(marks).filter(([, mark]) => content.includes(mark));
+      expect(
+        found.map(([what]) => what),
+        `${name}/${file}`,
+      ).toEqual([]);
+    }
   }
-  return found;
-}
-
-const carriedClients = ["dynamodb", "kms", "pinpoint-sms-voice-v2", "secrets-manager", "sesv2", "sqs"];
-
-it("uses services alone that stream no events, whose code the bundles leave out", async () => {
-  const streaming = (sources: [string, string][]): string[] =>
-    sources.filter(([, source]) => source.includes('"streaming"')).map(([name]) => name);
-  for (const client of carriedClients) {
-    const sources = await clientSources("schemas/*.js", client);
-    expect(sources.length, client).toBeGreaterThan(0);
-    expect(streaming(sources)).toEqual([]);
-  }
-  // It streams what functions answer.
-  expect(streaming(await clientSources("schemas/*.js", "lambda"))).not.toEqual([]);
 });
 
-it("uses clients alone that read of their package.json no more than the version, which the bundles keep", async () => {
-  for (const client of carriedClients) {
-    const read = (await clientSources("**/*.js", client)).flatMap(([, source]) =>
-      [...source.matchAll(/\bpackageInfo(\.\w+)/g)].map(([, property]) => property),
-    );
-    expect(new Set(read), client).toEqual(new Set([".version"]));
+it("a sender carries the clients of Secrets Manager and End User Messaging beside it, for those who use them", async () => {
+  const cwd = path.join(folder, "unchanged/.build/functions/workers/send-message");
+  const index = await readFile(path.join(cwd, "index.mjs"), "utf8");
+  for (const [file, mark] of [
+    ["shared__platform__aws__read-secret.mjs", "com.amazonaws.secretsmanager"],
+    ["shared__carriers__aws.mjs", "com.amazonaws.pinpointsmsvoicev2"],
+  ] as const) {
+    expect(index.includes(mark)).toBe(false);
+    expect(index.includes(`import("./${file}")`)).toBe(true);
+    expect((await readFile(path.join(cwd, file), "utf8")).includes(mark)).toBe(true);
   }
 });
 

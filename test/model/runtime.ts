@@ -3,9 +3,8 @@ import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers";
 import promisedTimers from "node:timers/promises";
 
-import { SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import type { Random } from "../chaos/random.ts";
@@ -40,10 +39,10 @@ export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runt
     return into;
   };
   const restores = [
-    replace(DynamoDBDocumentClient.prototype, "send", async function send(this: object, command: object) {
+    replace(DynamoDb.prototype, "send", async function send(this: object, command: object) {
       return request(this, command);
     }),
-    replace(SQSClient.prototype, "send", enqueue),
+    replace(Sqs.prototype, "send", enqueue),
     replace(
       globalThis,
       "Date",

@@ -1,13 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import {
-  DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
 import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
@@ -35,6 +29,8 @@ import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { AwsClient } from "../../shared/platform/aws/client.ts";
+import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
@@ -43,7 +39,6 @@ import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-nam
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys, partNames } from "../../shared/platform/table/keys.ts";
-import { CarefulRetryStrategy, wasSurelyRefused } from "../../shared/platform/table/retry.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
@@ -200,7 +195,6 @@ class World {
   readonly #late: (() => void)[] = [];
   readonly #scheduled: string[] = [];
   #campaignId = "";
-  readonly #retries = new WeakMap<object, number>();
   #choice = 0;
   #isFaulty = true;
   #failure: Error | undefined;
@@ -478,20 +472,17 @@ class World {
     await working;
   }
 
-  /** A request to DynamoDB, with the SDK's retries and whatever goes wrong. */
+  /** A request to DynamoDB, with the client's retries and whatever goes wrong. */
   async request(client: object, command: object): Promise<unknown> {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (operation !== undefined && debitEntryId !== undefined) operation.debitEntryId = debitEntryId;
-    const maxUnheardAttempts = await this.#maxUnheardAttempts(client);
+    const rules = this.#retryRules(client);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#attempt(command);
       } catch (error) {
-        if (!(error instanceof Fallible) || attempt === 8) throw error;
-        const isRefused = wasSurelyRefused({ errorType: error.errorType, error });
-        const mayRepeat = error.errorType !== "CLIENT_ERROR" && attempt < maxUnheardAttempts;
-        if (!isRefused && !mayRepeat) throw error;
+        if (!(error instanceof Fallible) || !mayRepeat(retryKindOf(error), attempt, rules)) throw error;
       }
     }
   }
@@ -501,20 +492,22 @@ class World {
     const fault = this.#pickFault();
     switch (fault) {
       case "loseRequest":
-        throw new Fallible("TRANSIENT", "TimeoutError");
+        throw new Fallible("TimeoutError");
       case "throttle":
-        throw new Fallible("THROTTLING", "ProvisionedThroughputExceededException");
+        throw new Fallible("ProvisionedThroughputExceededException");
       case "conflict":
-        throw new Fallible("CLIENT_ERROR", "TransactionConflictException");
+        throw new Fallible("TransactionConflictException");
       case "dieBefore":
         return never();
       case "arriveLate":
         this.#late.push(() => this.#carryOutUnheard(command));
-        throw new Fallible("TRANSIENT", "TimeoutError");
+        throw new Fallible("TimeoutError");
       case "dropAnswer":
       case "answer500":
         this.#carryOutUnheard(command);
-        throw new Fallible("TRANSIENT", fault === "dropAnswer" ? "TimeoutError" : "InternalServerError");
+        throw fault === "dropAnswer"
+          ? new Fallible("TimeoutError")
+          : new Fallible("InternalServerError", 500);
       case "dieAfter":
         this.#carryOutUnheard(command);
         return never();
@@ -584,17 +577,11 @@ class World {
     if (name !== undefined) this.queues.get(name)?.push(JSON.parse(body ?? ""));
   }
 
-  /** How often the client sends a request of which it does not hear what became of it. */
-  async #maxUnheardAttempts(client: object): Promise<number> {
-    if (this.#mutation === "throttle-only retry") return 3;
-    const known = this.#retries.get(client);
-    if (known !== undefined) return known;
-    const strategy: unknown =
-      client instanceof DynamoDBDocumentClient ? await client.config.retryStrategy() : undefined;
-    if (!(strategy instanceof CarefulRetryStrategy))
-      throw new Error("the table's client retries in another way");
-    this.#retries.set(client, strategy.maxUnheardAttempts);
-    return strategy.maxUnheardAttempts;
+  /** How often the client sends a request again. */
+  #retryRules(client: object): RetryRules {
+    if (!(client instanceof AwsClient)) throw new Error("the table's client repeats requests in another way");
+    const { retryRules } = client;
+    return this.#mutation === "throttle-only retry" ? { ...retryRules, maxUnheardAttempts: 3 } : retryRules;
   }
 
   #newCarrier(deduplicates: boolean): CountingCarrier {
@@ -758,14 +745,14 @@ class World {
   }
 }
 
-/** An error of a request that did not get a good answer, as the SDK classifies it. */
+/** An error of a request that did not get a good answer, as the client sees it. */
 class Fallible extends Error {
-  readonly errorType: string;
+  readonly $metadata: { readonly httpStatusCode?: number };
 
-  constructor(errorType: string, name: string) {
+  constructor(name: string, httpStatusCode?: number) {
     super(name);
     this.name = name;
-    this.errorType = errorType;
+    this.$metadata = httpStatusCode === undefined ? {} : { httpStatusCode };
   }
 }
 

@@ -6,6 +6,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
 
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { config } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 
@@ -38,7 +39,7 @@ interface DelayedJob {
 export async function delayedJobs(
   work: (jobsSoFar: () => readonly DelayedJob[]) => Promise<unknown>,
 ): Promise<readonly DelayedJob[]> {
-  const calls = vi.spyOn(SQSClient.prototype, "send");
+  const calls = vi.spyOn(Sqs.prototype, "send");
   const jobs = (): DelayedJob[] =>
     calls.mock.calls.flatMap(([command]: readonly unknown[]) => {
       if (!(command instanceof SendMessageCommand)) return [];

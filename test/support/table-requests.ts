@@ -1,5 +1,6 @@
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
+
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 
 /**
  * Stands between the present code and the table, until `vi.restoreAllMocks`.
@@ -10,12 +11,9 @@ export function interceptTableRequests(
 ): void {
   // It is called with its own `this`.
   // oxlint-disable-next-line typescript/unbound-method
-  const { send } = DynamoDBDocumentClient.prototype;
+  const { send } = DynamoDb.prototype;
   // oxlint-disable-next-line typescript/no-misused-promises
-  vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function (
-    this: DynamoDBDocumentClient,
-    command: object,
-  ) {
+  vi.spyOn(DynamoDb.prototype, "send").mockImplementation(async function (this: DynamoDb, command: object) {
     return answer(command, async () => Reflect.apply(send, this, [command]));
   });
 }

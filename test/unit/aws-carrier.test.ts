@@ -2,22 +2,27 @@ import {
   AccessDeniedException,
   ConflictException,
   InternalServerException,
-  PinpointSMSVoiceV2Client,
   ResourceNotFoundException,
   SendTextMessageCommand,
   ServiceQuotaExceededException,
   ThrottlingException,
   ValidationException,
+  type PinpointSMSVoiceV2ClientResolvedConfig,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
-import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
 
 import type { OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import type { SettingsOf } from "../../shared/carriers/settings.ts";
+import { EndUserMessaging } from "../../shared/platform/aws/end-user-messaging.ts";
+import { mockAws } from "../support/mock-aws.ts";
 
 // There is no emulator of this service, so its client is the one that is mocked.
-const aws = mockClient(PinpointSMSVoiceV2Client);
+const aws = mockAws<ServiceInputTypes, ServiceOutputTypes, PinpointSMSVoiceV2ClientResolvedConfig>(
+  EndUserMessaging,
+);
 beforeEach(() => {
   aws.reset();
 });

@@ -1,10 +1,16 @@
-import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2";
-import { mockClient } from "aws-sdk-client-mock";
+import {
+  SendEmailCommand,
+  type SESv2ClientResolvedConfig,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from "@aws-sdk/client-sesv2";
 import { afterEach, expect, it, vi } from "vitest";
 
 import { handOver } from "../../shared/emails/hand-over.ts";
+import { Ses } from "../../shared/platform/aws/ses.ts";
+import { mockAws } from "../support/mock-aws.ts";
 
-const ses = mockClient(SESv2Client);
+const ses = mockAws<ServiceInputTypes, ServiceOutputTypes, SESv2ClientResolvedConfig>(Ses);
 
 afterEach(() => {
   vi.unstubAllEnvs();

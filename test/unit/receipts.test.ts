@@ -1,5 +1,4 @@
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { EventJob } from "../../shared/events/event-job.ts";
@@ -14,6 +13,8 @@ import {
   MessageRecord,
   type FinalDelivery,
 } from "../../shared/messages/record.ts";
+import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
@@ -32,8 +33,8 @@ const queueEvent = vi.fn<(command: object) => Promise<void>>(async (command) => 
   if (!(command instanceof SendMessageCommand)) throw new Error("only events are queued, one by one");
   events.push(EventJob.parse(JSON.parse(command.input.MessageBody ?? "")));
 });
-Object.defineProperty(DynamoDBDocumentClient.prototype, "send", { value: askTable });
-Object.defineProperty(SQSClient.prototype, "send", { value: queueEvent, configurable: true });
+Object.defineProperty(DynamoDb.prototype, "send", { value: askTable });
+Object.defineProperty(Sqs.prototype, "send", { value: queueEvent, configurable: true });
 
 beforeEach(() => {
   table = new MemoryTable();

@@ -1,13 +1,12 @@
-import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
+import { GetPublicKeyCommand, SignCommand } from "@aws-sdk/client-kms";
+
+import { Kms } from "../aws/kms.ts";
 
 /*
  * What is asked of KMS. Whoever needs it imports this file in the moment: in a bundle it is a file of its own.
  */
 
-const client = new KMSClient({
-  // A call waits for the key, so its request must not hang.
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
+const client = new Kms();
 
 /** The public half of a key of KMS, in DER (SubjectPublicKeyInfo); undefined if KMS gave none. */
 export async function readPublicKey(KeyId: string): Promise<Uint8Array | undefined> {

@@ -1,9 +1,4 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-
 import { minuteMs, now } from "../clock.ts";
-
-/** A secret is waited for while a call waits, so its loading must not hang. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
 
 /** A secret that was replaced is out of use after this. */
 const maxAgeMs = 5 * minuteMs;
@@ -36,11 +31,8 @@ export class Secret {
 }
 
 async function load(id: string): Promise<string> {
-  const { SecretString } = await new SecretsManagerClient({ requestHandler }).send(
-    new GetSecretValueCommand({ SecretId: id }),
-  );
-  if (SecretString === undefined || SecretString.length < 32) {
-    throw new Error(`the secret ${id} must be a string of at least 32 characters`);
-  }
-  return SecretString;
+  const { readSecretText } = await import("../aws/read-secret.ts");
+  const text = await readSecretText({ SecretId: id });
+  if (text.length < 32) throw new Error(`the secret ${id} must be a string of at least 32 characters`);
+  return text;
 }

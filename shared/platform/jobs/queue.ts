@@ -1,5 +1,6 @@
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 
+import { Sqs } from "../aws/sqs.ts";
 import { config } from "../config.ts";
 import type { QueuedJob } from "./job.ts";
 import type { QueueName } from "./queue-names.ts";
@@ -7,10 +8,7 @@ import type { QueueName } from "./queue-names.ts";
 /** SQS takes at most this many messages in one call. */
 const maxBatch = 10;
 
-const client = new SQSClient({
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
+const client = new Sqs();
 
 /** Puts one job on its queue. It may arrive more than once. */
 export async function enqueue(job: QueuedJob): Promise<void> {

@@ -3,13 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import {
   ConditionalCheckFailedException,
-  DynamoDBClient,
   TransactionCanceledException,
   type CancellationReason,
 } from "@aws-sdk/client-dynamodb";
 import {
   DeleteCommand,
-  DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
@@ -22,35 +20,27 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type * as z from "zod";
 
 import { ApiError } from "../../contract/errors.ts";
+import { dropDeadConnections } from "../aws/connections.ts";
+import { DynamoDb } from "../aws/dynamodb.ts";
+import { patientAttempts } from "../aws/retry.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { countMetrics } from "../metrics.ts";
-import { dropDeadConnections, requestHandler } from "./connections.ts";
 import type { agendaIndex, Key } from "./keys.ts";
-import { CarefulRetryStrategy } from "./retry.ts";
 
-const client = documentClient(3);
+const client = tableClient(3);
 
 /**
  * For writes that must not be applied twice and are not idempotent by themselves: no attempt is repeated
  * unless DynamoDB said that it did not apply the one before.
  */
-const singleEffectClient = documentClient(1);
+const singleEffectClient = tableClient(1);
 
 /** For writes that are not worth waiting for: they are sent once. */
-const bestEffortClient = documentClient(1, 1);
+const bestEffortClient = tableClient(1, 1);
 
-function documentClient(maxUnheardAttempts: number, maxAttempts?: number): DynamoDBDocumentClient {
-  const retryStrategy = new CarefulRetryStrategy(maxUnheardAttempts, maxAttempts);
-  const dynamodb = new DynamoDBClient({ requestHandler, retryStrategy });
-  // Around the attempts, so that it sees only what was busy in all of them.
-  dynamodb.middlewareStack.add((next) => async (args) => next(args).catch(unavailableIfBusy), {
-    step: "initialize",
-  });
-  return DynamoDBDocumentClient.from(dynamodb, {
-    // It takes an object for a map only if its `constructor` is Object's, and customers name attributes as they like.
-    marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
-  });
+function tableClient(maxUnheardAttempts: number, maxAttempts = patientAttempts): DynamoDb {
+  return new DynamoDb({ maxAttempts, maxUnheardAttempts, failure: unavailableIfBusy });
 }
 
 /** How DynamoDB says that it found no room for a request now, and not that anything is wrong with it. */
@@ -61,9 +51,9 @@ const busyErrors = new Set([
   "TransactionConflictException",
 ]);
 
-function unavailableIfBusy(error: unknown): never {
+function unavailableIfBusy(error: unknown): unknown {
   const isBusy = error instanceof Error && busyErrors.has(error.name);
-  throw isBusy ? new ApiError("UNAVAILABLE", { cause: error }) : error;
+  return isBusy ? new ApiError("UNAVAILABLE", { cause: error }) : error;
 }
 
 interface Expressions {

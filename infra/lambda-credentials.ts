@@ -1,4 +1,0 @@
-import { fromEnv } from "@aws-sdk/credential-provider-env";
-
-/** Stands in for the SDK's default credential chain in the bundles: see `infra/bundle.ts`. */
-export const defaultProvider = (): ReturnType<typeof fromEnv> => fromEnv();

@@ -1,0 +1,51 @@
+import { documentConversions } from "./document.ts";
+import type { Schema } from "./wire.ts";
+
+/** What there is to know of a command of the SDK to carry it out. */
+export interface CommandParts {
+  /** For example `GetItem`. */
+  readonly operation: string;
+  readonly path: string;
+  readonly input: object;
+  readonly inputSchema: Schema;
+  readonly outputSchema: Schema;
+  /** Turns what came over the wire into what the command gives. */
+  readonly finish: (output: object) => object;
+}
+
+/** How the SDK describes an operation: `[9, namespace, name, traits, input, output]`. */
+type Operation = readonly [
+  kind: 9,
+  namespace: string,
+  name: string,
+  traits: unknown,
+  input: Schema,
+  output: Schema,
+];
+
+/** @throws Error for a command that is none of the SDK's, or whose protocol is not one that we speak */
+export function commandParts(command: { readonly input: object }): CommandParts {
+  const document = documentConversions(command);
+  const schema: unknown = Reflect.get(document?.clientCommand ?? command, "schema");
+  if (!isOperation(schema)) throw new Error("the command does not say what operation it is");
+  const [, , operation, traits, inputSchema, outputSchema] = schema;
+  return {
+    operation,
+    path: pathOf(operation, traits),
+    input: document === undefined ? command.input : document.toAttributes(command.input),
+    inputSchema,
+    outputSchema,
+    finish: document === undefined ? (output) => output : document.fromAttributes,
+  };
+}
+
+function isOperation(schema: unknown): schema is Operation {
+  return Array.isArray(schema) && schema[0] === 9;
+}
+
+function pathOf(operation: string, traits: unknown): string {
+  const [method = "POST", path = "/"] = Object(Object(traits).http ?? []);
+  // Nothing that is used has more than a body.
+  if (method !== "POST" || path.includes("{")) throw new Error(`${operation} is not a plain POST`);
+  return path;
+}

@@ -1,0 +1,59 @@
+import type { AwsService } from "./service.ts";
+
+/** The part of AWS that a region belongs to, by how its name begins; the commercial regions are all others. */
+const partitions = [
+  { regions: /^cn-/, suffix: "amazonaws.com.cn", dualStackSuffix: "api.amazonwebservices.com.cn" },
+  { regions: /^eusc-/, suffix: "amazonaws.eu", dualStackSuffix: "api.amazonwebservices.eu" },
+  { regions: /^us-iso-/, suffix: "c2s.ic.gov", dualStackSuffix: "api.aws.ic.gov" },
+  { regions: /^us-isob-/, suffix: "sc2s.sgov.gov", dualStackSuffix: "api.aws.scloud" },
+  { regions: /^eu-isoe-/, suffix: "cloud.adc-e.uk", dualStackSuffix: "api.cloud-aws.adc-e.uk" },
+  { regions: /^us-isof-/, suffix: "csp.hci.ic.gov", dualStackSuffix: "api.aws.hci.ic.gov" },
+  { regions: /^/, suffix: "amazonaws.com", dualStackSuffix: "api.aws" },
+] as const;
+
+const endpoints = new Map<string, URL>();
+const maxEndpoints = 100;
+
+/**
+ * Where a service is asked: at the endpoint that the environment names for it or for all services, or else in the region.
+ * As with the SDK, the environment may ask for endpoints that are validated for FIPS, or reached over IPv6.
+ */
+export function endpointOf({ id, hostPrefix }: Pick<AwsService, "hostPrefix" | "id">, region: string): URL {
+  const { AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT } = process.env;
+  const address =
+    process.env[`AWS_ENDPOINT_URL_${id}`] ||
+    AWS_ENDPOINT_URL ||
+    addressOf(hostPrefix, region, {
+      isFips: AWS_USE_FIPS_ENDPOINT === "true",
+      isDualStack: AWS_USE_DUALSTACK_ENDPOINT === "true",
+    });
+  const known = endpoints.get(address);
+  if (known !== undefined) return known;
+  const endpoint = new URL(address);
+  if (endpoints.size >= maxEndpoints) endpoints.clear();
+  endpoints.set(address, endpoint);
+  return endpoint;
+}
+
+function addressOf(
+  hostPrefix: string,
+  region: string,
+  { isFips, isDualStack }: { readonly isFips: boolean; readonly isDualStack: boolean },
+): string {
+  const { suffix, dualStackSuffix } = partitions.find(({ regions }) => regions.test(region)) ?? partitions[6];
+  // In GovCloud these are validated under their ordinary names.
+  const isValidated = !isDualStack && region.startsWith("us-gov-") && /^(dynamodb|sqs)$/.test(hostPrefix);
+  // Secrets Manager is reached over IPv6 under its ordinary name, where such a name is known.
+  const isReached =
+    hostPrefix === "secretsmanager" &&
+    (suffix === "amazonaws.com" || (suffix === "amazonaws.com.cn" && !isFips));
+  const host = isFips && !isValidated ? `${hostPrefix}-fips` : hostPrefix;
+  return `https://${host}.${region}.${isDualStack && !isReached ? dualStackSuffix : suffix}`;
+}
+
+/** @throws Error when the environment names none */
+export function currentRegion(): string {
+  const region = process.env["AWS_REGION"];
+  if (region === undefined || region === "") throw new Error("Region is missing: AWS_REGION is not set");
+  return region;
+}

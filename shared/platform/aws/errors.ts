@@ -1,0 +1,74 @@
+import type { AwsService } from "./service.ts";
+import { fromWire, type Schema } from "./wire.ts";
+
+/** What AWS answered, or what a stand-in for it did. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+/** What the SDK notes of an answer. */
+export interface Metadata {
+  readonly httpStatusCode: number;
+  readonly requestId?: string;
+}
+
+export function metadataOf({ status, headers }: Answer): Metadata {
+  const requestId = headers["x-amzn-requestid"] ?? headers["x-amzn-request-id"];
+  return { httpStatusCode: status, ...(typeof requestId === "string" ? { requestId } : {}) };
+}
+
+/** The error that AWS answered with, in the SDK's class for it, or in that of all errors of the service. */
+export function errorOf(service: AwsService, answer: Answer): Error {
+  const body = parsedOrEmpty(answer.body);
+  const name = nameOf(body, answer);
+  const known = classOf(service, name);
+  const members = fromWire(known.schema, body);
+  const { __type, message, Message, ...others } = Object(members);
+  const $metadata = metadataOf(answer);
+  const $fault = answer.status < 500 ? "client" : "server";
+  const error: unknown = new known.Class({ $metadata, $fault, name });
+  if (!(error instanceof Error)) throw new Error(`${name} is no class of errors`);
+  return Object.assign(error, others, { $metadata, message: String(message ?? Message ?? "UnknownError") });
+}
+
+interface ErrorClass {
+  readonly schema: Schema;
+  readonly Class: new (options: object) => unknown;
+}
+
+function classOf({ errors, id }: AwsService, name: string): ErrorClass {
+  for (const registry of errors) {
+    const schema = registry.find((each) => isError(each) && each[2] === name);
+    if (isError(schema)) return { schema, Class: registry.getErrorCtor(schema) };
+  }
+  for (const registry of errors) {
+    const schema = registry.getBaseException();
+    if (schema !== undefined) return { schema, Class: registry.getErrorCtor(schema) };
+  }
+  throw new Error(`${id} has no errors`);
+}
+
+type ErrorSchema = NonNullable<ReturnType<AwsService["errors"][number]["getBaseException"]>>;
+
+function isError(schema: unknown): schema is ErrorSchema {
+  return Array.isArray(schema) && schema[0] === -3;
+}
+
+/** The name of an error, without its namespace and what services put behind it. */
+function nameOf(body: object, { headers }: Answer): string {
+  const { __type, code, Code } = Object(body);
+  const given: unknown = __type ?? code ?? Code ?? headers["x-amzn-errortype"];
+  if (typeof given !== "string") return "Unknown";
+  return given.replace(/[,:].*/s, "").replace(/^.*#/s, "");
+}
+
+/** What stands between us and AWS may answer with a page. */
+function parsedOrEmpty(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

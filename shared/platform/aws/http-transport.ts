@@ -1,0 +1,119 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+
+import { keepingAgent } from "./connections.ts";
+import type { Answer } from "./errors.ts";
+
+/** How long a request may take. */
+export interface TimeLimits {
+  /** Until it has a connection. */
+  readonly connectionMs: number;
+  /** Until its answer is there. */
+  readonly requestMs: number;
+}
+
+export interface HttpOptions extends TimeLimits {
+  /** Whether it goes over a connection that was used before, if there is one. */
+  readonly keepsConnections: boolean;
+}
+
+export interface HttpRequest {
+  readonly endpoint: URL;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A request was given up. */
+export class TimeoutError extends Error {
+  // As the SDK names it.
+  override readonly name = "TimeoutError";
+  /** Whether it had no connection yet, so that it surely did not arrive. */
+  readonly wasNeverSent: boolean;
+
+  constructor(message: string, wasNeverSent: boolean) {
+    super(message);
+    this.wasNeverSent = wasNeverSent;
+  }
+}
+
+interface Http {
+  readonly request: (
+    options: RequestOptions,
+    onResponse: (response: IncomingMessage) => void,
+  ) => ClientRequest;
+  readonly agent: Agent;
+}
+
+type Protocol = "http:" | "https:";
+
+const loaded = new Map<Protocol, Promise<Http>>();
+
+/**
+ * Loads what speaks a protocol, once. In AWS nothing needs plain HTTP, and on a laptop nothing needs TLS; each takes a
+ * tenth of the time to load a function.
+ */
+export async function loadHttp(protocol: Protocol): Promise<Http> {
+  const known = loaded.get(protocol);
+  if (known !== undefined) return known;
+  const loading = protocol === "http:" ? import("node:http") : import("node:https");
+  const http = loading.then((module): Http => {
+    const { request } = module;
+    return { request, agent: keepingAgent(module.Agent) };
+  });
+  loaded.set(protocol, http);
+  return http;
+}
+
+/**
+ * Sends a request, and waits for the whole of its answer.
+ * @throws TimeoutError
+ * @throws Error with the `code` that Node gives it, when the connection fails
+ */
+export async function sendOverHttp(
+  { endpoint, path, headers, body }: HttpRequest,
+  { connectionMs, requestMs, keepsConnections }: HttpOptions,
+): Promise<Answer> {
+  const http = await loadHttp(endpoint.protocol === "http:" ? "http:" : "https:");
+  return new Promise((resolve, reject) => {
+    const options: RequestOptions = {
+      method: "POST",
+      // In brackets an IPv6 address is good for a URL alone.
+      host: endpoint.hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: endpoint.port === "" ? null : endpoint.port,
+      path,
+      headers: { ...headers, "content-length": String(Buffer.byteLength(body)) },
+      agent: keepsConnections ? http.agent : false,
+    };
+    const request = http.request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", fail);
+      response.on("end", () => {
+        clearTimeout(timer);
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        });
+      });
+    });
+    const timer = setTimeout(() => {
+      fail(new TimeoutError(`the answer has exceeded the requestTimeout of ${requestMs} ms`, false));
+    }, requestMs);
+    function fail(error: Error): void {
+      clearTimeout(timer);
+      reject(error);
+      request.destroy();
+    }
+    request.on("error", fail);
+    request.on("socket", (socket) => {
+      if (!socket.connecting) return;
+      const connecting = setTimeout(() => {
+        fail(new TimeoutError(`no connection was made within ${connectionMs} ms`, true));
+      }, connectionMs);
+      socket.once("connect", () => clearTimeout(connecting));
+      request.once("close", () => clearTimeout(connecting));
+    });
+    request.end(body);
+  });
+}

@@ -1,0 +1,27 @@
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+
+import type { TimeLimits } from "./http-transport.ts";
+import { SecretsManager } from "./secrets-manager.ts";
+
+/*
+ * Reading a secret of Secrets Manager. Who needs one imports this file in the moment: in a bundle it is a file of its own.
+ */
+
+export interface SecretVersion {
+  readonly SecretId: string;
+  /** Without one it is the current version. */
+  readonly VersionId?: string | undefined;
+}
+
+/**
+ * The text of a secret, which is empty if it has none.
+ * @throws Error when it cannot be read
+ */
+export async function readSecretText(
+  { SecretId, VersionId }: SecretVersion,
+  timeLimits?: TimeLimits,
+): Promise<string> {
+  const client = new SecretsManager(timeLimits === undefined ? {} : { timeLimits });
+  const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId, VersionId }));
+  return SecretString;
+}

@@ -1,0 +1,58 @@
+import { hash } from "node:crypto";
+
+import { errorTypeRegistries } from "@aws-sdk/client-sqs";
+
+import { AwsClient, type AwsClientOptions } from "./client.ts";
+
+export class Sqs extends AwsClient {
+  constructor(options?: AwsClientOptions) {
+    super(
+      {
+        id: "SQS",
+        hostPrefix: "sqs",
+        signingName: "sqs",
+        target: "AmazonSQS",
+        contentType: "application/x-amz-json-1.0",
+        errors: errorTypeRegistries,
+      },
+      options,
+    );
+  }
+
+  /** A queue's URL says where it is, as it does for the SDK. */
+  protected override endpointFor(input: object, region: string): URL {
+    const { QueueUrl } = shapeOf(input);
+    return QueueUrl === undefined ? super.endpointFor(input, region) : new URL("/", QueueUrl);
+  }
+
+  /** SQS says what it took, or what it gave, by the MD5 of the body. */
+  protected override check(input: object, output: object): void {
+    const { MessageBody, Entries = [] } = shapeOf(input);
+    const { MD5OfMessageBody, Successful = [], Messages = [] } = shapeOf(output);
+    if (MessageBody !== undefined) checkDigest(MessageBody, MD5OfMessageBody);
+    const sent = new Map(Entries.map((entry) => [entry.Id, entry.MessageBody]));
+    for (const entry of Successful) {
+      const body = sent.get(entry.Id);
+      if (body !== undefined) checkDigest(body, entry.MD5OfMessageBody);
+    }
+    for (const { Body = "", MD5OfBody } of Messages) checkDigest(Body, MD5OfBody);
+  }
+}
+
+/** The bodies and digests in the inputs and outputs of all operations. */
+interface Shape {
+  readonly QueueUrl?: string;
+  readonly MessageBody?: string;
+  readonly MD5OfMessageBody?: string;
+  readonly Entries?: readonly { readonly Id?: string; readonly MessageBody?: string }[];
+  readonly Successful?: readonly { readonly Id?: string; readonly MD5OfMessageBody?: string }[];
+  readonly Messages?: readonly { readonly Body?: string; readonly MD5OfBody?: string }[];
+}
+
+function shapeOf(value: object): Shape {
+  return value;
+}
+
+function checkDigest(body: string, digest: string | undefined): void {
+  if (hash("md5", body) !== digest) throw new Error("a message has another MD5 than its body");
+}
