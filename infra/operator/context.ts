@@ -3,7 +3,6 @@ import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
-import { useCredentials } from "../../shared/platform/aws/credentials.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, readConnections } from "../local/connections.ts";
@@ -11,6 +10,7 @@ import { localRegion } from "../local/template.ts";
 import { projectRoot } from "../project-root.ts";
 import { localCarrier, type Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";
+import { useConfigurationOf } from "./sdk-configuration.ts";
 
 /** The state of something, as far as it was changed. */
 type Facts = Readonly<Record<string, unknown>>;
@@ -99,9 +99,7 @@ async function deployedStage({ name, region }: Stage): Promise<Found> {
   const describe = new DescribeStacksCommand({ StackName: stackName });
   const client = new CloudFormationClient({});
   const { Stacks } = await client.send(describe);
-  // The shared code asks with what the SDK has found, which may come from a profile.
-  useCredentials(client.config.credentials);
-  process.env["AWS_REGION"] = await client.config.region();
+  await useConfigurationOf(client);
   const outputs = (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey = "", OutputValue = "", Description }) => ({
     name: OutputKey,
     value: OutputValue,

@@ -1,4 +1,7 @@
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { inject } from "vitest";
+
+import { useConfigurationOf } from "../../infra/operator/sdk-configuration.ts";
 
 /*
  * Lets domain code run inside a test as the operator's commands do: with the table and the credentials of a stage that
@@ -9,3 +12,4 @@ import { inject } from "vitest";
 delete process.env["AWS_ACCESS_KEY_ID"];
 delete process.env["AWS_SECRET_ACCESS_KEY"];
 Object.assign(process.env, inject("stageEnvironment"));
+await useConfigurationOf(new CloudFormationClient({}));

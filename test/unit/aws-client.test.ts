@@ -152,12 +152,15 @@ it("each request is signed with the credentials that the environment has at its 
   await expect(client.send(get)).rejects.toMatchObject({ name: "CredentialsProviderError" });
 });
 
-it("a command of the operator signs with what its profile has", async () => {
-  const { useCredentials } = await import("../../shared/platform/aws/credentials.ts");
-  const client = await newClient();
-  useCredentials(async () => ({ accessKeyId: "profile", secretAccessKey: "secret" }));
-  await client.send(get);
-  expect(server.received[0]?.headers.authorization).toContain("Credential=profile/");
+it("a command of the operator asks with the credentials and in the region that the SDK has found", async () => {
+  const { useConfigurationOf } = await import("../../infra/operator/sdk-configuration.ts");
+  const { CloudFormationClient } = await import("@aws-sdk/client-cloudformation");
+  const credentials = { accessKeyId: "profile", secretAccessKey: "secret" };
+  await useConfigurationOf(new CloudFormationClient({ region: "eu-north-1", credentials }));
+  await (await newClient()).send(get);
+  expect(server.received[0]?.headers.authorization).toMatch(
+    /Credential=profile\/\d+\/eu-north-1\/dynamodb\//,
+  );
 });
 
 describe("the trace of a call", () => {
