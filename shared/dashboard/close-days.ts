@@ -1,4 +1,5 @@
-import { dayOf, lookAtDayAgain, recount, type Look, type Recount } from "../messages/counts.ts";
+import { dayOf, lookAtDayAgain } from "../messages/counts.ts";
+import { recount, type Look, type Recount } from "../messages/recount.ts";
 import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";

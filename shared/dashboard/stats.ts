@@ -1,4 +1,5 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
+import { tallyOfDay } from "../messages/accepted-of-day.ts";
 import {
   dayOf,
   emptyTally,
@@ -10,6 +11,7 @@ import {
 } from "../messages/counts.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
+import { acceptedOfDay } from "../wallet/allowances.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 
@@ -32,16 +34,20 @@ export async function getDashboardStats(organizationId: string): Promise<Dashboa
   const [wallet, ofFirstPart] = await Promise.all([readWallet(organizationId), countsOf("")]);
   const ofOtherParts = await Promise.all(partNames(wallet.messageParts).slice(1).map(countsOf));
   const counts = [...ofFirstPart, ...ofOtherParts.flat()];
-  const rows = days.map((date) => ({
-    date,
-    ...present(counts.filter(({ sk }) => sk.endsWith(date)).reduce<Tally>(sumOf, emptyTally)),
-  }));
+  const byWallet = acceptedOfDay(wallet);
+  const tallies = days.map((date) =>
+    tallyOfDay(
+      counts.filter(({ sk }) => sk.endsWith(date)),
+      byWallet?.day === date ? byWallet : undefined,
+    ),
+  );
+  const rows = days.map((date, index) => ({ date, ...present(tallies[index] ?? emptyTally) }));
   const [today = { date: to, ...present(emptyTally) }] = rows;
   return {
     balance: amountOf(wallet.balanceMicros),
     currency,
     today,
-    last30Days: present(counts.reduce<Tally>(sumOf, emptyTally)),
+    last30Days: present(tallies.reduce<Tally>(sumOf, emptyTally)),
     days: rows,
   };
 }

@@ -7,7 +7,6 @@ import type { Put, Write } from "../platform/table/table.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
-import { countAccepted } from "./counts.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
 import { messageKey, provisional, type MessageRecord } from "./record.ts";
@@ -103,10 +102,7 @@ export async function acceptTogether(
       return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
     },
   });
-  await Promise.all([
-    queueForSending(accepted.filter((message) => !waitsInTable(message))),
-    countAccepted(accepted),
-  ]);
+  await queueForSending(accepted.filter((message) => !waitsInTable(message)));
   return accepted;
 }
 

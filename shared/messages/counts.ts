@@ -1,23 +1,26 @@
 import * as z from "zod";
 
-import { dayMs, hourMs, minuteMs, now } from "../platform/clock.ts";
-import { firstIdAt } from "../platform/ids.ts";
+import { dayMs, hourMs } from "../platform/clock.ts";
 import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
-import { keys, messagesPartition, partOf, type Key } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryItems, queryRows, updateItem } from "../platform/table/table.ts";
+import { keys, partOf, type Key } from "../platform/table/keys.ts";
+import { findItem, itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
-import { Margins, marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
-import { MessageRecord, type FinalDelivery } from "./record.ts";
+import { Margins } from "./margins.ts";
+import type { FinalDelivery, MessageRecord } from "./record.ts";
 
 /*
  * How many messages came to what end: counters for each day and each campaign, so that reading them costs the
  * same however many messages there are. A function that dies between a change and its count leaves a counter
- * wrong by what it did not count; when all has ended the messages themselves are counted, and the
- * counter is closed.
+ * wrong by what it did not count; when the day is over the messages themselves are counted (`recount.ts`), and
+ * the counter is closed once all of them have ended.
+ *
+ * Accepted messages are not counted here: the debit that pays for them counts them in the wallet, for the wallet's
+ * present day. When the wallet moves on to the next day, the figures of the day before are noted in that day's counter.
+ * Until the messages have been counted they may include debits that came to no message.
  */
 
-const Tally = z.object({
+export const Tally = z.object({
   accepted: z.int().default(0),
   sent: z.int().default(0),
   failed: z.int().default(0),
@@ -25,8 +28,10 @@ const Tally = z.object({
   /** Those of which a receipt has come at last. */
   delivered: z.int().default(0),
   undelivered: z.int().default(0),
-  /** The prices of the messages, less those that were or are being returned. */
+  /** The prices of the messages, less those that were or are being returned; see `accepted-of-day.ts`. */
   spentMicros: z.int().default(0),
+  /** The prices that were or are being returned. */
+  returnedMicros: z.int().default(0),
 });
 export type Tally = z.infer<typeof Tally>;
 
@@ -35,6 +40,12 @@ export const emptyTally: Tally = Tally.parse({});
 export const CountsRecord = Tally.extend({
   entity: z.literal("messageCounts"),
   sk: z.string(),
+  /**
+   * Of a day that is over: what its organization's wallet counted, in the counter of the first part for all parts. Without
+   * meaning once the messages have been counted.
+   */
+  acceptedByWallet: z.int().default(0),
+  acceptedByWalletMicros: z.int().default(0),
   /** Grows with each change, so that a count of the messages themselves notices what came in between. */
   changes: z.int().default(0),
   /** When somebody last began to count the messages themselves. */
@@ -46,6 +57,8 @@ export const CountsRecord = Tally.extend({
     changes: z.int(),
     margins: Margins.default([]),
   }).optional(),
+  /** When `accepted` and `spentMicros` became those of the messages; later changes are added to them. */
+  countedAt: z.string().optional(),
   /** Since when the counts are exact and final. */
   closedAt: z.string().optional(),
   /** Of a day, until it is closed. */
@@ -53,31 +66,12 @@ export const CountsRecord = Tally.extend({
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
-/** How many messages one look takes: so many batches, each read at once. */
-export interface LookLimits {
-  readonly batches: number;
-  readonly batchSize: number;
-}
-
-const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
-
-/** An id is made a moment after the time that the message says it was queued at. */
-const idDelayMs = minuteMs;
-
 /** A day is counted when it has been over for so long: by then its last messages have ended. */
 const countDayAfterMs = hourMs;
 
 /** The UTC day that a message counts for: the one on which it was accepted. */
 export function dayOf(moment: string): string {
   return moment.slice(0, "yyyy-mm-dd".length);
-}
-
-/** Counts messages that have just been accepted. */
-export async function countAccepted(messages: readonly MessageRecord[]): Promise<void> {
-  await countOnDays(messages, (ofDay) => ({
-    accepted: ofDay.length,
-    spentMicros: ofDay.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
-  }));
 }
 
 /** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
@@ -95,9 +89,8 @@ export async function countOutcomes(messages: readonly MessageRecord[]): Promise
 }
 
 function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
-  const { sent, failed, cancelled, spentMicros } = tallyOf(messages);
-  const pricesMicros = messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
-  return { sent, failed, cancelled, spentMicros: spentMicros - pricesMicros };
+  const { sent, failed, cancelled, returnedMicros } = tallyOf(messages);
+  return { sent, failed, cancelled, returnedMicros, spentMicros: -returnedMicros };
 }
 
 /** What a receipt has changed: a message, and what receipts had said of it before. */
@@ -161,7 +154,10 @@ export async function noteDay(organizationId: string, moment: string, part: stri
 }
 
 /** What puts a day on the agenda of those that are to be closed. */
-function toBeClosed(organizationId: string, moment: string): Required<Pick<Changes, "set" | "setIfAbsent">> {
+export function toBeClosed(
+  organizationId: string,
+  moment: string,
+): Required<Pick<Changes, "set" | "setIfAbsent">> {
   const overAt = Date.parse(`${dayOf(moment)}T00:00:00.000Z`) + dayMs;
   return {
     set: { agenda: agendaOf("CLOSE-DAY", organizationId) },
@@ -217,114 +213,15 @@ export async function findCampaignCounts(
   return findItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
 }
 
-/** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */
-export interface Recount {
-  readonly organizationId: string;
-  /** The parts of the organisation's messages that they are in. */
-  readonly parts: readonly string[];
-  readonly key: Key;
-  readonly from: Date;
-  readonly to: Date;
-  readonly takes: (message: MessageRecord) => boolean;
-  /** The day whose margins are written down with it, if it counts a day. */
-  readonly day?: string;
-}
-
-/**
- * What a look at the messages found: the counter is exact and closed; some messages have not come to their end;
- * or there are more messages than one look takes, so that another one has to go on.
- */
-export type Look = "closed" | "open" | "unfinished";
-
-/**
- * Counts the messages themselves. When all have ended, and an ended message stays so, what it found takes
- * the place of the counter, and the counter is closed; a change that comes after that has been counted already and is
- * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
- */
-export async function recount(
-  { organizationId, parts, key, from, to, takes, day }: Recount,
-  limits = defaultLimits,
-): Promise<Look> {
-  const counter = await noteLook(key);
-  if (counter === undefined) return "closed";
-  const { unfinished } = counter;
-  const changes = unfinished?.changes ?? counter.changes;
-  let tally = Tally.parse(unfinished ?? emptyTally);
-  let margins = unfinished?.margins ?? [];
-  const range = {
-    from: firstIdAt("msg", from),
-    to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
-    limit: limits.batchSize,
-    consistent: true,
-  };
-  let position = unfinished === undefined ? 0 : parts.indexOf(unfinished.part);
-  let after = unfinished?.after;
-  for (let batches = 0; batches < limits.batches; batches += 1) {
-    const pk = messagesPartition(organizationId, parts[position] ?? "");
-    const batch = await queryItems(MessageRecord, { ...range, pk, after });
-    const taken = batch.filter((message) => takes(message));
-    tally = sumOf(tally, tallyOf(taken));
-    if (day !== undefined) margins = sumOfMargins([...margins, ...marginsOf(taken)]);
-    after = batch.at(-1)?.id;
-    if (batch.length === limits.batchSize) continue;
-    position += 1;
-    after = undefined;
-    if (position < parts.length) continue;
-    if (day !== undefined) {
-      const [part = ""] = parts;
-      await writeMargins({ day, organizationId, part }, margins, isAtItsEnd(tally));
-    }
-    return replaceCounts(key, changes, tally);
-  }
-  const set = { unfinished: { ...tally, part: parts[position], after, changes, margins } };
-  await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
-  return "unfinished";
-}
-
-/** Notes that the messages are looked at. @returns the counter, or undefined when it is closed */
-async function noteLook(key: Key): Promise<CountsRecord | undefined> {
-  const changes = {
-    set: { entity: "messageCounts", lookedAt: now().toISOString() },
-    // A counter that nothing was counted on is made, so that it can be closed.
-    add: { changes: 0 },
-  };
-  const noted = await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
-  return noted.applied ? noted.item : undefined;
-}
-
-async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
-  const absent = ["closedAt"];
-  if (isAtItsEnd(tally)) {
-    const remove = ["unfinished", "agenda", "lookAt"];
-    const { delivered, undelivered, ...ends } = tally;
-    const closed = { ...ends, closedAt: now().toISOString() };
-    const exact = { set: { ...closed, delivered, undelivered }, remove };
-    const replaced = await updateItem(CountsRecord, updateOf(key, exact, { is: { changes }, absent }));
-    // The ends are final, whatever was counted in between; receipts, which are not, have been counted as they came.
-    if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { set: closed, remove }, { absent }));
-    return "closed";
-  }
-  const remove = ["unfinished"];
-  const replaced = await updateItem(
-    CountsRecord,
-    updateOf(key, { set: tally, remove }, { is: { changes }, absent }),
-  );
-  if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { remove }, { absent }));
-  return "open";
-}
-
-/** Whether all messages of a tally have ended; an ended message stays so. */
-function isAtItsEnd({ accepted, sent, failed, cancelled }: Tally): boolean {
-  return accepted === sent + failed + cancelled;
-}
-
-function tallyOf(messages: readonly MessageRecord[]): Tally {
+/** What messages count for. */
+export function tallyOf(messages: readonly MessageRecord[]): Tally {
   const tally = { ...emptyTally };
   for (const { status, refund, totalMicros, deliveryStatus } of messages) {
     tally.accepted += 1;
     if (deliveryStatus === "delivered" || deliveryStatus === "undelivered") tally[deliveryStatus] += 1;
     if (status !== "queued") tally[status] += 1;
     if (refund === undefined) tally.spentMicros += totalMicros;
+    else tally.returnedMicros += totalMicros;
   }
   return tally;
 }
@@ -339,6 +236,7 @@ export function sumOf(one: Tally, other: Tally): Tally {
     delivered: one.delivered + other.delivered,
     undelivered: one.undelivered + other.undelivered,
     spentMicros: one.spentMicros + other.spentMicros,
+    returnedMicros: one.returnedMicros + other.returnedMicros,
   };
 }
 

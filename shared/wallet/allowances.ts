@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { ApiError } from "../contract/errors.ts";
+import type { AcceptedOfDay } from "../messages/accepted-of-day.ts";
 import { dayMs, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { rateLimitHeaders } from "../platform/http/rate-limit.ts";
@@ -30,6 +31,9 @@ export const allowanceFields = {
   /** The day that the next two are of. Wallets of releases that counted no days have none of the three. */
   spendDay: z.string().optional(),
   spentTodayMicros: z.int().nonnegative().optional(),
+  /** The messages of that day and their prices, which the organization's statistics show. */
+  acceptedToday: z.int().optional(),
+  acceptedTodayMicros: z.int().optional(),
   /** Absent from when a cap was changed until the next debit. Below zero where more was spent before. */
   spendLeftMicros: z.int().optional(),
   /** When the present share of sends began, and what is left of it; absent where the pace was changed. */
@@ -80,6 +84,16 @@ export function nextDay(): Date {
   return new Date(Date.parse(today()) + dayMs);
 }
 
+/** What was accepted on the wallet's last day; undefined where nothing was counted. */
+export function acceptedOfDay({
+  spendDay,
+  acceptedToday = 0,
+  acceptedTodayMicros = 0,
+}: Allowances): AcceptedOfDay | undefined {
+  if (spendDay === undefined || acceptedToday === 0) return undefined;
+  return { day: spendDay, accepted: acceptedToday, acceptedMicros: acceptedTodayMicros };
+}
+
 /** The fields of a wallet of which nothing was spent. */
 export function fullAllowances(organizationId: string): Omit<Allowances, "organizationId"> {
   return { ...dayAfter({ organizationId }), ...nextShare({ organizationId }) };
@@ -111,7 +125,12 @@ export function taken({ amountMicros, sends, isPaced }: Taking): {
   readonly where: string;
   readonly values: NonNullable<Requirements["values"]>;
 } {
-  const spent = { spentTodayMicros: amountMicros, spendLeftMicros: -amountMicros };
+  const spent = {
+    spentTodayMicros: amountMicros,
+    spendLeftMicros: -amountMicros,
+    acceptedToday: sends,
+    acceptedTodayMicros: amountMicros,
+  };
   const where = "spendDay >= :today AND #spendLeftMicros >= :spent";
   const values = { ":today": today(), ":spent": amountMicros };
   if (!isPaced) return { add: spent, where, values };
@@ -141,17 +160,30 @@ function isSecondOver({ paceSince }: Allowances): boolean {
   return paceSince === undefined || now().getTime() - Date.parse(paceSince) >= secondMs;
 }
 
-/** Reckons what may still be spent, for a day that began or a cap that was changed; unless somebody else came first. */
-export async function reckonDay(seen: Allowances): Promise<void> {
-  // With it, a pace that the stage changed comes into force.
-  const share = isNewDay(seen) ? nextShare(seen) : {};
-  await reckon(seen, { ...dayAfter(seen), ...share }, [
+/**
+ * Reckons what may still be spent, for a day that began or a cap that was changed; unless somebody else came first.
+ * @param keep puts the figures of a day that is over where they stay. The wallet moves on only behind it, and only if the
+ *   figures are still the same: what a late debit adds to that day is not lost
+ */
+export async function reckonDay(
+  seen: Allowances,
+  keep: (accepted: AcceptedOfDay) => Promise<void>,
+): Promise<void> {
+  const day = dayAfter(seen);
+  const isNext = day.spendDay !== seen.spendDay;
+  const accepted = acceptedOfDay(seen);
+  if (isNext && accepted !== undefined) await keep(accepted);
+  // With a new day, a pace that the stage changed comes into force.
+  const next = isNext ? { ...nextShare(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
+  await reckon(seen, { ...day, ...next }, [
     "operatorDailyCap",
     "customerDailyCapMicros",
     "operatorSendsPerSecond",
     "spendDay",
     "spentTodayMicros",
     "spendLeftMicros",
+    "acceptedToday",
+    "acceptedTodayMicros",
   ]);
 }
 

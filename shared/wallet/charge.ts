@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../contract/errors.ts";
+import { noteAccepted } from "../messages/accepted-of-day.ts";
+import { dayOf } from "../messages/counts.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
@@ -120,7 +122,7 @@ export async function debitWallet(
     if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
     switch (obstacleOf(wallet, takingOf(charging))) {
       case "day":
-        await reckonDay(wallet);
+        await reckonDay(wallet, async (accepted) => noteAccepted(organizationId, accepted));
         break;
       case "share":
         await reckonShare(wallet);
@@ -312,12 +314,14 @@ async function isRecordedAfterAll(
 async function giveBack(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
-  const { organizationId } = first;
+  const { organizationId, createdAt } = first;
+  const amountMicros = -sumOf(entries);
   try {
     const returned = await postToWallet({
       organizationId,
       type: "refund",
-      amountMicros: -sumOf(entries),
+      amountMicros,
+      uncounts: { day: dayOf(createdAt), accepted: entries.length, acceptedMicros: amountMicros },
       together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
     });
     if (returned === undefined) return false;

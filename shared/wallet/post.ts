@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../contract/errors.ts";
 import type { operatorTransactionTypes } from "../contract/wallet.ts";
+import type { AcceptedOfDay } from "../messages/accepted-of-day.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
@@ -25,6 +26,8 @@ export interface Posting {
   readonly reference?: string;
   /** Writes that belong to it, given the wallet as it will be: all of it happens, or nothing. */
   readonly together?: (after: WalletRecord) => readonly Write[];
+  /** Messages that came to nothing, which the wallet does not count any more if their day is still its present one. */
+  readonly uncounts?: AcceptedOfDay;
   /** What it settles, of a refund by the reconciler. */
   readonly settles?: Settlement;
 }
@@ -129,18 +132,26 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
   return { ...rest, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
-function walletUpdate(seen: WalletRecord, after: WalletRecord, { type, settles }: Posting): Update {
+function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update {
+  const { type, settles, uncounts } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
+  const isOfPresentDay = uncounts !== undefined && uncounts.day === seen.spendDay;
+  const uncounted = isOfPresentDay
+    ? { acceptedToday: -uncounts.accepted, acceptedTodayMicros: -uncounts.acceptedMicros }
+    : {};
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
     keys.wallet(seen.organizationId),
     {
       set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
       setIfAbsent,
-      add: settled?.add ?? {},
+      add: { ...settled?.add, ...uncounted },
       remove: ["turnToken", "turnUntil", ...(isLow(after) ? [] : ["lowBalanceNotedAt"])],
     },
-    { is: { seq: seen.seq, ...settled?.is }, absent: type === "top_up" ? ["closedAt"] : [] },
+    {
+      is: { seq: seen.seq, ...settled?.is, ...(isOfPresentDay ? { spendDay: uncounts.day } : {}) },
+      absent: type === "top_up" ? ["closedAt"] : [],
+    },
   );
 }

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { closeDays } from "../../shared/dashboard/close-days.ts";
-import { CountsRecord, noteDay, recount } from "../../shared/messages/counts.ts";
+import { CountsRecord, noteDay } from "../../shared/messages/counts.ts";
 import {
   sumOfMargins,
   writeMargins,
@@ -12,6 +12,7 @@ import {
 } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
 import { markSent, messageKey, MessageRecord } from "../../shared/messages/record.ts";
+import { recount } from "../../shared/messages/recount.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";

@@ -8,13 +8,14 @@ import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { countOutcomes } from "../../shared/messages/counts.ts";
+import { countOutcomes, CountsRecord } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
-import { partNames, partOf } from "../../shared/platform/table/keys.ts";
-import { queryItems } from "../../shared/platform/table/table.ts";
+import { keys, partNames, partOf } from "../../shared/platform/table/keys.ts";
+import { queryItems, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
@@ -138,6 +139,22 @@ it("what is owed to messages of a spread organisation is found, and its days are
   await countOutcomes(ended.filter((message) => message !== undefined));
   const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
   expect((await getDashboardStats(organizationId)).today).toMatchObject(today);
+
+  // The first part alone is counted, in which one message failed and was refunded.
+  const counted = {
+    accepted: 1,
+    failed: 1,
+    spentMicros: 0,
+    returnedMicros: 7_900,
+    countedAt: "2031-03-02T01:00:00Z",
+  };
+  const ofFirstPart = keys.dayCounts(organizationId, "2031-03-01");
+  const before = await updateItem(CountsRecord, updateOf(ofFirstPart, { set: counted }));
+  expect(before.applied).toBe(true);
+  const partly = { accepted: 28, failed: 1, spend: 0.2133 };
+  expect((await getDashboardStats(organizationId)).today).toMatchObject(partly);
+  const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"];
+  await updateItem(CountsRecord, updateOf(ofFirstPart, { remove }));
 
   for (const messageId of ids.slice(14)) await handToCarrier({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(Date.now() + dayMs);

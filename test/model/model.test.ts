@@ -27,6 +27,7 @@ it.each([
   "throttle-only retry",
   "block condition",
   "cap condition",
+  "noted day",
 ] satisfies Mutation[])(
   "the model notices within 1,000 runs when the %s is taken out",
   async (mutation) => {

@@ -20,14 +20,13 @@ import {
   countOutcomes,
   dayOf,
   emptyTally,
-  recount,
   sumOf,
-  type Look,
   type Tally,
 } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { recount, type Look } from "../../shared/messages/recount.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { AwsClient } from "../../shared/platform/aws/client.ts";
 import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
@@ -91,6 +90,7 @@ export type Mutation =
   | "ambiguity check"
   | "block condition"
   | "cap condition"
+  | "noted day"
   | "seal"
   | "throttle-only retry";
 
@@ -539,6 +539,7 @@ class World {
     if (this.#mutation === "seal" && isSeal(command)) return {};
     if (this.#mutation === "block condition") forgetBlockCondition(command);
     if (this.#mutation === "cap condition") forgetCapCondition(command);
+    if (this.#mutation === "noted day") forgetNotedDay(command);
     const isOld = this.#isFaulty && needNotBeConsistent(command) && this.choose(4) === 1;
     this.#observe?.(`${this.timeMs} ${describe(command)}`);
     const result = this.table.carryOut(command, isOld);
@@ -664,6 +665,7 @@ class World {
       const ofDay = messages.filter(({ id }) => id >= from && id < to);
       problems.push(...(await this.#problemsOfCounts(ofDay, each)));
     }
+    problems.push(...this.#problemsOfAccepted(messages, wallet));
     problems.push(...this.#problemsOfCampaign(messages));
     // One top-up at the start, those that were answered, and at the most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
@@ -685,6 +687,27 @@ class World {
     for (const id of this.acceptedMessages)
       if (!stored.has(id)) problems.push(`${id} was accepted and is gone`);
     if (problems.length > 0) throw new Error(problems.join("; "));
+  }
+
+  /** The wallet has counted every message, and no more than the debits that there were. */
+  #problemsOfAccepted(messages: readonly MessageRecord[], wallet: WalletRecord | undefined): string[] {
+    const days = new Map(
+      this.table
+        .all()
+        .filter(isEntity("messageCounts"))
+        .map((item) => CountsRecord.parse(item))
+        .filter(({ acceptedByWallet }) => acceptedByWallet > 0)
+        .map(({ sk, acceptedByWallet }) => [sk, acceptedByWallet] as const),
+    );
+    const { spendDay = "", acceptedToday = 0 } = wallet ?? {};
+    const { sk } = keys.dayCounts(organizationId, spendDay);
+    // A function may have died after the note, and before the wallet moved on.
+    days.set(sk, Math.max(days.get(sk) ?? 0, acceptedToday));
+    const accepted = [...days.values()].reduce((sum, each) => sum + each, 0);
+    const entries = this.table.all().filter(isEntity("ledgerEntry"));
+    const debits = entries.filter(({ type }) => type === "message" || type === "void").length;
+    if (accepted >= messages.length && accepted <= debits) return [];
+    return [`the wallet has counted ${accepted} of ${messages.length} messages, in ${debits} debits`];
   }
 
   /** No contact got two messages, and the progress says what there is. */
@@ -767,6 +790,13 @@ function amountOfDebit(command: object): number {
   return command instanceof UpdateCommand
     ? Number(command.input.ExpressionAttributeValues?.[":amount"])
     : Number.NaN;
+}
+
+/** Loses what the wallet counted of a day when it moves on to the next one. */
+function forgetNotedDay(command: object): void {
+  if (!(command instanceof UpdateCommand)) return;
+  const { ExpressionAttributeValues: values = {} } = command.input;
+  if (":acceptedByWallet" in values) values[":acceptedByWallet"] = 0;
 }
 
 /** Lets a debit pass whatever the day's cap has left. */

@@ -1,0 +1,76 @@
+import { keys } from "../platform/table/keys.ts";
+import { updateItem } from "../platform/table/table.ts";
+import { updateOf } from "../platform/table/update.ts";
+import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
+
+/*
+ * What the wallet has counted of a day, and how it goes together with the counters of the day.
+ */
+
+/** What a wallet counted on one day (UTC): messages that were paid for, and their prices. */
+export interface AcceptedOfDay {
+  readonly day: string;
+  readonly accepted: number;
+  readonly acceptedMicros: number;
+}
+
+/**
+ * Notes what a wallet has counted on a day, before the wallet forgets it. May be repeated: the highest count stays.
+ * @throws ApiError UNAVAILABLE
+ */
+export async function noteAccepted(
+  organizationId: string,
+  { day, accepted, acceptedMicros }: AcceptedOfDay,
+): Promise<void> {
+  const { set, setIfAbsent } = toBeClosed(organizationId, day);
+  const noted = { acceptedByWallet: accepted, acceptedByWalletMicros: acceptedMicros };
+  // Refused where a closed day, or another function that saw more, has made it unnecessary.
+  await updateItem(
+    CountsRecord,
+    updateOf(
+      keys.dayCounts(organizationId, day),
+      { set: { entity: "messageCounts", ...set, ...noted }, setIfAbsent },
+      {
+        absent: ["closedAt"],
+        where: "attribute_not_exists(#acceptedByWallet) OR #acceptedByWallet < :acceptedByWallet",
+      },
+    ),
+  );
+}
+
+/**
+ * The messages of one day, as far as they are known.
+ * @param counters those of the day, one for each part of the organization's messages that has any
+ * @param byWallet what the wallet has counted on that day, if that is its present day
+ */
+export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: AcceptedOfDay): Tally {
+  const sum = counters.reduce<Tally>(sumOf, emptyTally);
+  const { counted = [], uncounted = [] } = Object.groupBy(counters, ({ countedAt, closedAt }) =>
+    (countedAt ?? closedAt) === undefined ? "uncounted" : "counted",
+  );
+  if (counted.length > 0 && uncounted.length === 0) return sum;
+  const { accepted, acceptedMicros } = mostAccepted(counters, byWallet);
+  if (accepted === 0) return sum;
+  // Releases before 0.4 counted accepted messages in the counters: those of the day on which they were replaced.
+  const before = uncounted.reduce<Tally>(sumOf, emptyTally);
+  const { returnedMicros } = counted.reduce<Tally>(sumOf, emptyTally);
+  return {
+    ...sum,
+    accepted: Math.max(sum.accepted, accepted + before.accepted),
+    spentMicros: acceptedMicros + before.spentMicros - returnedMicros,
+  };
+}
+
+/** The wallet may hold a day that has been noted already: the higher count is the later one. */
+function mostAccepted(
+  counters: readonly CountsRecord[],
+  byWallet: AcceptedOfDay | undefined,
+): Omit<AcceptedOfDay, "day"> {
+  const noted = counters.map(({ acceptedByWallet, acceptedByWalletMicros }) => ({
+    accepted: acceptedByWallet,
+    acceptedMicros: acceptedByWalletMicros,
+  }));
+  return [...noted, byWallet ?? { accepted: 0, acceptedMicros: 0 }].reduce((most, each) =>
+    each.accepted > most.accepted ? each : most,
+  );
+}
