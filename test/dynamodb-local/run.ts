@@ -4,9 +4,11 @@ import path from "node:path";
 
 import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { compareWith } from "./compare.ts";
 
-// `npm run test:dynamodb-local`: runs the endpoint tests on AWS's own DynamoDB Local instead of the local store.
-// It needs Java 17 or newer, and Maven to get it with. What is written behind `--` goes to vitest.
+// `npm run test:dynamodb-local`: compares the answers of AWS's own DynamoDB Local with those of the local store, and runs
+// the endpoint tests on it. It needs Java 17 or newer, and Maven to get it with. What follows `--` goes to
+// vitest. `COMPARE_SEED` compares the same requests again, and `COMPARE_RUNS` so many.
 
 const startTimeoutMs = 60_000;
 const libraries = path.join(projectRoot, ".build/dynamodb-local");
@@ -40,6 +42,7 @@ const dynamodb = start("java", [
 ]);
 try {
   await waitForPort(port, startTimeoutMs);
+  await compareWith(`http://127.0.0.1:${port}`);
   const vitest = path.join(projectRoot, "node_modules/vitest/vitest.mjs");
   const tests = ["run", "--project=gateway", "test/endpoints", ...process.argv.slice(2)];
   process.exitCode = await run(process.execPath, [vitest, ...tests], {

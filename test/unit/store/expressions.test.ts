@@ -229,6 +229,13 @@ it.each([
   ["SET #count = :a + :one", "Incorrect operand type for operator or function"],
   ["SET #list = list_append(:more, #list[2].gone)", "an attribute that does not exist in the item"],
   ["SET #count = :one + absent", "an attribute that does not exist in the item"],
+  ["SET #list = list_append(if_not_exists(absent, :one), :more)", "incorrect data type"],
+  [
+    "SET #count = list_append(:more, :more) + :one",
+    "not allowed to be used this way in an expression; function: list_append",
+  ],
+  ["SET #list = list_append(list_append(:more, :more), :more)", "not allowed to be used this way"],
+  ["SET #list = if_not_exists(#list, #list)", "must be distinct from the remaining operands"],
   ["ADD #text :one", "incorrect data type"],
   ["ADD #count :a", "operator or function: ADD, operand type: S"],
   ["DELETE tags :numbers", "incorrect data type"],

@@ -1,9 +1,8 @@
 import { attributeTypes, compareValues, type AttributeType } from "../attribute-values.ts";
 import { cachedParser } from "./parser-cache.ts";
 import {
+  distinctCheck,
   parsed,
-  pathText,
-  resolvedPath,
   typeCheck,
   valueOf,
   wrongType,
@@ -222,17 +221,6 @@ class ConditionParser {
     const paths = others.flatMap((other) => (other.type === "path" ? [other.path] : []));
     if (paths.length > 0) this.checks.push(distinctCheck(operator, first.path, paths));
   }
-}
-
-function distinctCheck(operator: string, first: Path, others: readonly Path[]): Check {
-  return (placeholders) => {
-    const text = pathText(resolvedPath(first, placeholders));
-    if (!others.some((other) => pathText(resolvedPath(other, placeholders)) === text)) return undefined;
-    return (
-      "The first operand must be distinct from the remaining operands for this operator or function; " +
-      `operator: ${operator}, first operand: ${text}`
-    );
-  };
 }
 
 /** The bounds of BETWEEN are of one type and in order, as far as the expression says what they are. */

@@ -41,6 +41,18 @@ export function typeCheck(name: string, operator: string, types: readonly Attrib
   };
 }
 
+/** Checks that an operand is not a path that the other ones are too. */
+export function distinctCheck(operator: string, first: Path, others: readonly Path[]): Check {
+  return (placeholders) => {
+    const text = pathText(resolvedPath(first, placeholders));
+    if (!others.some((other) => pathText(resolvedPath(other, placeholders)) === text)) return undefined;
+    return (
+      "The first operand must be distinct from the remaining operands for this operator or function; " +
+      `operator: ${operator}, first operand: ${text}`
+    );
+  };
+}
+
 export function wrongType(operator: string, type: AttributeType): string {
   return `Incorrect operand type for operator or function; operator or function: ${operator}, operand type: ${type}`;
 }

@@ -1,6 +1,6 @@
 import type { AttributeType } from "../attribute-values.ts";
 import { cachedParser } from "./parser-cache.ts";
-import { parsed, typeCheck, wrongType, type Check, type Parsed } from "./placeholders.ts";
+import { distinctCheck, parsed, typeCheck, type Check, type Parsed } from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
 /** What an attribute is set to. */
@@ -74,22 +74,6 @@ class UpdateParser {
   }
 
   #newValue(): NewValue {
-    const left = this.#term();
-    const sign = this.reader.peek();
-    if (sign !== "+" && sign !== "-") return left;
-    this.reader.next();
-    this.reader.countOperator();
-    const right = this.#term();
-    for (const term of [left, right]) {
-      if (term.type === "value") this.checks.push(typeCheck(term.value, sign, ["N"]));
-      if (term.type === "append") {
-        throw this.reader.refusal(wrongType(sign, "L"));
-      }
-    }
-    return { type: "sum", sign, left, right };
-  }
-
-  #term(): NewValue {
     const { reader } = this;
     if (reader.take("(")) {
       reader.countOperator();
@@ -97,34 +81,63 @@ class UpdateParser {
       reader.expect(")");
       return inner;
     }
+    const left = reader.peekFunction() === "list_append" ? this.#append() : this.#operand();
+    const sign = reader.peek();
+    if (sign !== "+" && sign !== "-") return left;
+    if (left.type === "append") throw this.#misplaced("list_append");
+    reader.next();
+    reader.countOperator();
+    const right = this.#operand();
+    this.#checkTypes(sign, "N", left, right);
+    return { type: "sum", sign, left, right };
+  }
+
+  #append(): NewValue {
+    this.#enter();
+    const left = this.#operand();
+    this.reader.expect(",");
+    const right = this.#operand();
+    this.reader.expect(")");
+    this.#checkTypes("list_append", "L", left, right);
+    return { type: "append", left, right };
+  }
+
+  #operand(): NewValue {
+    const { reader } = this;
     if (reader.peek().startsWith(":")) return { type: "value", value: reader.value() };
     const name = reader.peekFunction();
     if (name === undefined) return { type: "path", path: reader.path() };
-    reader.countOperator();
-    reader.next();
-    reader.next();
-    const value = this.#call(name);
+    if (name === "list_append") throw this.#misplaced(name);
+    if (name !== "if_not_exists") throw reader.refusal(`Invalid function name; function: ${name}`);
+    this.#enter();
+    if (reader.peek().startsWith(":")) {
+      throw reader.refusal(`Operator or function requires a document path; operator or function: ${name}`);
+    }
+    const path = reader.path();
+    reader.expect(",");
+    const otherwise = this.#operand();
     reader.expect(")");
-    return value;
+    if (otherwise.type === "path") this.checks.push(distinctCheck(name, path, [otherwise.path]));
+    return { type: "default", path, otherwise };
   }
 
-  #call(name: string): NewValue {
-    const { reader } = this;
-    if (name === "if_not_exists") {
-      if (reader.peek().startsWith(":")) {
-        throw reader.refusal(`Operator or function requires a document path; operator or function: ${name}`);
-      }
-      const path = reader.path();
-      reader.expect(",");
-      return { type: "default", path, otherwise: this.#term() };
+  /** Reads the name of a function and the parenthesis behind it. */
+  #enter(): void {
+    this.reader.countOperator();
+    this.reader.next();
+    this.reader.expect("(");
+  }
+
+  /** Checks the operands of which the placeholders say what they are. */
+  #checkTypes(operator: string, type: "L" | "N", ...operands: readonly NewValue[]): void {
+    for (const operand of operands) {
+      if (operand.type === "value") this.checks.push(typeCheck(operand.value, operator, [type]));
     }
-    if (name !== "list_append") throw reader.refusal(`Invalid function name; function: ${name}`);
-    const left = this.#term();
-    reader.expect(",");
-    const right = this.#term();
-    for (const term of [left, right]) {
-      if (term.type === "value") this.checks.push(typeCheck(term.value, name, ["L"]));
-    }
-    return { type: "append", left, right };
+  }
+
+  #misplaced(name: string): Error {
+    return this.reader.refusal(
+      `The function is not allowed to be used this way in an expression; function: ${name}`,
+    );
   }
 }

@@ -1,0 +1,45 @@
+import { randomInt } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import fc from "fast-check";
+
+import { projectRoot } from "../../infra/project-root.ts";
+import { answersTo, difference, opinionAt, ownOpinion } from "./opinions.ts";
+import { sequencesFor } from "./random-requests.ts";
+
+const defaultRuns = 1_000;
+const maxSeed = 2 ** 31;
+
+/** What is recorded: so many sequences, always the same. */
+const recorded = { seed: 20_261_122, runs: 20 };
+const recordFile = path.join(projectRoot, "test/dynamodb-local/recorded-answers.jsonl");
+
+/**
+ * Compares the local store with another DynamoDB over random requests, answer by answer. `RECORD_ANSWERS` also writes
+ * the answers that `npm test` compares with.
+ * @throws Error that names the seed and the first requests that are answered in different ways
+ */
+export async function compareWith(endpoint: string): Promise<void> {
+  const other = opinionAt(endpoint);
+  const seed = Number(process.env["COMPARE_SEED"] ?? randomInt(maxSeed));
+  const numRuns = Number(process.env["COMPARE_RUNS"] ?? defaultRuns);
+  process.stdout.write(`Comparing ${numRuns} sequences of requests, COMPARE_SEED=${seed}\n`);
+  await fc.assert(
+    fc.asyncProperty(sequencesFor("compared"), async (sequence) => {
+      const answers = await answersTo(sequence, other);
+      const found = difference(sequence, await answersTo(sequence, ownOpinion()), answers);
+      if (found !== undefined) throw new Error(found);
+    }),
+    { seed, numRuns },
+  );
+  if (process.env["RECORD_ANSWERS"] === undefined) return;
+  let lines = "";
+  for (const sequence of fc.sample(sequencesFor("recorded"), {
+    seed: recorded.seed,
+    numRuns: recorded.runs,
+  })) {
+    lines += `${JSON.stringify({ sequence, answers: await answersTo(sequence, other) })}\n`;
+  }
+  await writeFile(recordFile, lines);
+}

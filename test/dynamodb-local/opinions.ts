@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+
+import * as z from "zod";
+
+import { Database } from "../../infra/local/store/database.ts";
+import { normaliseNumber } from "../../infra/local/store/decimal.ts";
+import { ServiceError } from "../../infra/local/store/service-error.ts";
+import { Tables } from "../../infra/local/store/tables.ts";
+import type { Request, Sequence } from "./random-requests.ts";
+
+/** What a DynamoDB answers, without what says nothing: the order of sets, of fields, and of items that have none. */
+export interface Answer {
+  /** The type of an error. */
+  readonly error?: string;
+  readonly body: unknown;
+}
+
+/** Somebody who answers requests as DynamoDB does. */
+export type Opinion = (request: Request) => Promise<Answer>;
+
+/** The answers of the local store, in memory. */
+export function ownOpinion(): Opinion {
+  const tables = new Tables(new Database(undefined));
+  return async ({ operation, input }) => {
+    try {
+      return answerOf(undefined, tables.execute(operation, structuredClone(input)));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return answerOf(error.type, { ...error.details, message: error.message });
+    }
+  };
+}
+
+const Refusal = z.looseObject({ __type: z.string().optional() });
+
+/** The answers of a DynamoDB that speaks HTTP, without permissions. */
+export function opinionAt(endpoint: string): Opinion {
+  return async ({ operation, input }) => {
+    const response = await fetch(endpoint, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-amz-json-1.0",
+        "x-amz-target": `DynamoDB_20120810.${operation}`,
+        "x-amz-date": "20260101T000000Z",
+        authorization:
+          "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+      },
+      body: JSON.stringify(input),
+    });
+    const { __type: type = "", ...body } = Refusal.parse(JSON.parse(await response.text()));
+    return answerOf(response.ok ? undefined : type.split("#").at(-1), body);
+  };
+}
+
+/**
+ * What Amazon's DynamoDB Local does in another way than Amazon's DynamoDB, whose documentation the local store follows.
+ * Where it answers so, the answers count as the same. It also keeps some numbers as they were written, which the
+ * comparison passes over, and fields of indexes that an update gives another type, which no request here does.
+ */
+function isKnownDifference(request: Request, own: Answer, other: Answer): boolean {
+  const { operation, input } = request;
+  // It counts the capacity of a transaction once, that of an empty page not at all, and some of it unasked.
+  if (JSON.stringify(withoutCapacity(own)) === JSON.stringify(withoutCapacity(other))) {
+    const isEmpty = JSON.stringify(own.body).includes('"ScannedCount":0');
+    return operation.startsWith("Transact") || isEmpty || !("ReturnConsumedCapacity" in input);
+  }
+  const errors = `${own.error}, ${other.error}`;
+  if (operation === "TransactWriteItems") {
+    // It refuses the request where an update does not fit the item, instead of cancelling the transaction for it.
+    if (errors === "TransactionCanceledException, ValidationException") {
+      return JSON.stringify(own.body).includes("ValidationError");
+    }
+    // It looks at conditions before it looks for two writes of one item.
+    return errors === "ValidationException, TransactionCanceledException";
+  }
+  // It does not go on behind the last key of a range, where a page may have ended.
+  return operation === "Query" && "ExclusiveStartKey" in input && errors === "undefined, ValidationException"
+    ? JSON.stringify(own.body).includes('"ScannedCount":0')
+    : false;
+}
+
+function withoutCapacity({ error, body }: Answer): unknown {
+  if (typeof body !== "object" || body === null) return { error, body };
+  return { error, body: { ...body, ConsumedCapacity: undefined } };
+}
+
+/** The fields of answers that are compared. Of errors that is what programs read, and not their words. */
+const compared = new Set([
+  "Attributes",
+  "CancellationReasons",
+  "ConsumedCapacity",
+  "Count",
+  "Item",
+  "Items",
+  "LastEvaluatedKey",
+  "Responses",
+  "ScannedCount",
+  "UnprocessedItems",
+  "UnprocessedKeys",
+]);
+
+function answerOf(error: string | undefined, body: object): Answer {
+  const fields = Object.entries(body).filter(([name]) => compared.has(name));
+  return {
+    ...(error === undefined ? {} : { error }),
+    body: normalised(Object.fromEntries(fields)),
+  };
+}
+
+function normalised(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) {
+    const each = value.map((element) => normalised(element));
+    // It keeps numbers of a set that is in a list as they were written.
+    if (name === "NS") return sorted(value.map((member) => normaliseNumber(String(member))));
+    return name === "SS" || name === "BS" ? sorted(each) : each;
+  }
+  if (name === "N") return normaliseNumber(String(value));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => field !== "Message")
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([field, each]) => [field, normalised(each, field)]),
+  );
+}
+
+function sorted(values: readonly unknown[]): unknown[] {
+  return values.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+}
+
+/** An answer without the order of its items, for reads whose order DynamoDB does not promise. */
+function comparable({ operation, input }: Request, { error, body }: Answer): Answer {
+  const isUnordered = operation === "Scan" || "IndexName" in input || operation === "BatchGetItem";
+  return { ...(error === undefined ? {} : { error }), body: isUnordered ? unordered(body) : body };
+}
+
+function unordered(body: unknown): unknown {
+  if (Array.isArray(body)) return sorted(body);
+  if (typeof body !== "object" || body === null) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      name === "Items" || name === "Responses"
+        ? Array.isArray(value)
+          ? sorted(value)
+          : unordered(value)
+        : value,
+    ]),
+  );
+}
+
+/** All answers to a sequence, in a table that is made for it and removed. */
+export async function answersTo({ definition, requests }: Sequence, opinion: Opinion): Promise<Answer[]> {
+  await opinion({ operation: "CreateTable", input: definition });
+  const answers: Answer[] = [];
+  for (const request of requests) {
+    if (request.isRepeated !== true) {
+      answers.push(await opinion(request));
+      continue;
+    }
+    const ClientRequestToken = randomUUID();
+    const repeated = { ...request, input: { ...request.input, ClientRequestToken } };
+    answers.push(await opinion(repeated), await opinion(repeated));
+  }
+  const { TableName } = definition;
+  await opinion({ operation: "DeleteTable", input: { TableName } });
+  return answers;
+}
+
+/**
+ * Where two opinions differ about a sequence, in words that show the request and both answers.
+ * @returns undefined where they do not, but for what is known
+ */
+export function difference(
+  { requests }: Sequence,
+  own: readonly Answer[],
+  other: readonly Answer[],
+): string | undefined {
+  // A transaction that is sent twice has two answers.
+  const sent = requests.flatMap((request) => (request.isRepeated === true ? [request, request] : [request]));
+  for (const [index, request] of sent.entries()) {
+    const [one, another] = [own[index], other[index]].map((answer) =>
+      comparable(request, answer ?? { body: undefined }),
+    );
+    if (one === undefined || another === undefined) continue;
+    if (JSON.stringify(one) === JSON.stringify(another)) continue;
+    if (!isKnownDifference(request, one, another)) {
+      return `${JSON.stringify(request)}\n own:   ${JSON.stringify(one)}\n other: ${JSON.stringify(another)}`;
+    }
+    // From here on the two have different items.
+    if ((one.error === undefined) !== (another.error === undefined)) return undefined;
+  }
+  return undefined;
+}
