@@ -2,6 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 
 /** How much of the file is kept in memory, in KiB. */
 const cacheKib = 32_000;
+/** How long a statement waits for another process that holds the file. */
+const lockTimeoutMs = 5_000;
 /** After so many pages, of 4 KiB each, the log of changes is written into the file. */
 const checkpointPages = 4_000;
 
@@ -19,7 +21,8 @@ export class Database {
 
   /** @param file undefined keeps everything in memory */
   constructor(file: string | undefined) {
-    this.sqlite = new DatabaseSync(file ?? ":memory:");
+    // Another process may hold the file for a moment.
+    this.sqlite = new DatabaseSync(file ?? ":memory:", { timeout: lockTimeoutMs });
     // FULL: a commit is on the disk before it is answered.
     this.sqlite.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${cacheKib};` +
