@@ -1,3 +1,4 @@
+import { statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { carriersOf } from "../../shared/carriers/carriers.ts";
 import { Paces } from "../../shared/carriers/pace.ts";
@@ -16,7 +17,7 @@ const sending = watchSending();
 
 export const handler = worker(
   MessageJob,
-  async (job, remainingTimeMs) => {
+  async (job, remainingTimeMs, _queuedAt, stateOf) => {
     // Before a message is claimed: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
     return handToCarrier(job, {
@@ -26,7 +27,10 @@ export const handler = worker(
       sending: present,
       rateCard,
       remainingTimeMs,
+      // All jobs of a batch begin at the same time, and none is claimed before its organization has been read.
+      ...(stateOf === undefined ? {} : { stateOf }),
     });
   },
   async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
+  statesOfOrganizations,
 );

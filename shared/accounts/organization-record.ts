@@ -92,6 +92,16 @@ export async function stateOfOrganization(organizationId: string): Promise<Organ
   };
 }
 
+/** The same for those who ask for several organizations at about the same time: each is read once. */
+export function statesOfOrganizations(): typeof stateOfOrganization {
+  const states = new Map<string, Promise<OrganizationState>>();
+  return async (organizationId) => {
+    const state = states.get(organizationId) ?? stateOfOrganization(organizationId);
+    states.set(organizationId, state);
+    return state;
+  };
+}
+
 /** Notes that people can answer an organization. One that is not there is passed over. */
 export async function noteReplies(organizationId: string): Promise<void> {
   const changes = { setIfAbsent: { repliesSince: now().toISOString() } };

@@ -7,7 +7,7 @@ import type { Put, Write } from "../platform/table/table.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
-import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
+import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
 import { messageKey, provisional, type MessageRecord } from "./record.ts";
 import { validUntil } from "./validity.ts";
@@ -113,7 +113,7 @@ function messagePut(message: MessageRecord): Put {
 /** Queues recorded messages. A queue that is down costs a delay, not a message: they have been accepted. */
 async function queueForSending(messages: readonly MessageRecord[]): Promise<void> {
   try {
-    await enqueueAll(messages.map((message) => sendJob(message, secondsUntil(message.scheduledAt))));
+    await enqueueAll(messages.map((message) => sendJobWithFacts(message, secondsUntil(message.scheduledAt))));
   } catch (error) {
     const { organizationId, id: messageId } = messages[0] ?? {};
     log.error("message.enqueue_failed", { organizationId, messageId, count: messages.length, error });

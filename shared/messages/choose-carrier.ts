@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+import type { OrganizationState } from "../accounts/organization-record.ts";
 import type { Breakers } from "../carriers/breaker.ts";
 import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
 import type { Paces } from "../carriers/pace.ts";
@@ -15,6 +16,21 @@ import type { Slot } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 import { heldBackSeconds, type Sending } from "./sending-pause.ts";
 
+/** What of a message its carrier is chosen by. */
+export type Choosable = Pick<
+  MessageRecord,
+  | "campaignId"
+  | "carrier"
+  | "id"
+  | "messageType"
+  | "openClaims"
+  | "organizationId"
+  | "refusedBy"
+  | "segments"
+  | "to"
+  | "totalMicros"
+>;
+
 /** What a sender goes by; an instance of a function has one of each for all its calls. */
 export interface Sender {
   readonly carriers: Carriers;
@@ -27,6 +43,8 @@ export interface Sender {
   readonly rateCard?: RateCard | undefined;
   /** A carrier that says nothing for so long is given up. */
   readonly carrierTimeoutMs?: number;
+  /** The state of an organization, read once for all jobs of a batch; without it, it is read for each job. */
+  readonly stateOf?: (organizationId: string) => Promise<OrganizationState>;
   /** How long the sender can still run. Without it there is no end. */
   readonly remainingTimeMs?: () => number;
 }
@@ -50,7 +68,7 @@ const spreadSeconds = 30;
  * Chooses who is asked about a message that nobody holds. Where an earlier sender ended without a word on what its carrier
  * did, no other may be asked, and that one only if it recognises the message.
  */
-export async function chooseCarrier(message: MessageRecord, sender: Sender, slot?: Slot): Promise<Choice> {
+export async function chooseCarrier(message: Choosable, sender: Sender, slot?: Slot): Promise<Choice> {
   const { carriers } = sender;
   if (message.openClaims > 0) {
     const asked = carriers.named(message.carrier);
@@ -77,7 +95,7 @@ export async function chooseCarrier(message: MessageRecord, sender: Sender, slot
  * @returns undefined when no carrier is left that may ever take it
  */
 export async function chooseNext(
-  held: MessageRecord,
+  held: Choosable,
   sender: Sender,
   tried: ReadonlySet<string>,
 ): Promise<Choice | undefined> {
@@ -85,6 +103,11 @@ export async function chooseNext(
   const untried = left.filter(({ name }) => !tried.has(name));
   if (untried.length === 0) logTooDear(tooDear, held);
   return left.length === 0 ? undefined : firstWilling(untried, held, sender);
+}
+
+/** The names of the carriers that a message may go to first, in their order. */
+export function candidatesFor(message: Choosable, sender: Sender): string[] {
+  return leftOf(sender.carriers.routeOf(message), message, sender).left.map(({ name }) => name);
 }
 
 /** The carriers of a route that have not refused a message. */
@@ -99,7 +122,7 @@ interface Left {
  * The first carrier of a route is the operator's choice, whatever it costs. A message goes on to another one at no loss,
  * unless the stage allows it or the cost is not known.
  */
-function leftOf(route: readonly NamedCarrier[], message: MessageRecord, { rateCard }: Sender): Left {
+function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }: Sender): Left {
   const { refusedBy = [], totalMicros } = message;
   const at = now();
   const isTooDear = ({ name }: NamedCarrier): boolean =>
@@ -114,7 +137,7 @@ function leftOf(route: readonly NamedCarrier[], message: MessageRecord, { rateCa
 }
 
 /** Tells why a message that waits or fails did not go to the other carriers of its route. */
-function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: MessageRecord): void {
+function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: Choosable): void {
   for (const { name } of tooDear) {
     log.warn("carrier.too_dear", { organizationId, messageId: id, carrier: name });
   }
@@ -122,7 +145,7 @@ function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: Me
 
 async function firstWilling(
   candidates: readonly NamedCarrier[],
-  message: MessageRecord,
+  message: Choosable,
   { breakers, paces }: Sender,
   slot?: Slot,
 ): Promise<Choice> {
@@ -158,7 +181,7 @@ async function firstWilling(
 /** When a carrier's pace lets a message start: at the moment that its job says, or at the next one that is free. */
 async function startOf(
   { name, segmentsPerSecond }: NamedCarrier,
-  message: MessageRecord,
+  message: Choosable,
   paces: Paces | undefined,
   slot: Slot | undefined,
 ): Promise<number> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { minuteMs, now } from "../platform/clock.ts";
-import { updateItem } from "../platform/table/table.ts";
+import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice, Sender } from "./choose-carrier.ts";
 import { claim, messageKey, MessageRecord, type Claim } from "./record.ts";
@@ -22,30 +22,59 @@ export type Decision = Exclude<Choice, { kind: "wait" }>;
  */
 export async function claimFor(
   message: MessageRecord,
-  { carriers }: Sender,
+  sender: Sender,
   choice: Decision,
 ): Promise<MessageRecord> {
   const at = now();
+  const claimed = await applyClaim(message, sender, choice, { at, lapsed: lapsedClaim(message, at) });
+  if (claimed.applied) return claimed.item;
+  const found = MessageRecord.parse(claimed.found);
+  if (found.status === "queued") throw heldByOther();
+  return found;
+}
+
+/**
+ * Claims a message that nobody has read, for what was chosen. It passes only where nobody has taken the message up before.
+ * @returns the message as it is held now, or as it was found
+ * @throws Error when another sender holds it
+ */
+export async function claimUntouched(
+  message: Pick<MessageRecord, "id" | "organizationId">,
+  sender: Sender,
+  choice: Decision,
+): Promise<ClaimByFacts> {
+  const at = now();
+  const claimed = await applyClaim(message, sender, choice, { at, isFirst: true });
+  if (claimed.applied) return { held: claimed.item };
+  const found = claimed.found && MessageRecord.parse(claimed.found);
+  if (found?.status === "queued" && (found.claimedUntil ?? "") >= at.toISOString()) throw heldByOther();
+  return { found };
+}
+
+/** A message that is held for what was chosen, or one that is not, as far as it is known. */
+export type ClaimByFacts =
+  | { readonly held: MessageRecord }
+  | { readonly held?: undefined; readonly found: MessageRecord | undefined };
+
+function heldByOther(): Error {
+  return new Error("another sender holds this message");
+}
+
+async function applyClaim(
+  message: Pick<MessageRecord, "id" | "organizationId">,
+  { carriers }: Sender,
+  choice: Decision,
+  { at, ...seen }: Pick<Claim, "at" | "isFirst" | "lapsed">,
+): Promise<Outcome<MessageRecord>> {
   const token = randomUUID();
   const carrier = choice.kind === "ask" ? choice.named.name : undefined;
   const isStageCarrier = carrier !== undefined && carriers.named(undefined)?.name === carrier;
   const until = new Date(at.getTime() + claimLeaseMs);
-  const claimed = await updateItem(
+  return updateItem(
     MessageRecord,
-    claim(messageKey(message), {
-      token,
-      at,
-      until,
-      carrier,
-      isStageCarrier,
-      lapsed: lapsedClaim(message, at),
-    }),
+    claim(messageKey(message), { token, at, until, carrier, isStageCarrier, ...seen }),
     { isOwn: ({ claimToken }) => claimToken === token },
   );
-  if (claimed.applied) return claimed.item;
-  const found = MessageRecord.parse(claimed.found);
-  if (found.status === "queued") throw new Error("another sender holds this message");
-  return found;
 }
 
 /** The claim of a sender that ended without a word on what its carrier did, and the attempts with that one. */

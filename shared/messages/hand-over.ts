@@ -41,7 +41,8 @@ export class HandOver {
 
   constructor(sender: Sender, job: MessageJob) {
     this.#sender = sender;
-    this.#job = job;
+    // The message has been taken up: the next sender has to read it.
+    this.#job = { ...job, facts: undefined };
   }
 
   /** @returns the message, if it has ended */
@@ -186,7 +187,7 @@ async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undef
 }
 
 /** Applies a transition of a message that this sender holds. */
-async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
+export async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
   const applied = await updateItem(MessageRecord, transition, {
     // Nobody claimed it since, and it is free.
     isOwn: ({ attempts, claimToken }) => attempts === held.attempts && claimToken === undefined,

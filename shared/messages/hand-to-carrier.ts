@@ -5,10 +5,11 @@ import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/table.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
-import { claimFor } from "./claim-message.ts";
+import { chooseByFacts, claimByFacts } from "./claim-by-facts.ts";
+import { claimFor, type Decision } from "./claim-message.ts";
 import { conclude } from "./conclude.ts";
 import { HandOver, hasTimeToAsk } from "./hand-over.ts";
-import { sendJob, type MessageJob } from "./message-job.ts";
+import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
 import { isPutOffTooLong, waitForTurn } from "./putting-off.ts";
 import { MessageRecord } from "./record.ts";
@@ -24,10 +25,22 @@ import { isExpired, secondsUntilExpired } from "./validity.ts";
  */
 export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
   // Before the claim: if a read failed after it, what the carrier did would count as unknown.
-  const [message, organization] = await Promise.all([
-    findOfJob(job),
-    stateOfOrganization(job.organizationId),
+  const stateOf = sender.stateOf ?? stateOfOrganization;
+  const [organization, read] = await Promise.all([
+    stateOf(job.organizationId),
+    job.facts === undefined ? findOfJob(job) : undefined,
   ]);
+  const choiceByFacts = await chooseByFacts(job, sender, organization);
+  let found: MessageRecord | undefined;
+  if (choiceByFacts?.kind === "ask") {
+    requireTimeToAsk(sender);
+    const claimed = await claimByFacts(job, sender, choiceByFacts);
+    if (claimed.held !== undefined) {
+      return handOver(claimed.held, choiceByFacts, { sender, organization, job });
+    }
+    ({ found } = claimed);
+  }
+  const message = read ?? found ?? (await findOfJob(job));
   if (message === undefined) {
     const { organizationId, messageId } = job;
     log.warn("message.job_without_message", { organizationId, messageId });
@@ -40,7 +53,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   }
   if (sender.sending?.pausedAt !== undefined && !isExpired(message)) {
     // Without a claim, which would count as an attempt.
-    await enqueue(sendJob(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
+    await enqueue(sendJobWithFacts(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
     return undefined;
   }
   const delaySeconds = secondsUntil(message.scheduledAt);
@@ -48,19 +61,32 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
-  const choice = await chooseOrFail(message, sender, { organization, job });
+  // A slot that was taken for it is not taken twice.
+  const isAsInJob = choiceByFacts?.kind === "wait" && message.attempts === 0;
+  const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, sender, { organization, job });
   if (choice.kind === "wait") {
     await waitForTurn(message, choice, job);
     return undefined;
   }
-  // Without a claim, which would leave open what the carrier did: the queue brings the job back.
-  if (choice.kind === "ask" && !hasTimeToAsk(sender))
-    throw new Error("too little time is left to ask a carrier");
+  if (choice.kind === "ask") requireTimeToAsk(sender);
   const held = await claimFor(message, sender, choice);
   if (held.status !== "queued") {
     await conclude(held, organization);
     return undefined;
   }
+  return handOver(held, choice, { sender, organization, job });
+}
+
+/** Brings a message to its end that this sender holds. @returns the message, if it has ended */
+async function handOver(
+  held: MessageRecord,
+  choice: Decision,
+  {
+    sender,
+    organization,
+    job,
+  }: { readonly sender: Sender; readonly organization: OrganizationState; readonly job: MessageJob },
+): Promise<MessageRecord | undefined> {
   const ended = await new HandOver(sender, job).bringToItsEnd(held, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode, attemptLog } = ended;
@@ -75,6 +101,14 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   });
   await conclude(ended, organization);
   return ended;
+}
+
+/**
+ * Before a claim, which would leave open what the carrier did: the queue brings the job back.
+ * @throws Error when too little time is left
+ */
+function requireTimeToAsk(sender: Sender): void {
+  if (!hasTimeToAsk(sender)) throw new Error("too little time is left to ask a carrier");
 }
 
 /** The message of a job. What is not seen yet may only just have been written. */

@@ -7,6 +7,7 @@ import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
+import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 
 /** When a carrier's pace lets a message start, of which the carrier's time has been taken. */
 const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
@@ -19,6 +20,8 @@ export const MessageJob = z.object({
   slot: Slot.optional(),
   /** Since when carriers have put the message off, in ISO 8601. Time that it waits for its slot does not count. */
   putOffSince: z.string().optional(),
+  /** Of a send, where the message need not be read first; jobs of releases before 0.4 have none. */
+  facts: RoutingFacts.optional(),
 });
 export type MessageJob = z.infer<typeof MessageJob>;
 
@@ -26,12 +29,21 @@ export type MessageJob = z.infer<typeof MessageJob>;
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
 /** What a send job carries from one attempt to the next. */
-type Progress = Pick<MessageJob, "putOffSince" | "slot">;
+type Progress = Pick<MessageJob, "facts" | "putOffSince" | "slot">;
 
 /** The job that hands a message to a carrier. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {
   const queue = trafficClass(message) === "marketing" ? "marketingSends" : "transactionalSends";
   return jobOn(queue, message, delaySeconds, progress);
+}
+
+/** The same for a message that nobody holds. Its job carries what a carrier is chosen by, where that is enough. */
+export function sendJobWithFacts(
+  message: MessageRecord,
+  delaySeconds = 0,
+  { slot }: Pick<Progress, "slot"> = {},
+): QueuedJob {
+  return sendJob(message, delaySeconds, { slot, facts: routingFactsOf(message) });
 }
 
 /** The job that returns the price of a message that failed. */

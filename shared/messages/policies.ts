@@ -61,9 +61,7 @@ export async function refusalOfSender(
     if (needsVerifiedEmail && !(rights !== undefined && isOwnerVerified(rights))) return "EMAIL_NOT_VERIFIED";
     if (needsKyc && rights?.kycApprovedAt === undefined) return "KYC_REQUIRED";
   }
-  if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
-    return "SENDER_ID_NOT_APPROVED";
-  }
+  if (await isSenderIdRefused({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
   return undefined;
 }
 
@@ -103,6 +101,18 @@ function refusalOfDestination(to: string): string | undefined {
 }
 
 /**
+ * Whether it has to be looked up if a number wants a message.
+ * @param mayHaveReplies whether anybody can answer the organization
+ */
+export function mayBeUnwanted(
+  message: Pick<MessageRecord, "campaignId" | "messageType">,
+  mayHaveReplies: boolean,
+): boolean {
+  const traffic = trafficClass(message);
+  return traffic === "marketing" || (traffic === "transactional" && mayHaveReplies);
+}
+
+/**
  * Whether a number does not want a message: no marketing once an opt-out is in force, and nothing but one-time codes once
  * the person has answered STOP. A message of no type is no code here, for it may be anything.
  * @param mayHaveReplies whether anybody can answer the organization: where nobody can, nobody has said STOP, and it costs no
@@ -123,6 +133,11 @@ async function isUnwanted(
   }
 }
 
+/** Whether the stage asks for approved sender IDs, and this one is none. */
+export async function isSenderIdRefused({ organizationId, senderId }: Sending): Promise<boolean> {
+  return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
+}
+
 /**
  * Why a message may go to no carrier any more though it was accepted: much can change until its time has come.
  * @param mayHaveReplies whether anybody can answer the organization
@@ -131,9 +146,6 @@ export async function refusalBeforeHandOff(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  const { organizationId, senderId } = message;
-  if (config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId))) {
-    return "MESSAGE_SENDER_ID_NOT_APPROVED";
-  }
+  if (await isSenderIdRefused(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

@@ -3,7 +3,7 @@ import type { QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { updateItem } from "../platform/table/table.ts";
 import type { Choice } from "./choose-carrier.ts";
-import { sendJob, type MessageJob } from "./message-job.ts";
+import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
 import { MessageRecord, noteWaiting } from "./record.ts";
 import { secondsUntilExpired } from "./validity.ts";
 
@@ -48,7 +48,7 @@ export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: Me
   if (slot === undefined) {
     return sendJob(message, delaySeconds, { putOffSince: putOffSince ?? now().toISOString() });
   }
-  if (putOffSince === undefined) return sendJob(message, delaySeconds, { slot });
+  if (putOffSince === undefined) return sendJobWithFacts(message, delaySeconds, { slot });
   const since = new Date(Date.parse(putOffSince) + delaySeconds * secondMs).toISOString();
   return sendJob(message, delaySeconds, { slot, putOffSince: since });
 }

@@ -214,6 +214,8 @@ export interface Claim {
   readonly carrier?: string | undefined;
   /** Whether it is the carrier of those messages that name none. */
   readonly isStageCarrier?: boolean;
+  /** Whether it passes only for a message that nobody has taken up before. */
+  readonly isFirst?: boolean;
   /** Where an earlier claim has lapsed: until when that one held the message, and the attempts with that of its sender. */
   readonly lapsed?:
     | (Required<Pick<MessageRecord, "claimedUntil">> & Pick<MessageRecord, "attemptLog">)
@@ -226,7 +228,7 @@ export interface Claim {
  */
 export function claim(
   key: Key,
-  { token, at, until, carrier, isStageCarrier = false, lapsed }: Claim,
+  { token, at, until, carrier, isStageCarrier = false, isFirst = false, lapsed }: Claim,
 ): Update {
   const isFree = "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at";
   const sameCarrier = `#carrier = :carrier${isStageCarrier ? " OR attribute_not_exists(#carrier)" : ""}`;
@@ -245,7 +247,11 @@ export function claim(
     },
     {
       // The attempts were read with that claim, and are those of the message only while nobody has claimed it since.
-      is: { status: "queued", ...(lapsed === undefined ? {} : { claimedUntil: lapsed.claimedUntil }) },
+      is: {
+        status: "queued",
+        ...(isFirst ? { attempts: 0 } : {}),
+        ...(lapsed === undefined ? {} : { claimedUntil: lapsed.claimedUntil }),
+      },
       where: carrier === undefined ? isFree : `(${isFree}) AND (#openClaims = :none OR ${sameCarrier})`,
       values: { ":at": at.toISOString(), ...(carrier === undefined ? {} : { ":none": 0 }) },
     },

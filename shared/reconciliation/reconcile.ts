@@ -1,5 +1,5 @@
 import { dayOf, noteDay } from "../messages/counts.ts";
-import { sendJob, waitsInTable } from "../messages/message-job.ts";
+import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
 import { isProvisional, makeLasting, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
@@ -260,7 +260,7 @@ class Pass implements Reconciliation {
     }
     if (isProvisional(message)) await updateItem(MessageRecord, makeLasting(message));
     if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
-      await enqueue(sendJob(message, secondsUntil(message.scheduledAt)));
+      await enqueue(sendJobWithFacts(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;
     }
   }

@@ -41,7 +41,7 @@ it.each(["otp", "marketing"] as const)(
     const carrier = new ScriptedCarrier(accept);
     const sending = await pauseSending("The carrier is broken");
     const queueUrl = config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends");
-    expect(await delayedJobs(async () => handToCarrier(job, only(carrier, { sending })))).toEqual([
+    expect(await delayedJobs(async () => handToCarrier(job, only(carrier, { sending })))).toMatchObject([
       { queueUrl, body: job, delaySeconds: 120 },
     ]);
     expect(carrier.received).toHaveLength(0);

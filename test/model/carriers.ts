@@ -186,7 +186,9 @@ class CarrierWorld {
     const request = { to: "447700900123", senderId: "ACME", language: "English" } as const;
     while (this.#accepted < this.#count) {
       const message = "x".repeat(this.#accepted % 3 === 0 ? 200 : 1);
-      await acceptMessage(organizationId, { ...request, message });
+      // Half of them are claimed by the facts in their jobs; for the others it is looked up whether they are wanted.
+      const messageType = this.#accepted % 2 === 0 ? "otp" : "transactional";
+      await acceptMessage(organizationId, { ...request, message, messageType });
     }
   }
 

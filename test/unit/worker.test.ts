@@ -91,3 +91,17 @@ it("writes what a schedule's work has counted, also when it fails", async () => 
   expect(written[1]).toContain('"UnreadableRecords":1');
   expect(written[2]).toContain('"UnreadableRecords":2');
 });
+
+it("gives all jobs of a batch the same to share, and another batch its own", async () => {
+  const shared: unknown[] = [];
+  const handler = worker(
+    z.number(),
+    async (_job, _remainingTimeMs, _queuedAt, batch) => shared.push(batch),
+    undefined,
+    () => new Map(),
+  );
+  await handler(batchOf("1", "2"), context);
+  await handler(batchOf("3"), context);
+  expect(shared[0]).toBe(shared[1]);
+  expect(shared[2]).not.toBe(shared[0]);
+});

@@ -10,13 +10,21 @@ import { queuedAtAttribute } from "./job.ts";
 /**
  * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
  * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
- * @param work is given one job, how long the function can still run, and when the job was put on its queue first
+ * @param work is given one job, how long the function can still run, when the job was put on its queue first, and what
+ *   the jobs of its batch share
  * @param conclude is given what came of the jobs that did not throw, all at once; it must not throw itself
+ * @param begin makes what the jobs of one batch share
  */
-export function worker<Job, Result>(
+export function worker<Job, Result, Batch = undefined>(
   schema: z.ZodType<Job>,
-  work: (job: Job, remainingTimeMs: () => number, queuedAt: Date) => Promise<Result>,
+  work: (
+    job: Job,
+    remainingTimeMs: () => number,
+    queuedAt: Date,
+    batch: Batch | undefined,
+  ) => Promise<Result>,
   conclude?: (results: readonly Result[]) => Promise<void>,
+  begin?: () => Batch,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
     // What stands first is called last: by then the failures have been counted.
@@ -24,9 +32,10 @@ export function worker<Job, Result>(
     .use(sqsPartialBatchFailure({ logger: logFailure }))
     .handler(async ({ Records }, context) => {
       const remainingTimeMs = (): number => context.getRemainingTimeInMillis();
+      const batch = begin?.();
       const results = await Promise.allSettled(
         Records.map(async (record) =>
-          work(schema.parse(JSON.parse(record.body)), remainingTimeMs, firstQueuedAt(record)),
+          work(schema.parse(JSON.parse(record.body)), remainingTimeMs, firstQueuedAt(record), batch),
         ),
       );
       await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));

@@ -1,0 +1,47 @@
+import * as z from "zod";
+
+import { trafficClass } from "../carriers/traffic-class.ts";
+import { MessageType } from "../contract/sms.ts";
+import type { MessageRecord } from "./record.ts";
+
+/**
+ * The last digits of a number, which a job does not carry: queues keep jobs for days, and a number cannot be erased there.
+ */
+const hiddenDigits = 4;
+
+/**
+ * What a carrier is chosen by. The job of a message that is due at once and was never taken up carries it, so that a sender
+ * chooses and claims without reading the message before.
+ */
+export const RoutingFacts = z.object({
+  /** The number without its last digits. Routes and prices may depend on these too: see `claimByFacts`. */
+  numberPrefix: z.string(),
+  senderId: z.string(),
+  messageType: MessageType.optional(),
+  segments: z.int().positive(),
+  totalMicros: z.int().nonnegative(),
+  validUntil: z.string().optional(),
+});
+export type RoutingFacts = z.infer<typeof RoutingFacts>;
+
+/** The facts of a message; undefined for one with attempts, a schedule or possible opt-outs, which is read first. */
+export function routingFactsOf(message: MessageRecord): RoutingFacts | undefined {
+  const { attempts, scheduledAt, to, senderId, messageType, segments, totalMicros, validUntil } = message;
+  if (attempts > 0 || scheduledAt !== undefined || trafficClass(message) === "marketing") return undefined;
+  const numberPrefix = to.slice(0, -hiddenDigits);
+  return { numberPrefix, senderId, messageType, segments, totalMicros, validUntil };
+}
+
+/** Whether a message that was claimed for the first time is what the facts say. */
+export function areFactsOf(facts: RoutingFacts, held: MessageRecord): boolean {
+  const found = routingFactsOf({ ...held, attempts: 0 });
+  return (
+    found !== undefined &&
+    facts.numberPrefix === found.numberPrefix &&
+    facts.senderId === found.senderId &&
+    facts.messageType === found.messageType &&
+    facts.segments === found.segments &&
+    facts.totalMicros === found.totalMicros &&
+    facts.validUntil === found.validUntil
+  );
+}

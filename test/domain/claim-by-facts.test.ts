@@ -1,0 +1,233 @@
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, expect, it, vi } from "vitest";
+
+import { noteReplies, statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
+import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
+import type { SendSmsRequest } from "../../shared/contract/sms.ts";
+import { acceptMessage } from "../../shared/messages/accept-one.ts";
+import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
+import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { laterJobOf, recordOf, statusOf } from "../support/messages.ts";
+import { takeJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/*
+ * A send job carries what a carrier is chosen by, so that most messages are claimed without being read before.
+ */
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  for (const queue of ["refunds", "transactionalSends", "marketingSends"] as const) await takeJobs(queue);
+});
+
+/** A message that was accepted, and its job as the queue has it. */
+async function jobOf(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
+  const organizationId = await openWallet(1_000_000);
+  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
+  await putItem({ put: { ...keys.organization(organizationId), ...organization } });
+  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  return acceptFor(organizationId, { ...message, ...fields });
+}
+
+async function acceptFor(organizationId: string, fields: SendSmsRequest): Promise<MessageJob> {
+  const { id } = await acceptMessage(organizationId, fields);
+  const queue = fields.messageType === "marketing" ? "marketingSends" : "transactionalSends";
+  const jobs = (await takeJobs(queue)).map((job) => MessageJob.parse(job));
+  // The later job of another test may have become visible.
+  return MessageJob.parse(jobs.find(({ messageId }) => messageId === id));
+}
+
+/** Counts what is asked of the table about one message. */
+function countRequests({ messageId }: MessageJob): { reads: number; writes: number } {
+  const counts = { reads: 0, writes: 0 };
+  interceptTableRequests(async (command, send) => {
+    if (command instanceof GetCommand && command.input.Key?.["sk"] === messageId) counts.reads += 1;
+    if (command instanceof UpdateCommand && command.input.Key?.["sk"] === messageId) counts.writes += 1;
+    return send();
+  });
+  return counts;
+}
+
+function named(
+  name: string,
+  carrier = new ScriptedCarrier(accept),
+): NamedCarrier & { carrier: ScriptedCarrier } {
+  return { name, carrier, isDisabled: false };
+}
+
+/** Carriers of which the first takes the numbers with a prefix, and the second all others. */
+function routed(prefix: string, first: NamedCarrier, second: NamedCarrier): Carriers {
+  return {
+    routeOf: ({ to }) => [to.startsWith(prefix) ? first : second],
+    named: (name) => [first, second].find((each) => each.name === name),
+  };
+}
+
+it("a message is claimed and sent without being read, and its job has neither its text nor all of its number", async () => {
+  const job = await jobOf({ expiresInSeconds: 600 });
+  expect(job.facts).toMatchObject({
+    numberPrefix: "1500555",
+    senderId: "ACME",
+    segments: 1,
+    totalMicros: 7_900,
+  });
+  expect(JSON.stringify(job)).not.toMatch(/15005550|hello/);
+  const requests = countRequests(job);
+  const carrier = new ScriptedCarrier(accept);
+  expect((await handToCarrier(job, only(carrier)))?.status).toBe("sent");
+  expect(requests).toEqual({ reads: 0, writes: 2 });
+  expect(carrier.received).toMatchObject([{ to: "15005550000", text: "hello", from: "ACME" }]);
+});
+
+it("a job of the release before has no facts, and its message is read", async () => {
+  const { organizationId, messageId } = await jobOf();
+  const job = { organizationId, messageId };
+  const requests = countRequests(job);
+  expect((await handToCarrier(job, only(new ScriptedCarrier(accept))))?.status).toBe("sent");
+  expect(requests).toEqual({ reads: 1, writes: 2 });
+});
+
+it.each([
+  ["numberPrefix", "4470090"],
+  ["senderId", "OTHER"],
+  ["messageType", "otp"],
+  ["segments", 2],
+  ["totalMicros", 1],
+  ["validUntil", "2199-01-01T00:00:00.000Z"],
+])("a job whose %s is not that of the message decides nothing", async (field, value) => {
+  const job = await jobOf();
+  const stale = MessageJob.parse({ ...job, facts: { ...job.facts, [field]: value } });
+  const [american, other] = [named("american"), named("other")];
+  const carriers = routed("1", american, other);
+  const requests = countRequests(job);
+  expect(await handToCarrier(stale, { carriers })).toMatchObject({ status: "sent", carrier: "american" });
+  expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
+  // Claimed and released, and claimed once more for what the message itself says.
+  expect(requests).toEqual({ reads: 0, writes: 4 });
+  expect(await recordOf(job)).toMatchObject({ openClaims: 1, attempts: 2 });
+});
+
+it("a route for digits that the job does not carry holds", async () => {
+  const job = await jobOf({ to: "15005550123" });
+  const [special, usual] = [named("special"), named("usual")];
+  const ended = await handToCarrier(job, { carriers: routed("150055501", special, usual) });
+  expect(ended).toMatchObject({ status: "sent", carrier: "special" });
+  expect(usual.carrier.received).toHaveLength(0);
+});
+
+it("a first job that comes again asks no carrier that has refused the message", async () => {
+  const job = await jobOf();
+  const first = named(
+    "first",
+    new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+  );
+  const second = named(
+    "second",
+    new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept())),
+  );
+  const sender = inOrder([first, second]);
+  const later = await laterJobOf(job, sender);
+  expect(later.facts).toBeUndefined();
+  expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["first"] });
+  // SQS delivers at least once.
+  expect(await handToCarrier(job, sender)).toMatchObject({ status: "sent", carrier: "second" });
+  expect(first.carrier.received).toHaveLength(1);
+  expect(await handToCarrier(job, sender)).toBeUndefined();
+  expect(second.carrier.received).toHaveLength(2);
+});
+
+it("a first job that comes again finds a claim that another sender holds, or that has lapsed", async () => {
+  const job = await jobOf();
+  const carrier = new ScriptedCarrier(() => {
+    throw new Error("time-out");
+  }, false);
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("another sender holds this message");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  await handToCarrier(job, only(carrier));
+  expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
+  expect(carrier.received).toHaveLength(1);
+  // The attempt of the sender whose claim has lapsed is not forgotten.
+  expect((await recordOf(job)).attemptLog).toMatchObject([{ carrier: "sandbox", outcome: "unknown" }]);
+});
+
+it("a job without a message is let go", async () => {
+  const job = await jobOf();
+  const nobody = { ...job, messageId: "msg_01J00000000000000000000000" };
+  expect(await handToCarrier(nobody, only(new ScriptedCarrier(accept)))).toBeUndefined();
+});
+
+it("a STOP that was said after the message was accepted holds, and so does an opt-out from marketing", async () => {
+  const job = await jobOf();
+  const { organizationId } = job;
+  await noteReplies(organizationId);
+  await hearWord(organizationId, "15005550000", { word: "stop", saidAt: new Date().toISOString() });
+  const carrier = new ScriptedCarrier(accept);
+  await handToCarrier(job, only(carrier));
+  expect(await statusOf(job)).toBe("failed: MESSAGE_RECIPIENT_OPTED_OUT");
+  expect(carrier.received).toHaveLength(0);
+  expect((await jobOf({ messageType: "marketing" })).facts).toBeUndefined();
+});
+
+it("a message that waits for its turn takes one slot of the carrier's time, and goes on by its facts", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const job = await jobOf();
+  const slow = { ...named("slow"), segmentsPerSecond: 1 };
+  const taken: number[] = [];
+  const paces = {
+    take: async () => {
+      taken.push(1);
+      return Date.now() + 10_000;
+    },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders take slots, and nothing else.
+  const sender = inOrder([slow], { paces: paces as never });
+  const later = await laterJobOf(job, sender);
+  expect(later).toMatchObject({ slot: { carrier: "slow" }, facts: job.facts });
+  expect(taken).toHaveLength(1);
+  vi.setSystemTime(Date.now() + 10_000);
+  const requests = countRequests(job);
+  expect((await handToCarrier(later, sender))?.status).toBe("sent");
+  expect(taken).toHaveLength(1);
+  expect(requests).toEqual({ reads: 0, writes: 2 });
+});
+
+it("an organization is read once for all jobs of a batch, and before any of them is claimed", async () => {
+  const job = await jobOf();
+  const { organizationId } = job;
+  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+  const others = [await acceptFor(organizationId, message), await acceptFor(organizationId, message)];
+  const steps: string[] = [];
+  interceptTableRequests(async (command, send) => {
+    if (command instanceof GetCommand && command.input.Key?.["pk"] === `ORG#${organizationId}`) {
+      steps.push(command.input.ConsistentRead === true ? "read" : "eventual read");
+    }
+    // The claims, and the writes of the outcomes.
+    if (command instanceof UpdateCommand && "#claimToken" in Object(command.input.ExpressionAttributeNames)) {
+      steps.push("claim");
+    }
+    return send();
+  });
+  const sender = only(new ScriptedCarrier(accept), { stateOf: statesOfOrganizations() });
+  const ended = await Promise.all([job, ...others].map(async (each) => handToCarrier(each, sender)));
+  expect(ended.map((each) => each?.status)).toEqual(["sent", "sent", "sent"]);
+  expect(steps.slice(0, 4)).toEqual(["read", "claim", "claim", "claim"]);
+  expect(steps.filter((step) => step.endsWith("read"))).toEqual(["read"]);
+});
+
+it("a message that has changed since it was queued is sent as it is", async () => {
+  const job = await jobOf();
+  const key = keys.message(job.organizationId, job.messageId);
+  await updateItem(MessageRecord, updateOf(key, { set: { senderId: "LATER" } }));
+  const carrier = new ScriptedCarrier(accept);
+  await handToCarrier(job, only(carrier));
+  expect(carrier.received).toMatchObject([{ from: "LATER" }]);
+});
