@@ -4,6 +4,7 @@ import type { Operation } from "../shared/routes.ts";
 import type { Route } from "../shared/routes/route.ts";
 
 export const tableActions = [
+  "BatchGetItem",
   "ConditionCheckItem",
   "DeleteItem",
   "GetItem",
@@ -97,11 +98,11 @@ export const movesWebhookSecrets = {
 /** To know who calls, and that they still may; and to note that a key was used. */
 const authenticates: Access = {
   table: {
-    KEY: ["GetItem"],
+    KEY: ["BatchGetItem", "GetItem"],
     KEY_USES: ["UpdateItem"],
     LIMIT: ["UpdateItem"],
     MEMBERS: ["GetItem"],
-    ORG: ["GetItem"],
+    ORG: ["BatchGetItem", "GetItem"],
     RIGHTS: ["GetItem"],
     USER: ["GetItem"],
   },

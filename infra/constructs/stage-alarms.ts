@@ -10,7 +10,15 @@ import type { GatewayApi } from "./gateway-api.ts";
 import type { Backend } from "./gateway-function.ts";
 
 /** What the code asks DynamoDB for. */
-const tableOperations = ["DeleteItem", "GetItem", "PutItem", "Query", "TransactWriteItems", "UpdateItem"];
+const tableOperations = [
+  "BatchGetItem",
+  "DeleteItem",
+  "GetItem",
+  "PutItem",
+  "Query",
+  "TransactWriteItems",
+  "UpdateItem",
+];
 
 const quarterOfAnHour = Duration.minutes(15);
 const hour = Duration.hours(1);

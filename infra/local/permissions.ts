@@ -99,6 +99,12 @@ function asksOf(operation: string, body: unknown): Ask[] {
       const leadingKeys = [textAt(body, "ExpressionAttributeValues", ":pk", "S")];
       return [{ action: operation, resourceName: indexOrTable(body), leadingKeys }];
     }
+    case "dynamodb:BatchGetItem":
+      return Object.entries(valueAt(body, "RequestItems") ?? {}).map(([resourceName, request]) => ({
+        action: operation,
+        resourceName,
+        leadingKeys: listAt(request, "Keys").map((key) => textAt(key, "pk", "S")),
+      }));
     case "dynamodb:Scan":
       return [askWithoutItem(operation, indexOrTable(body))];
     case "dynamodb:TransactWriteItems":

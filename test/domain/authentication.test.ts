@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
+import { jsonResponse } from "../../infra/local/aws-requests.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import type { AwsHandler, AwsRequest } from "../../infra/local/local-aws.ts";
 import { createClient } from "../../shared/client.ts";
 import type { CreatedApiKey } from "../../shared/contract/accounts.ts";
 import { hourMs, minuteMs, now } from "../../shared/platform/clock.ts";
@@ -9,7 +11,7 @@ import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
-import { Faults, loseRequest } from "../support/faults.ts";
+import { Faults, isBy, loseRequest, type Fault } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 
 /*
@@ -273,4 +275,65 @@ it("the line of a request says who made it, with what and from where", async () 
   const { secret } = await customer.client.createApiKey({ body: { scopes: ["send"] } });
   const refused = await customer.call("/v1/wallet", { credential: secret });
   expect(await lineOf(refused)).toMatchObject({ userId, errorCode: "INSUFFICIENT_SCOPE", status: 403 });
+});
+
+const StoredKey = z.looseObject({ pk: z.object({ S: z.string() }) });
+const BatchRequest = z.object({ RequestItems: z.record(z.string(), z.object({ Keys: z.array(StoredKey) })) });
+const BatchAnswer = z.object({ Responses: z.record(z.string(), z.array(StoredKey)) });
+
+/** Answers a batch with so many of its items at the most, as DynamoDB does where a partition is busy. */
+function leavesOut(kept: number): Fault {
+  return async (request: AwsRequest, next: AwsHandler) => {
+    const { name } = gateway.stack.table;
+    const { RequestItems } = BatchRequest.parse(JSON.parse(request.body));
+    const { Responses } = BatchAnswer.parse(JSON.parse((await next(request)).body));
+    const items = Responses[name]?.slice(0, kept) ?? [];
+    const Keys = RequestItems[name]?.Keys.filter(({ pk }) => items.every((item) => item.pk.S !== pk.S));
+    return jsonResponse(200, {
+      Responses: { [name]: items },
+      UnprocessedKeys: { [name]: { Keys, ConsistentRead: true } },
+    });
+  };
+}
+
+describe("an API key that its function knows", () => {
+  const isKeyRead = ({ body }: AwsRequest): boolean => body.includes('"KEY#');
+  const isBatch = isBy("GetWallet", "dynamodb:BatchGetItem");
+
+  beforeEach(async () => {
+    await byKey();
+    faults.clear();
+  });
+
+  it("is read with its organization in one request, and consistently", async () => {
+    expect((await byKey()).status).toBe(200);
+    const reads = faults.seen.filter((request) => isKeyRead(request) || request.body.includes('"ORG#'));
+    expect(reads.map(({ operation }) => operation)).toEqual(["dynamodb:BatchGetItem"]);
+    expect(reads[0]?.body).toContain('"ConsistentRead":true');
+  });
+
+  it("ends with the next call, and so do all of a suspended organization, and of one that is gone", async () => {
+    const key = keys.organization(customer.organizationId);
+    await change(key, { set: { suspendedAt: now().toISOString() } });
+    expect(errorOf(await byKey())).toEqual(suspended);
+    await change(key, { remove: ["suspendedAt"] });
+    expect((await byKey()).status).toBe(200);
+    await customer.client.disableApiKey({ params: { id: apiKey.id } });
+    expect(errorOf(await byKey())).toEqual(unauthorized);
+    const other = await customer.createApiKey();
+    expect((await byKey(other)).status).toBe(200);
+    await deleteItem(key);
+    expect(errorOf(await byKey(other))).toEqual(unauthorized);
+  });
+
+  it("is let in though a busy partition leaves it out of some answers, and is told so when it does of all", async () => {
+    faults.next(isBatch, leavesOut(1));
+    faults.next(isBatch, leavesOut(0));
+    expect((await byKey()).status).toBe(200);
+    expect(faults.seen.filter(isBatch)).toHaveLength(3);
+    faults.clear();
+    faults.next(isBatch, leavesOut(0), 6);
+    expect(errorOf(await byKey())).toEqual({ status: 503, code: "UNAVAILABLE" });
+    expect((await byKey()).status).toBe(200);
+  });
 });

@@ -433,6 +433,8 @@ it("lets no function pause what the stage sends, or suspend an organisation's wa
 
 it("lets a send debit and record, and no more", () => {
   expect(tableAccess("SendSms")).toEqual([
+    "BatchGetItem KEY#*",
+    "BatchGetItem ORG#*",
     "DeleteItem IDEMPOTENCY#*",
     "DeleteItem MESSAGES#*",
     "GetItem CONTACTS#*",

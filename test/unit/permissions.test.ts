@@ -92,6 +92,22 @@ it("nothing that no statement names is allowed", () => {
   );
 });
 
+it("a batch of reads is judged by all its keys", () => {
+  const batch = (...pks: string[]): object => ({
+    RequestItems: {
+      table: { Keys: pks.map((pk) => ({ pk: { S: pk }, sk: { S: "x" } })), ConsistentRead: true },
+    },
+  });
+  const statements = [allow("BatchGetItem", "KEY#*", "ORG#*"), allow("GetItem", "WALLET#*")];
+  expect(deniedAsk(statements, "dynamodb:BatchGetItem", batch("KEY#1", "ORG#1"))).toBeUndefined();
+  expect(deniedAsk(statements, "dynamodb:BatchGetItem", batch("KEY#1", "WALLET#1"))).toBe(
+    "dynamodb:BatchGetItem on KEY#* and WALLET#* in one transaction",
+  );
+  expect(deniedAsk([allow("GetItem", "KEY#*")], "dynamodb:BatchGetItem", batch("KEY#1"))).toBe(
+    "dynamodb:BatchGetItem on KEY#*",
+  );
+});
+
 it("a key may be used for what a role names, by its id and by its ARN, and no other key", () => {
   const arn = "arn:aws:kms:us-east-1:000000000000:key/SessionKey";
   const statements: Statement[] = [{ Effect: "Allow", Action: ["kms:GetPublicKey"], Resource: [arn] }];

@@ -6,8 +6,8 @@ import type { ProtectedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { countRequest, findRefusedCaller, tooManyRequests } from "../http/request-rate.ts";
 import { sourceAddress } from "../http/source-address.ts";
-import { keys } from "../table/keys.ts";
-import { findItem } from "../table/table.ts";
+import { keys, type Key } from "../table/keys.ts";
+import { findBoth, findItem } from "../table/table.ts";
 import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { noteUse } from "./api-key-use.ts";
@@ -108,7 +108,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
 /**
  * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme, whose name counts in
  * any case of letters (RFC 9110, section 11.1). What ends a credential holds from the next request on, so all that is read
- * is read consistently and never kept.
+ * is read consistently and never kept, but for whose an API key is.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED in the place of UNAUTHORIZED
  */
 async function authenticate(
@@ -173,7 +173,7 @@ function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): s
 async function ofApiKey(secret: string, address: string): Promise<Authenticated | Refused> {
   if (!isApiKeySecret(secret)) return "malformed";
   const key = keys.apiKey(hashApiKeySecret(secret));
-  const record = await findItem(CredentialRecord, key, { consistent: true });
+  const { record, organization: known } = await readApiKey(key);
   if (record === undefined) return "unknown";
   if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
   const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses } = record;
@@ -181,14 +181,47 @@ async function ofApiKey(secret: string, address: string): Promise<Authenticated 
     throw new ApiError("ADDRESS_NOT_ALLOWED");
   }
   const [organization] = await Promise.all([
-    findOrganization(organizationId),
+    known ?? findOrganization(organizationId),
     noteUse({ organizationId, keyId }),
   ]);
   if (organization === undefined) return "ended";
+  rememberOrganization(key, organizationId);
   return {
     actor: { organizationId, userId, credential: { type: "apiKey", keyId }, scopes },
     organization,
   };
+}
+
+/** Keys whose organizations this function remembers. */
+const maxRememberedKeys = 10_000;
+
+/** The organizations of API keys that were let in, by the hash of the key. */
+const organizationIdsOfKeys = new Map<string, string>();
+
+function rememberOrganization({ pk }: Key, organizationId: string): void {
+  if (organizationIdsOfKeys.size >= maxRememberedKeys) organizationIdsOfKeys.clear();
+  organizationIdsOfKeys.set(pk, organizationId);
+}
+
+/**
+ * Reads an API key, and its organization in the same request where that is known. Only whose key it is, which never
+ * changes, is remembered: both items are read as they are now, so that a disabled key and a suspension hold at once.
+ */
+async function readApiKey(key: Key): Promise<{
+  readonly record: CredentialRecord | undefined;
+  readonly organization?: StoredOrganization | undefined;
+}> {
+  const organizationId = organizationIdsOfKeys.get(key.pk);
+  if (organizationId === undefined) {
+    return { record: await findItem(CredentialRecord, key, { consistent: true }) };
+  }
+  const [record, organization] = await findBoth(
+    { schema: CredentialRecord, key },
+    { schema: StoredOrganization, key: keys.organization(organizationId) },
+  );
+  if (record?.organizationId === organizationId) return { record, organization };
+  organizationIdsOfKeys.delete(key.pk);
+  return { record };
 }
 
 async function ofSession(token: string): Promise<Authenticated | Refused> {

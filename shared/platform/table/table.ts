@@ -7,6 +7,7 @@ import {
   type CancellationReason,
 } from "@aws-sdk/client-dynamodb";
 import {
+  BatchGetCommand,
   DeleteCommand,
   GetCommand,
   PutCommand,
@@ -152,6 +153,46 @@ export async function findItem<Item>(
     new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
   );
   return Item === undefined ? undefined : parsed(schema, key, Item);
+}
+
+/** One of two items that are read together. */
+interface Wanted<Item> {
+  readonly schema: z.ZodType<Item>;
+  readonly key: Key;
+}
+
+/** How often what a busy partition left out of a batch is asked for, and how long is waited in between at the most. */
+const batchAttempts = 6;
+const maxBatchDelayMs = 100;
+
+/**
+ * Reads two items with one request, each as it is now. They are not one moment's: what is written to one of them meanwhile
+ * may be seen or not, as with two requests.
+ * @throws UnreadableRecordError, which has been reported
+ * @throws ApiError UNAVAILABLE when a partition was too busy in every attempt
+ */
+export async function findBoth<One, Other>(
+  one: Wanted<One>,
+  other: Wanted<Other>,
+): Promise<readonly [One | undefined, Other | undefined]> {
+  const table = config.tableName();
+  const found: Record<string, unknown>[] = [];
+  let left: Record<string, unknown>[] = [{ ...one.key }, { ...other.key }];
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    if (attempt > batchAttempts) throw new ApiError("UNAVAILABLE");
+    if (attempt > 1) await delay(Math.random() * maxBatchDelayMs);
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),
+    );
+    found.push(...(Responses[table] ?? []));
+    left = UnprocessedKeys[table]?.Keys ?? [];
+  }
+  // They come in any order.
+  const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
+    const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    return item === undefined ? undefined : parsed(schema, key, item);
+  };
+  return [itemOf(one), itemOf(other)];
 }
 
 interface Recognition<Item> {
