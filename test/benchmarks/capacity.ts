@@ -93,7 +93,8 @@ const quickDeeds = new Set(["send", "send, with a webhook"]);
 const budgets: Readonly<Record<string, number>> = {
   "accept: write units": 5,
   "accept: read units": 1,
-  "send: write units": 7,
+  "send: write units": 6,
+  "send: table requests": 8,
   "send: $ a million": 9,
   "send, with a webhook: write units": 10,
   "send, with a webhook: $ a million": 14,
@@ -110,9 +111,10 @@ export const capacitySuite: Suite = async ({ isQuick }, note) => {
     const figure = { suite: "capacity", what: `${deed}: ${what}`, value, unit };
     figures.push(atMost === undefined ? figure : { ...figure, atMost });
   };
-  const addUnits = (deed: string, { writeUnits, readUnits }: Usage): void => {
+  const addUnits = (deed: string, { writeUnits, readUnits, tableRequests }: Usage): void => {
     add(deed, "write units", writeUnits, "units");
     add(deed, "read units", readUnits, "units");
+    add(deed, "table requests", tableRequests, "requests");
   };
   for (const deed of await customerDeeds(gateway, meter, clockOf(gateway))) {
     if (isQuick && !quickDeeds.has(deed.name)) continue;
@@ -240,6 +242,7 @@ const deedColumns: readonly Column<Row>[] = [
   { heading: "deed", text: ({ deed }) => deed },
   numberColumn("write units", 2, ({ total }) => total.writeUnits),
   numberColumn("read units", 2, ({ total }) => total.readUnits),
+  numberColumn("table requests", 2, ({ total }) => total.tableRequests),
   numberColumn("SQS requests", 2, ({ total }) => total.queueRequests),
   numberColumn("Lambda calls", 2, ({ total }) => total.lambdaCalls),
   numberColumn("Lambda ms", 0, ({ total }) => total.lambdaMs),

@@ -13,6 +13,8 @@ export interface Usage {
   /** DynamoDB's request units. */
   readonly writeUnits: number;
   readonly readUnits: number;
+  /** Requests to DynamoDB; a read of several items, and a transaction, is one. */
+  readonly tableRequests: number;
   /** Those of the functions, and a receive and a delete for each batch that a function was called with. */
   readonly queueRequests: number;
   readonly httpRequests: number;
@@ -25,6 +27,7 @@ export interface Usage {
 export const noUsage: Usage = {
   writeUnits: 0,
   readUnits: 0,
+  tableRequests: 0,
   queueRequests: 0,
   httpRequests: 0,
   lambdaCalls: 0,
@@ -49,7 +52,7 @@ const settledLooks = 3;
 
 const kilobyte = 1_024;
 
-const reads = new Set(["dynamodb:GetItem", "dynamodb:Query"]);
+const reads = new Set(["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]);
 
 const Consumed = z.object({
   CapacityUnits: z.number(),
@@ -86,7 +89,8 @@ export class Meter {
     const response = await next({ ...request, body });
     // A real carrier keeps its own books.
     if (body.includes(`"${keys.sandboxMessage("").pk}`)) return response;
-    this.#add(functionName, response.status === 200 ? consumed(operation, response) : refused(response));
+    const units = response.status === 200 ? consumed(operation, response) : refused(response);
+    this.#add(functionName, { tableRequests: 1, ...units });
     return response;
   };
 
@@ -208,6 +212,7 @@ function mapFields(valueOf: (field: keyof Usage) => number): Usage {
   return {
     writeUnits: valueOf("writeUnits"),
     readUnits: valueOf("readUnits"),
+    tableRequests: valueOf("tableRequests"),
     queueRequests: valueOf("queueRequests"),
     httpRequests: valueOf("httpRequests"),
     lambdaCalls: valueOf("lambdaCalls"),

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { Meter, sumOf } from "../benchmarks/meter.ts";
+import { Customer } from "../support/api.ts";
+
+/*
+ * What the life of a message asks of DynamoDB and SQS. What a customer pays for it follows from these figures, and each
+ * request takes CPU in the functions: see `infra/SCALE.md`.
+ */
+
+const meter = new Meter();
+let gateway: LocalGateway;
+
+beforeAll(async () => {
+  const { interceptor, log } = meter;
+  gateway = await startLocalGateway({
+    ...inject("assembly"),
+    port: 0,
+    interceptor,
+    log,
+    runsSchedules: false,
+  });
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
+  await meter.watch(gateway);
+});
+afterAll(async () => gateway.stop());
+
+it("the life of a message takes at most nine requests, six write units and three read units, without its carrier", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { secret: credential } = await customer.createApiKey();
+  const json = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
+  const send = async (): Promise<void> => {
+    expect((await customer.call("/v1/sms/send", { json, credential })).status).toBe(202);
+    await meter.settle();
+  };
+  // The functions get to know the carriers, the prices and the key.
+  await send();
+  await send();
+  meter.take();
+  await send();
+  const { byFunction } = meter.take();
+  const [accept, deliver] = ["SendSms", "SendMessage"].map(
+    (name) => [...byFunction].find(([functionName]) => functionName.includes(name))?.[1],
+  );
+  // The key with its organization, the wallet, the message and its ledger entry; and the queue.
+  expect(accept).toMatchObject({ tableRequests: 4, queueRequests: 1, writeUnits: 3, readUnits: 2 });
+  // The organization, the claim, the outcome and the day's counter; SQS is asked by Lambda, for a whole batch.
+  expect(deliver).toMatchObject({ tableRequests: 4, queueRequests: 2, writeUnits: 3, readUnits: 1 });
+  expect(sumOf([...byFunction.values()])).toMatchObject({ tableRequests: 8, writeUnits: 6, readUnits: 3 });
+});
