@@ -2,7 +2,7 @@ import { CloudFormationClient, paginateListStackResources } from "@aws-sdk/clien
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { sealingKeyId } from "../shared/platform/auth/sealed-text.ts";
 import { keys, type SealedKind } from "../shared/platform/table/keys.ts";

@@ -1,28 +1,8 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import type { BuildOptions, Plugin } from "esbuild";
 
 import { projectRoot } from "./project-root.ts";
-
-/**
- * Leaves out how zod describes its schemas as JSON Schema. Each kind of schema refers to it, but no function asks for it:
- * the OpenAPI document is made by the build. Whoever asked all the same would get an error that says so.
- */
-const withoutJsonSchemas: Plugin = {
-  name: "without-json-schemas",
-  setup: (esbuild) => {
-    const filter = /[\\/]zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/;
-    esbuild.onLoad({ filter }, async ({ path: file }) => {
-      const source = await readFile(file, "utf8");
-      const names = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
-      const exported = names.map((name) => `leftOut as ${name}`).join(", ");
-      return {
-        contents: `function leftOut() { throw new Error("functions carry no JSON Schemas"); } export { ${exported} };`,
-      };
-    });
-  },
-};
 
 /**
  * Says of the package that its `package.json` is silent about what those of all others of the SDK say: its files do nothing
@@ -61,5 +41,5 @@ const commandsWithoutMiddleware: Plugin = {
 export const packageOptions = {
   // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
   mainFields: ["module", "main"],
-  plugins: [withoutJsonSchemas, documentsWithoutClient, commandsWithoutMiddleware],
+  plugins: [documentsWithoutClient, commandsWithoutMiddleware],
 } satisfies BuildOptions;

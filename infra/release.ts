@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { projectRoot } from "./project-root.ts";
 

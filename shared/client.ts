@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { errorCatalogue, type ErrorCode, type ErrorDetail } from "./contract/errors.ts";
 import { ErrorBody, PageMeta, type Page } from "./contract/primitives.ts";
@@ -9,16 +9,16 @@ import type { Route } from "./routes/route.ts";
  * A client of the API, typed from the route table. It needs `fetch` and the contract, nothing of the server's.
  */
 
-type PathOptions<R> = R extends { params: infer Params extends z.ZodType }
+type PathOptions<R> = R extends { params: infer Params extends z.ZodMiniType }
   ? { params: z.input<Params> }
   : unknown;
 
 /** All of a query's fields have defaults or may be left out. */
-type QueryOptions<R> = R extends { query: infer Query extends z.ZodType }
+type QueryOptions<R> = R extends { query: infer Query extends z.ZodMiniType }
   ? { query?: Partial<z.output<Query>> }
   : unknown;
 
-type BodyOptions<R> = R extends { body: infer Body extends z.ZodType }
+type BodyOptions<R> = R extends { body: infer Body extends z.ZodMiniType }
   ? undefined extends z.input<Body>
     ? { body?: z.input<Body> }
     : { body: z.input<Body> }
@@ -68,8 +68,7 @@ export class RequestError extends Error {
 
   constructor(response: Response, text: string) {
     const { error } = z
-      .object({ error: ErrorBody.shape.error.partial() })
-      .catch({ error: {} })
+      .catch(z.object({ error: z.partial(ErrorBody.shape.error) }), { error: {} })
       .parse(parseJson(text));
     super(error.message ?? `the gateway answered ${response.status}`);
     this.status = response.status;
@@ -134,7 +133,7 @@ async function send(settings: ClientSettings, route: Route, options: AnyOptions)
 }
 
 /** The rows and fields themselves are taken as they come: a newer gateway may send more than this client knows. */
-const Envelope = z.object({ data: z.unknown(), meta: PageMeta.optional() });
+const Envelope = z.object({ data: z.unknown(), meta: z.optional(PageMeta) });
 
 function pathOf(route: Route, { params = {}, query = {} }: AnyOptions): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { errorCatalogue, type ErrorCode } from "./contract/errors.ts";
 import recorded from "./contract/examples.json" with { type: "json" };
@@ -72,8 +72,8 @@ export function openApiDocument() {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   const webhooks = Object.fromEntries(
-    WebhookEvent.options.map((event) => {
-      const [name = ""] = event.shape.event.values;
+    WebhookEvent.def.options.map((event) => {
+      const [name = ""] = event.shape.event.def.values;
       return [name, { post: documentedEvent(name, event, components) }];
     }),
   );
@@ -152,10 +152,10 @@ function accessOf(route: Route): Pick<DocumentedOperation, "description" | "secu
   return { description: "For people who are logged in: an API key may not.", security: [{ bearer: [] }] };
 }
 
-function documentedEvent(name: string, event: z.ZodType, components: Components) {
+function documentedEvent(name: string, event: z.ZodMiniType, components: Components) {
   return {
     operationId: name,
-    summary: event.meta()?.description ?? name,
+    summary: z.globalRegistry.get(event)?.description ?? name,
     tags: ["webhooks"],
     security: [],
     parameters: parametersOf(z.object(webhookHeaders), "header", components),
@@ -175,7 +175,7 @@ function documentedEvent(name: string, event: z.ZodType, components: Components)
 }
 
 const idempotencyHeaders = z.object({
-  "Idempotency-Key": IdempotencyKey.optional().meta({
+  "Idempotency-Key": z.optional(IdempotencyKey).register(z.globalRegistry, {
     description:
       "Makes it safe to repeat the request. Any string of your own that is new for each new request.",
   }),
@@ -183,7 +183,7 @@ const idempotencyHeaders = z.object({
 
 /** The parameters that an object schema describes, one for each of its fields. */
 function parametersOf(
-  schema: z.ZodType | undefined,
+  schema: z.ZodMiniType | undefined,
   place: Parameter["in"],
   components: Components,
 ): Parameter[] {
@@ -203,7 +203,7 @@ function parametersOf(
   });
 }
 
-function requestBody(body: z.ZodType, components: Components): Body {
+function requestBody(body: z.ZodMiniType, components: Components): Body {
   const schema = components.add(body, "input");
   const [example] = components.resolve(schema).examples ?? [];
   return {
@@ -230,7 +230,7 @@ function recordedExample(examples: Readonly<Record<string, unknown>>, name: stri
 }
 
 /** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
-const FrontDoorError = z.object({ message: z.string() }).meta({
+const FrontDoorError = z.object({ message: z.string() }).register(z.globalRegistry, {
   id: "FrontDoorError",
   description: "Answered by the front door, before or instead of the operation.",
 });
@@ -278,8 +278,8 @@ function errorResponse(
 }
 
 /** The body of an error that has one of these codes. */
-function errorBody(codes: readonly ErrorCode[]): z.ZodType {
-  return ErrorBody.extend({ error: ErrorBody.shape.error.extend({ code: z.enum(codes) }) });
+function errorBody(codes: readonly ErrorCode[]): z.ZodMiniType {
+  return z.extend(ErrorBody, { error: z.extend(ErrorBody.shape.error, { code: z.enum(codes) }) });
 }
 
 function errorExample(code: ErrorCode): unknown {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";

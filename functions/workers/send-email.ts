@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { sendEmail } from "../../shared/accounts/send-email.ts";
 import { EmailJob } from "../../shared/emails/email-job.ts";

@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** One output of a stack. */
 export const StackOutput = z.object({
   name: z.string(),
   value: z.string(),
-  description: z.string().optional(),
+  description: z.optional(z.string()),
 });
 export type StackOutput = z.infer<typeof StackOutput>;
 

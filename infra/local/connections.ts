@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { StackOutput } from "../constructs/stack-outputs.ts";
 
@@ -17,7 +17,7 @@ const Connections = z.object({
   sqs: z.string(),
   secretsManager: z.string(),
   stackName: z.string(),
-  outputs: z.array(StackOutput).readonly(),
+  outputs: z.readonly(z.array(StackOutput)),
 });
 type Connections = z.infer<typeof Connections>;
 

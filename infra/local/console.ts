@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LogFields } from "../../shared/platform/log.ts";
 
@@ -9,25 +9,25 @@ import type { LogFields } from "../../shared/platform/log.ts";
  * a webhook, and all that went wrong. `npm start -- --json` shows the log as it is written.
  */
 
-const LoggedError = z.object({ name: z.string().optional(), message: z.string() });
+const LoggedError = z.object({ name: z.optional(z.string()), message: z.string() });
 
 /** A line of `shared/platform/log.ts`, as far as it is shown. */
 const LogLine = z.object({
   level: z.enum(["error", "info", "warn"]),
   time: z.iso.datetime(),
   event: z.string(),
-  route: z.string().optional(),
-  status: z.int().optional(),
-  durationMs: z.number().optional(),
-  organizationId: z.string().optional(),
-  messageId: z.string().optional(),
-  campaignId: z.string().optional(),
-  webhookId: z.string().optional(),
-  errorCode: z.string().optional(),
-  attempt: z.int().optional(),
-  count: z.int().optional(),
-  error: LoggedError.extend({ cause: LoggedError.optional() }).optional(),
-} satisfies Partial<Record<keyof LogFields | "event" | "level" | "time", z.ZodType>>);
+  route: z.optional(z.string()),
+  status: z.optional(z.int()),
+  durationMs: z.optional(z.number()),
+  organizationId: z.optional(z.string()),
+  messageId: z.optional(z.string()),
+  campaignId: z.optional(z.string()),
+  webhookId: z.optional(z.string()),
+  errorCode: z.optional(z.string()),
+  attempt: z.optional(z.int()),
+  count: z.optional(z.int()),
+  error: z.optional(z.extend(LoggedError, { cause: z.optional(LoggedError) })),
+} satisfies Partial<Record<keyof LogFields | "event" | "level" | "time", z.ZodMiniType>>);
 type LogLine = z.infer<typeof LogLine>;
 
 /** Counts in CloudWatch's format. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { withTrace, type Permissions } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
@@ -12,7 +12,7 @@ import { localRegion } from "./template.ts";
 
 const targets = { dynamodb: "DynamoDB_20120810", sqs: "AmazonSQS" };
 
-const Failure = z.object({ __type: z.string(), message: z.string().default("") });
+const Failure = z.object({ __type: z.string(), message: z._default(z.string(), "") });
 
 /** A port through which a function asks the store: it can be handed to the function's thread. */
 export interface FunctionPort {

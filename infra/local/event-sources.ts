@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { Message } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { DataServices } from "./data-services.ts";
 import {
@@ -27,7 +27,7 @@ const scheduledEvent = { source: "aws.events", "detail-type": "Scheduled Event" 
 /** A pause after a failed poll, so that a queue service that is down does not fill the log. */
 const pollPauseMs = 1_000;
 
-const Received = z.object({ Messages: z.array(z.custom<Message>()).default([]) });
+const Received = z.object({ Messages: z._default(z.array(z.custom<Message>()), []) });
 
 const BatchResponse = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })),

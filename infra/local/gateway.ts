@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { writeConnections } from "./connections.ts";
 import { DataServices } from "./data-services.ts";
@@ -186,7 +186,7 @@ async function createTable({ table, expiry }: StackDefinition, dataServices: Dat
 }
 
 const Indexes = z.object({
-  Table: z.object({ GlobalSecondaryIndexes: z.array(z.object({ IndexName: z.string() })).default([]) }),
+  Table: z.object({ GlobalSecondaryIndexes: z._default(z.array(z.object({ IndexName: z.string() })), []) }),
 });
 
 /** Adds the indexes that a table from an earlier run does not have yet, as a deployment would. */

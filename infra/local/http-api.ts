@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { answerHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
@@ -24,10 +24,10 @@ const textTypes =
   /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|application\/[\w.-]+\+(json|xml))/i;
 
 const FunctionResponse = z.object({
-  statusCode: z.int().min(100).max(599),
-  headers: z.record(z.string(), z.coerce.string()).default({}),
-  body: z.string().default(""),
-  isBase64Encoded: z.boolean().default(false),
+  statusCode: z.int().check(z.gte(100), z.lte(599)),
+  headers: z._default(z.record(z.string(), z.coerce.string()), {}),
+  body: z._default(z.string(), ""),
+  isBase64Encoded: z._default(z.boolean(), false),
 });
 
 export interface HttpRoute {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { errorResponse, jsonResponse, refusalOf, type AwsResponse } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";

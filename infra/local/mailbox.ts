@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** How many emails are kept; older ones go. */
 const maxEmails = 1_000;
@@ -21,7 +21,7 @@ const Content = z.object({ Data: z.string() });
 /** What the gateway asks of SES. What else that can do would need code of its own. */
 const SentEmail = z.strictObject({
   FromEmailAddress: z.string(),
-  ConfigurationSetName: z.string().optional(),
+  ConfigurationSetName: z.optional(z.string()),
   Destination: z.strictObject({ ToAddresses: z.array(z.string()) }),
   Content: z.strictObject({
     Simple: z.object({ Subject: Content, Body: z.object({ Text: Content, Html: Content }) }),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** A secret with its present value and the one before, by the ids of their versions. */
 const KeptSecret = z.object({ current: z.string(), versions: z.record(z.string(), z.string()) });
@@ -11,10 +11,10 @@ const KeptSecrets = z.record(z.string(), KeptSecret);
 const Create = z.object({
   Name: z.string(),
   SecretString: z.string(),
-  ClientRequestToken: z.string().optional(),
+  ClientRequestToken: z.optional(z.string()),
 });
-const Put = Create.omit({ Name: true }).extend({ SecretId: z.string() });
-const Get = z.object({ SecretId: z.string(), VersionId: z.string().optional() });
+const Put = z.extend(z.omit(Create, { Name: true }), { SecretId: z.string() });
+const Get = z.object({ SecretId: z.string(), VersionId: z.optional(z.string()) });
 
 /** What Secrets Manager answers, or the name of its error. */
 type Answer =

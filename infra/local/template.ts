@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { StackOutput } from "../constructs/stack-outputs.ts";
 
@@ -13,14 +13,17 @@ import type { StackOutput } from "../constructs/stack-outputs.ts";
 export const localRegion = "us-east-1";
 export const localAccountId = "000000000000";
 
-const OneOrMany = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
+const OneOrMany = z.pipe(
+  z.union([z.string(), z.array(z.string())]),
+  z.transform((value) => [value].flat()),
+);
 
 const LeadingKeys = z.strictObject({ "dynamodb:LeadingKeys": OneOrMany });
 
 const OnLeadingKeys = z.strictObject({
   "ForAllValues:StringLike": LeadingKeys,
-  "ForAnyValue:StringLike": LeadingKeys.optional(),
-  Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }).optional(),
+  "ForAnyValue:StringLike": z.optional(LeadingKeys),
+  Null: z.optional(z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") })),
 });
 export type OnLeadingKeys = z.infer<typeof OnLeadingKeys>;
 
@@ -31,7 +34,7 @@ const Statement = z.strictObject({
   Action: OneOrMany,
   Resource: OneOrMany,
   // Any other condition would need code of its own in permissions.ts, so it must not go unnoticed.
-  Condition: z.union([OnLeadingKeys, OnFromAddress]).optional(),
+  Condition: z.optional(z.union([OnLeadingKeys, OnFromAddress])),
 });
 export type Statement = z.infer<typeof Statement>;
 
@@ -62,15 +65,18 @@ const resourceSchemas = {
     ),
   }),
   expiry: z.object({
-    TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
+    TimeToLiveSpecification: z.optional(z.object({ AttributeName: z.string(), Enabled: z.boolean() })),
   }),
   queue: z.object({
-    VisibilityTimeout: z.int().optional(),
-    MessageRetentionPeriod: z.int().optional(),
-    RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() }).optional(),
+    VisibilityTimeout: z.optional(z.int()),
+    MessageRetentionPeriod: z.optional(z.int()),
+    RedrivePolicy: z.optional(z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() })),
   }),
   role: z.object({
-    Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(Statement) }) })).default([]),
+    Policies: z._default(
+      z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(Statement) }) })),
+      [],
+    ),
   }),
   function: z.object({
     Description: z.string(),
@@ -79,12 +85,12 @@ const resourceSchemas = {
     Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
     Timeout: z.int(),
     MemorySize: z.int(),
-    RecursiveLoop: z.enum(["Allow", "Terminate"]).default("Terminate"),
+    RecursiveLoop: z._default(z.enum(["Allow", "Terminate"]), "Terminate"),
     Role: z.string(),
   }),
   /** An alias or, without a name, a version. */
-  qualifier: z.object({ FunctionName: z.string(), Name: z.string().optional() }),
-  api: z.object({ CorsConfiguration: CorsConfiguration.optional() }),
+  qualifier: z.object({ FunctionName: z.string(), Name: z.optional(z.string()) }),
+  api: z.object({ CorsConfiguration: z.optional(CorsConfiguration) }),
   route: z.object({ RouteKey: z.string(), Target: z.string() }),
   integration: z.object({ IntegrationUri: z.string() }),
   eventSource: z.object({
@@ -96,7 +102,7 @@ const resourceSchemas = {
   }),
   rule: z.object({
     ScheduleExpression: z.string(),
-    Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })),
+    Targets: z.array(z.object({ Arn: z.string(), Input: z.optional(z.string()) })),
   }),
   secret: z.object({ GenerateSecretString: z.object({ PasswordLength: z.int() }) }),
   // What else a key may be for would need code of its own in local-aws.ts.
@@ -158,9 +164,9 @@ export interface StackDefinition {
 const Template = z.object({
   Resources: z.record(
     z.string(),
-    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+    z.object({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
   ),
-  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Description: z.string().optional() })),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Description: z.optional(z.string()) })),
 });
 type Template = z.infer<typeof Template>;
 
@@ -341,7 +347,7 @@ function resolver(template: Template, urls: LocalUrls): (value: unknown) => unkn
 
 /** A function that lists the resources of a type, their references filled in and their shape checked. */
 function resourceReader(template: Template, resolve: (value: unknown) => unknown) {
-  return <Properties>(type: string, schema: z.ZodType<Properties>): ResourceOf<Properties>[] =>
+  return <Properties>(type: string, schema: z.ZodMiniType<Properties>): ResourceOf<Properties>[] =>
     Object.entries(template.Resources)
       .filter(([, resource]) => resource.Type === type)
       .map(([name, resource]) => ({

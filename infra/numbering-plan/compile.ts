@@ -1,5 +1,5 @@
 import metadata from "libphonenumber-js/metadata.max.json";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /*
  * Compiles the metadata of libphonenumber into two small tables: the lengths that numbers of each country calling code can
@@ -16,12 +16,12 @@ const countriesOfReservedCodes: Readonly<Record<string, string>> = { AC: "SH", T
 /** The exchange 976 is pay-per-call in each area code of North America; libphonenumber takes it for any other. */
 const northAmericanPremium = "p [2-9]..976.{4}";
 
-const Type = z.tuple([z.string()], z.unknown()).or(z.literal(0));
+const Type = z.union([z.tuple([z.string()], z.unknown()), z.literal(0)]);
 /** Code, prefix, pattern, possible lengths, six fields about formats, leading digits and types. */
-const Region = z
-  .tuple([z.string(), z.unknown(), z.string(), z.array(z.int())], z.unknown())
-  .transform(([, , , lengths, ...rest]) => {
-    const leadingDigits = z.string().optional().catch(undefined).parse(rest[6]);
+const Region = z.pipe(
+  z.tuple([z.string(), z.unknown(), z.string(), z.array(z.int())], z.unknown()),
+  z.transform(([, , , lengths, ...rest]) => {
+    const leadingDigits = z.catch(z.optional(z.string()), undefined).parse(rest[6]);
     const listed = z.array(Type).parse(rest[7] ?? []);
     const [fixed, mobile, ...others] = listed.map((type) => (type === 0 ? undefined : compact(type[0])));
     // Where mobile numbers are not told apart from those of fixed lines, the metadata has no pattern of their own for them.
@@ -30,7 +30,8 @@ const Region = z
       leadingDigits,
       patterns: [fixed, mobile === "" ? fixed : (mobile ?? fixed), ...others],
     };
-  });
+  }),
+);
 const Metadata = z.object({
   country_calling_codes: z.record(z.string(), z.array(z.string())),
   countries: z.record(z.string(), Region),

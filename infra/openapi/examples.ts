@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
@@ -327,7 +327,7 @@ function isUnderWay(answer: string): boolean {
 }
 
 function toObject(example: unknown): Record<string, unknown> {
-  return z.record(z.string(), z.unknown()).catch({}).parse(example);
+  return z.catch(z.record(z.string(), z.unknown()), {}).parse(example);
 }
 
 /**

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { readAuditLog, type EndedEntry } from "../../shared/audit-log/list.ts";
 import type { AuditActor } from "../../shared/platform/audit-log.ts";
@@ -30,12 +30,12 @@ const auditLog = command({
     organization: part(
       "[organisation]",
       "its id, or the email of its user; without it the log of the stage",
-      RequiredText.optional(),
+      z.optional(RequiredText),
     ),
     limit: part(
       "--limit <number>",
       `so many of the newest entries, 50 unless told, ${maxShown} at the most`,
-      count(maxShown).default(50),
+      z._default(count(maxShown), 50),
     ),
   }),
   run: async ({ organization, limit }, { output }) => {

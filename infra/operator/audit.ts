@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
 import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { readBreakers } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
@@ -20,6 +20,7 @@ import { CarrierName, findCarrier, readCarriers, type CarrierRecord } from "../.
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/contract/sms.ts";
+import { validationMessage } from "../../shared/contract/validation.ts";
 import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/segments.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -34,10 +35,11 @@ const Name = part("<name>", "the carrier's name", CarrierName);
 
 const paceRule = "must be a number of segments a second such as 10 or 0.5, or none";
 const Pace = z
-  .string(paceRule)
-  .regex(/^(none|\d{1,5}(\.\d{1,3})?)$/, paceRule)
-  .transform((typed) => (typed === "none" ? ("none" as const) : Number(typed)))
-  .refine((pace) => pace === "none" || pace > 0, paceRule);
+  .pipe(
+    z.string(paceRule).check(z.regex(/^(none|\d{1,5}(\.\d{1,3})?)$/, paceRule)),
+    z.transform((typed) => (typed === "none" ? ("none" as const) : Number(typed))),
+  )
+  .check(z.refine((pace) => pace === "none" || pace > 0, paceRule));
 
 /** @throws Error in words for whoever typed the name of the file */
 async function readJson(file: string): Promise<unknown> {
@@ -79,22 +81,22 @@ const set = command({
     credentials: part(
       "--credentials <file>",
       "JSON: what the carrier knows us by; - reads it from standard input",
-      RequiredText.optional(),
+      z.optional(RequiredText),
     ),
     pace: part(
       "--pace <segments>",
       "what it takes in a second, in segments; none is no limit",
-      Pace.optional(),
+      z.optional(Pace),
     ),
     newCallbackToken: part(
       "--new-callback-token",
       "make the token of its calls back anew; the present one ends",
-      z.boolean().optional(),
+      z.optional(z.boolean()),
     ),
   }),
   run: async ({ name, settings: file, credentials, pace, newCallbackToken = false }, context) => {
     const { output, stackName, apiUrl, confirm, changed } = context;
-    const settings = CarrierSettings.safeParse(await readJson(file));
+    const settings = CarrierSettings.safeParse(await readJson(file), { error: validationMessage });
     if (!settings.success) {
       const [issue] = settings.error.issues;
       throw new Error(`${file}: ${issue?.path.join(".") || "the settings"}: ${issue?.message}`);
@@ -204,7 +206,7 @@ const show = command({
   examples: ["kannel-london", "kannel-london --callbacks --stage prod"],
   input: z.object({
     name: Name,
-    callbacks: part("--callbacks", "show where it calls back, with its token", z.boolean().optional()),
+    callbacks: part("--callbacks", "show where it calls back, with its token", z.optional(z.boolean())),
   }),
   run: async ({ name, callbacks = false }, { output, record: recordInAuditLog }) => {
     const record = await readCarrier(name);
@@ -271,8 +273,8 @@ const test = command({
     to: part("--to <number>", "in international form", GivenPhoneNumber, {
       isPersonal: true,
     }),
-    from: part("--from <sender>", "its sender ID; TEST without it", SenderId.default("TEST")),
-    text: part("--text <text>", "what it says", RequiredText.default("A test of the SMS gateway"), {
+    from: part("--from <sender>", "its sender ID; TEST without it", z._default(SenderId, "TEST")),
+    text: part("--text <text>", "what it says", z._default(RequiredText, "A test of the SMS gateway"), {
       isPersonal: true,
     }),
   }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Context } from "./context.ts";
 
@@ -32,27 +32,30 @@ export interface OperatorCommand extends Description {
   readonly parameters: readonly Part[];
   readonly options: readonly Part[];
   /** Makes of what was typed for each part what carries the command out. */
-  readonly work: z.ZodType<(context: Context) => Promise<void>>;
+  readonly work: z.ZodMiniType<(context: Context) => Promise<void>>;
 }
 
 /** A command, whose input is made of parts: see {@link part}. */
-export function command<Input extends Readonly<Record<string, z.ZodType>>>({
+export function command<Input extends Readonly<Record<string, z.ZodMiniType>>>({
   input,
   run,
   ...description
 }: Description & {
-  readonly input: z.ZodObject<Input>;
-  readonly run: (input: z.output<z.ZodObject<Input>>, context: Context) => Promise<void>;
+  readonly input: z.ZodMiniObject<Input>;
+  readonly run: (input: z.output<z.ZodMiniObject<Input>>, context: Context) => Promise<void>;
 }): OperatorCommand {
   const parts = Object.entries(input.shape).map(([name, schema]) => {
-    const { title = "", description: help = "", isPersonal } = schema.meta() ?? {};
+    const { title = "", description: help = "", isPersonal } = z.globalRegistry.get(schema) ?? {};
     return { name, title, help, isPersonal: isPersonal === true };
   });
   return {
     ...description,
     parameters: parts.filter(({ title }) => !title.startsWith("--")),
     options: parts.filter(({ title }) => title.startsWith("--")),
-    work: input.transform((checked) => async (context: Context) => run(checked, context)),
+    work: z.pipe(
+      input,
+      z.transform((checked) => async (context: Context) => run(checked, context)),
+    ),
   };
 }
 
@@ -63,17 +66,19 @@ export function command<Input extends Readonly<Record<string, z.ZodType>>>({
  * @param help what it is for
  * @param isPersonal whether it may tell of a person: the audit log, which keeps what it has, does not get it
  */
-export function part<Schema extends z.ZodType>(
+export function part<Schema extends z.ZodMiniType>(
   title: string,
   help: string,
   schema: Schema,
   { isPersonal = false }: { readonly isPersonal?: boolean } = {},
 ): Schema {
-  return schema.meta({ title, description: help, isPersonal });
+  return schema.check(z.meta({ title, description: help, isPersonal }));
 }
 
 /** Text that must be there; what a customer or a colleague reads later has a length. */
-export const RequiredText = z.string("is missing").trim().min(1, "is missing").max(500, "is too long");
+export const RequiredText = z
+  .string("is missing")
+  .check(z.trim(), z.minLength(1, "is missing"), z.maxLength(500, "is too long"));
 
 /** What all commands that are about one organisation ask for; an entry of the audit log has its id. */
 export const Organization = part("<organisation>", "its id, or the email of its user", RequiredText, {
@@ -81,14 +86,12 @@ export const Organization = part("<organisation>", "its id, or the email of its 
 });
 
 /** Why something that an operator had stopped goes on. The audit log keeps it, as all that is typed. */
-export const WhyAgain = part("--reason <text>", "why; kept in the audit log", RequiredText.optional());
+export const WhyAgain = part("--reason <text>", "why; kept in the audit log", z.optional(RequiredText));
 
 /** A count between 1 and a bound. */
-export function count(highest: number): z.ZodType<number> {
+export function count(highest: number): z.ZodMiniType<number> {
   const rule = `must be a number from 1 to ${highest}`;
   return z
-    .string(rule)
-    .regex(/^\d{1,9}$/, rule)
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= highest, rule);
+    .pipe(z.string(rule).check(z.regex(/^\d{1,9}$/, rule)), z.transform(Number))
+    .check(z.refine((value) => value >= 1 && value <= highest, rule));
 }

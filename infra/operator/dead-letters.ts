@@ -6,7 +6,7 @@ import {
   SendMessageBatchCommand,
   type Message,
 } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { queuedAtAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
@@ -47,11 +47,11 @@ const list = command({
   summary: "Show what is parked on the dead-letter queues and what it means for customers",
   examples: ["", "--queue refunds --stage prod"],
   input: z.object({
-    queue: part("--queue <name>", "show the jobs that are parked behind this queue", Queue.optional()),
+    queue: part("--queue <name>", "show the jobs that are parked behind this queue", z.optional(Queue)),
     limit: part(
       "--limit <number>",
       `so many of its jobs, 100 unless told, ${maxListed} at the most`,
-      count(maxListed).default(100),
+      z._default(count(maxListed), 100),
     ),
   }),
   run: async ({ queue, limit }, context) => {
@@ -121,7 +121,7 @@ const redrive = command({
     max: part(
       "--max <number>",
       `so many jobs at the most, ${maxMoved} unless told`,
-      count(maxMoved).default(maxMoved),
+      z._default(count(maxMoved), maxMoved),
     ),
   }),
   run: async ({ queue, max }, { output, stackOutput, confirm }) => {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import {
@@ -8,9 +8,14 @@ import {
 } from "../../shared/emails/suppression-record.ts";
 import { command, part } from "./command.ts";
 
-const Address = part("<address>", "an email address", z.email("must be an email address").toLowerCase(), {
-  isPersonal: true,
-});
+const Address = part(
+  "<address>",
+  "an email address",
+  z.email("must be an email address").check(z.toLowerCase()),
+  {
+    isPersonal: true,
+  },
+);
 
 const show = command({
   name: "emails show",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { readRights } from "../../shared/accounts/rights-record.ts";
@@ -21,7 +21,7 @@ import { readOrganization } from "./organizations.ts";
 import { jsonOf } from "./output.ts";
 
 /** Whatever its record says now, an item is exported as it is stored: also one that cannot be read. */
-const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
+const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.optional(z.string()) });
 type Stored = z.infer<typeof Stored>;
 
 /**
@@ -49,7 +49,7 @@ export const exportOrganization = command({
   examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
   input: z.object({
     organization: Organization,
-    to: part("--to <file>", "a new file; without it the standard output", RequiredText.optional(), {
+    to: part("--to <file>", "a new file; without it the standard output", z.optional(RequiredText), {
       isPersonal: true,
     }),
   }),

@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import type { WalletRecord } from "../../shared/wallet/record.ts";
@@ -25,7 +27,7 @@ export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
 export const LedgerLimit = part(
   "--limit <number>",
   "so many of the newest ledger entries, 20 unless told, 1000 at the most",
-  count(1_000).default(20),
+  z._default(count(1_000), 20),
 );
 
 /** The newest entries of a wallet's ledger, newest first. */

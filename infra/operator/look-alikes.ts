@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
@@ -21,7 +21,7 @@ import type { Column } from "./output.ts";
 export const DespiteLookAlikes = part(
   "--despite-look-alikes",
   "also if it resembles a sender ID of another organisation, or a well-known name",
-  z.boolean().default(false),
+  z._default(z.boolean(), false),
 );
 
 /** Organizations whose sender IDs are read at once. */

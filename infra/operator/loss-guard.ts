@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import type { CarrierBook } from "../../shared/carriers/record.ts";
@@ -20,7 +20,7 @@ import { amountText } from "./price-changes.ts";
 export const AllowLoss = part(
   "--allow-loss",
   "also where a price is below what a carrier of its route takes, or leaves less than the stage's minimumMargin",
-  z.boolean().default(false),
+  z._default(z.boolean(), false),
 );
 
 /** The worst losses that are shown, and for each carrier the prefixes whose cost is missing. */

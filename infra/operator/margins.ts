@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayOf } from "../../shared/messages/counts.ts";
 import { addedMargin, type Margin } from "../../shared/messages/margins.ts";
@@ -38,19 +38,19 @@ const margins = command({
     days: part(
       "--days <days>",
       "the last days that are over, 30 where nothing is said",
-      count(400).default(30),
+      z._default(count(400), 30),
     ),
     by: part(
       "--by <what>",
       `${groupings.join(", ")}; day where nothing is said`,
-      z.enum(groupings, `must be one of ${groupings.join(", ")}`).default("day"),
+      z._default(z.enum(groupings, `must be one of ${groupings.join(", ")}`), "day"),
     ),
     today: part(
       "--today",
       "also what is not computed yet, by reading the messages of today and yesterday",
-      z.boolean().default(false),
+      z._default(z.boolean(), false),
     ),
-    csv: part("--csv", "as a CSV file", z.boolean().default(false)),
+    csv: part("--csv", "as a CSV file", z._default(z.boolean(), false)),
   }),
   run: async ({ days, by, today, csv }, { output }) => {
     const found: MarginOfDay[] = [];

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { idSchema } from "../../shared/contract/primitives.ts";
@@ -38,7 +38,7 @@ const show = command({
     organization: part(
       "--organization <organisation>",
       "the id of its organisation, or the email of a user there",
-      RequiredText.optional(),
+      z.optional(RequiredText),
       { isPersonal: true },
     ),
   }),
@@ -142,26 +142,28 @@ const list = command({
     number: part(
       "--number <number>",
       "only messages to this number, in international form",
-      KnownPhoneNumber.optional(),
+      z.optional(KnownPhoneNumber),
       { isPersonal: true },
     ),
     status: part(
       "--status <state>",
       `only messages in this state: ${MessageStatus.options.join(", ")}`,
-      z.enum(MessageStatus.options, `must be one of ${MessageStatus.options.join(", ")}`).optional(),
+      z.optional(z.enum(MessageStatus.options, `must be one of ${MessageStatus.options.join(", ")}`)),
     ),
     since: part(
       "--since <time>",
       "only messages that were accepted from this day (UTC) or time on",
-      z
-        .union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule)
-        .transform((text) => new Date(text))
-        .optional(),
+      z.optional(
+        z.pipe(
+          z.union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
+          z.transform((text) => new Date(text)),
+        ),
+      ),
     ),
     limit: part(
       "--limit <number>",
       `so many of the newest, 50 unless told, ${maxListed} at the most`,
-      count(maxListed).default(50),
+      z._default(count(maxListed), 50),
     ),
   }),
   run: async ({ organization, number, status, since, limit }, { output }) => {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import {
   assigned,
@@ -17,18 +17,21 @@ import { readOrganization } from "./organizations.ts";
  * Whose the messages are that come to a number.
  */
 
-const OwnNumber = z
-  .string("is missing")
-  .transform((text) => text.replace(/^\+/, ""))
-  .pipe(
-    z.string().regex(/^\d{3,15}$/, "must be 3 to 15 digits: a number in international form, or a short code"),
-  );
+const OwnNumber = z.pipe(
+  z.pipe(
+    z.string("is missing"),
+    z.transform((text) => text.replace(/^\+/, "")),
+  ),
+  z
+    .string()
+    .check(z.regex(/^\d{3,15}$/, "must be 3 to 15 digits: a number in international form, or a short code")),
+);
 
 const Number = part("<number>", "in international form, or a short code", OwnNumber);
 const Keyword = part(
   "--keyword <word>",
   "of a number that several share: the word that its messages begin with",
-  RequiredText.optional(),
+  z.optional(RequiredText),
 );
 
 const assign = command({

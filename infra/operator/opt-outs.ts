@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { liftForOperator } from "../../shared/opt-outs/opt-outs.ts";

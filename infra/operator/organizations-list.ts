@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { readRights } from "../../shared/accounts/rights-record.ts";
@@ -53,15 +53,12 @@ export const listOrganizations = command({
     limit: part(
       "--limit <number>",
       `how many, ${usualRows} where nothing is said, 1000 at the most`,
-      count(1_000).default(usualRows),
+      z._default(count(1_000), usualRows),
     ),
     after: part(
       "--after <id>",
       "go on behind this organization: the last one of the page before",
-      z
-        .string()
-        .regex(/^org_[0-9A-Z]{26}$/, "must be the id of an organization")
-        .optional(),
+      z.optional(z.string().check(z.regex(/^org_[0-9A-Z]{26}$/, "must be the id of an organization"))),
     ),
   }),
   run: async ({ limit, after }, { output }) => {

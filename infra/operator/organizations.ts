@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { isOwnerVerified, readRights, type Rights } from "../../shared/accounts/rights-record.ts";

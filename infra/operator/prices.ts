@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { readCarriers, type CarrierBook } from "../../shared/carriers/record.ts";
@@ -35,14 +35,14 @@ const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox"]);
 const OrganizationOption = part(
   "--organization <organisation>",
   "the prices that an organisation has for itself, by its id or the email of its user",
-  RequiredText.optional(),
+  z.optional(RequiredText),
   { isPersonal: true },
 );
 
 const Prefix = part(
   "<prefix>",
   "what the numbers begin with",
-  z.string("is missing").regex(/^[1-9]\d{0,14}$/, "must be 1 to 15 digits, country code first"),
+  z.string("is missing").check(z.regex(/^[1-9]\d{0,14}$/, "must be 1 to 15 digits, country code first")),
 );
 
 interface CurrentPrices {
@@ -71,7 +71,11 @@ const importPrices = command({
   asksFirst: true,
   input: z.object({
     file: part("<file>", "a CSV file, in UTF-8 and with commas", RequiredText),
-    dryRun: part("--dry-run", "only check the file and show what would change", z.boolean().default(false)),
+    dryRun: part(
+      "--dry-run",
+      "only check the file and show what would change",
+      z._default(z.boolean(), false),
+    ),
     allowLoss: AllowLoss,
     organization: OrganizationOption,
   }),
@@ -202,9 +206,16 @@ const setOverride = command({
       "<price>",
       "in USD for a segment, with at most 6 decimals",
       z
-        .string("is missing")
-        .transform((text) => microsOfText(text) ?? Number.NaN)
-        .refine((micros) => micros <= maxAmountMicros, "must be a number up to 1000 with at most 6 decimals"),
+        .pipe(
+          z.string("is missing"),
+          z.transform((text) => microsOfText(text) ?? Number.NaN),
+        )
+        .check(
+          z.refine(
+            (micros) => micros <= maxAmountMicros,
+            "must be a number up to 1000 with at most 6 decimals",
+          ),
+        ),
     ),
     allowLoss: AllowLoss,
   }),
@@ -251,17 +262,14 @@ const show = command({
     prefix: part(
       "--prefix <digits>",
       "a number, or what numbers begin with: the rows that are for them",
-      z
-        .string()
-        .regex(/^\d{1,15}$/, "must be 1 to 15 digits")
-        .optional(),
+      z.optional(z.string().check(z.regex(/^\d{1,15}$/, "must be 1 to 15 digits"))),
     ),
     limit: part(
       "--limit <rows>",
       `how many of them, ${usualRows} where nothing is said`,
-      count(200_000).default(usualRows),
+      z._default(count(200_000), usualRows),
     ),
-    csv: part("--csv", "all of them, as a CSV file", z.boolean().default(false)),
+    csv: part("--csv", "all of them, as a CSV file", z._default(z.boolean(), false)),
     organization: OrganizationOption,
   }),
   run: async ({ prefix, limit, csv, organization }, { output }) => {
@@ -300,7 +308,7 @@ const history = command({
   details: "Who imported or restored which is in the audit log of the stage.",
   examples: ["--stage prod"],
   input: z.object({
-    limit: part("--limit <versions>", "how many, 20 where nothing is said", count(1_000).default(20)),
+    limit: part("--limit <versions>", "how many, 20 where nothing is said", z._default(count(1_000), 20)),
   }),
   run: async ({ limit }, { output }) => {
     const [current, cards] = await Promise.all([findCurrentVersion(), listRateCards(limit)]);

@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { CarrierName } from "../../shared/carriers/record.ts";
 import { Country } from "../../shared/contract/countries.ts";
@@ -124,7 +124,7 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
   ];
 }
 
-const CountryOfPrice = Country.or(z.literal("XK"));
+const CountryOfPrice = z.union([Country, z.literal("XK")]);
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /** Reads the rows behind a heading, and notes what is wrong with them. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
@@ -73,7 +73,7 @@ const kycReject = command({
   details: "The organisation may submit another.",
   examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'The number is not known'"],
   asksFirst: true,
-  input: Submission.extend(Reason),
+  input: z.extend(Submission, Reason),
   run: async ({ reason, ...input }, context) => decideOnKyc(input, { approved: false, reason }, context),
 });
 
@@ -105,8 +105,8 @@ const senderIdsApprove = command({
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --despite-look-alikes",
   ],
   asksFirst: true,
-  input: SenderIdRequest.extend({
-    shared: part("--shared", "also if another organisation has it", z.literal(true).optional()),
+  input: z.extend(SenderIdRequest, {
+    shared: part("--shared", "also if another organisation has it", z.optional(z.literal(true))),
     despiteLookAlikes: DespiteLookAlikes,
   }),
   run: async ({ shared: isShared = false, despiteLookAlikes, ...input }, context) =>
@@ -121,7 +121,7 @@ const senderIdsReject = command({
     "carry it and have not been sent fail, and are refunded.",
   examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
   asksFirst: true,
-  input: SenderIdRequest.extend(Reason),
+  input: z.extend(SenderIdRequest, Reason),
   run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
 });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { routeFor } from "../../shared/carriers/carriers.ts";
 import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../../shared/carriers/manage.ts";
@@ -20,16 +20,16 @@ const prefixRule = "must be the digits that numbers begin with, or default";
 const Prefix = part(
   "<prefix>",
   "what the numbers begin with, such as 4477; default is for all others",
-  z
-    .string(prefixRule)
-    .regex(/^(default|[1-9]\d{0,14})$/, prefixRule)
-    .transform((prefix) => (prefix === "default" ? "" : prefix)),
+  z.pipe(
+    z.string(prefixRule).check(z.regex(/^(default|[1-9]\d{0,14})$/, prefixRule)),
+    z.transform((prefix) => (prefix === "default" ? "" : prefix)),
+  ),
 );
 
 const Type = part(
   "--type <type>",
   "otp, transactional or marketing; without it the route is for those that no other one of its prefix is for",
-  MessageType.optional(),
+  z.optional(MessageType),
 );
 
 /** What an operator should know where there is no route. */
@@ -47,7 +47,7 @@ const list = command({
   summary: "List the routes, or those of a type, or show the one that a message would take",
   examples: ["--stage prod", "--to 447700900123 --type otp"],
   input: z.object({
-    to: part("--to <number>", "the number of a message", GivenPhoneNumber.optional(), { isPersonal: true }),
+    to: part("--to <number>", "the number of a message", z.optional(GivenPhoneNumber), { isPersonal: true }),
     type: Type,
   }),
   run: async ({ to, type }, { output }) => {
@@ -75,10 +75,14 @@ const set = command({
     carriers: part(
       "--carriers <names>",
       "their names, with commas between, the first choice in front",
-      RequiredText.transform((names) => names.split(",").map((name) => name.trim())).pipe(
+      z.pipe(
+        z.pipe(
+          RequiredText,
+          z.transform((names) => names.split(",").map((name) => name.trim())),
+        ),
         z
           .array(CarrierName)
-          .refine((names) => new Set(names).size === names.length, "must not have a name twice"),
+          .check(z.refine((names) => new Set(names).size === names.length, "must not have a name twice")),
       ),
     ),
     type: Type,

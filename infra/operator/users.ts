@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";

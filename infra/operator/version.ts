@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { releaseText } from "../release.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { readRights } from "../../shared/accounts/rights-record.ts";
@@ -25,9 +25,11 @@ import { listOf } from "./output.ts";
 
 const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
 const Amount = z
-  .string(amountRule)
-  .transform((text) => microsOfText(text) ?? 0)
-  .refine((micros) => micros > 0, amountRule);
+  .pipe(
+    z.string(amountRule),
+    z.transform((text) => microsOfText(text) ?? 0),
+  )
+  .check(z.refine((micros) => micros > 0, amountRule));
 
 const Adjustment = z.object({
   organization: Organization,
@@ -36,7 +38,7 @@ const Adjustment = z.object({
   reference: part(
     "--reference <text>",
     "what the movement is known by, such as the number of an invoice or a bank transfer; the customer reads it in the ledger",
-    RequiredText.optional(),
+    z.optional(RequiredText),
   ),
 });
 
@@ -67,17 +69,16 @@ function adjustment<Type extends MovementType>({
   typeHelp,
   ...description
 }: Direction<Type>): OperatorCommand {
-  const Type = z.enum(types, `must be one of ${types.join(", ")}`).default(types[0]);
+  const Type = z._default(z.enum(types, `must be one of ${types.join(", ")}`), types[0]);
   return command({
     ...description,
     details: aboutReferences,
     asksFirst: true,
-    input: Adjustment.extend({ type: part("--type <type>", typeHelp, Type) }).refine(
-      ({ type, reference }) => reference !== undefined || !typesWithReference.has(type),
-      {
+    input: z.extend(Adjustment, { type: part("--type <type>", typeHelp, Type) }).check(
+      z.refine(({ type, reference }) => reference !== undefined || !typesWithReference.has(type), {
         path: ["reference"],
         error: "is missing: it names the payment, the refund or the chargeback where it happened",
-      },
+      }),
     ),
     run: async (input, context) => adjust({ ...input, amountMicros: sign * input.amount }, context),
   });
@@ -169,8 +170,21 @@ function closingOf({ closedAt, closedReason }: WalletRecord): Record<string, unk
 }
 
 const limitHelp = "none, or default for what the stage says";
-const ownLimit = <Value>(given: z.ZodType<Value>, rule: string): z.ZodType<Value | "none" | undefined> =>
-  z.union([z.literal("none"), z.literal("default").transform(() => undefined), given], rule);
+const ownLimit = <Value>(
+  given: z.ZodMiniType<Value>,
+  rule: string,
+): z.ZodMiniType<Value | "none" | undefined> =>
+  z.union(
+    [
+      z.literal("none"),
+      z.pipe(
+        z.literal("default"),
+        z.transform(() => undefined),
+      ),
+      given,
+    ],
+    rule,
+  );
 
 const cap = command({
   name: "wallet cap",

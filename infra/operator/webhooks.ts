@@ -1,5 +1,5 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { listWallets } from "../../shared/wallet/record.ts";
 import { readWebhooks } from "../../shared/webhooks/record.ts";

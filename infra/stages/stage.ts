@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Country } from "../../shared/contract/countries.ts";
 import { numberTypes } from "../../shared/contract/phone-numbers.ts";
@@ -20,9 +20,9 @@ const logRetentionDays = [
 
 const Throttle = z.strictObject({
   /** Requests a second over all customers. */
-  rateLimit: z.int().min(1).max(10_000),
+  rateLimit: z.int().check(z.gte(1), z.lte(10_000)),
   /** How many more a short burst may bring. */
-  burstLimit: z.int().min(1).max(5_000),
+  burstLimit: z.int().check(z.gte(1), z.lte(5_000)),
 });
 
 // The keys of the table are its operations, which the compiler does not say of `Object.keys`.
@@ -31,14 +31,14 @@ const operationNames = Object.keys(routes) as Operation[];
 const FunctionName = z.enum([...operationNames, ...Object.keys(workers)]);
 
 const Email = z.email("must be an email address");
-const arn = (service: string, example: string): z.ZodString =>
-  z.string().regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`);
+const arn = (service: string, example: string): z.ZodMiniString<string> =>
+  z.string().check(z.regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`));
 
 /** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
 export const cloudFrontRegion = "us-east-1";
 
 /** What AWS WAF takes as the limit of a rule. */
-const RequestsPerAddress = z.int().min(10).max(2_000_000_000);
+const RequestsPerAddress = z.int().check(z.gte(10), z.lte(2_000_000_000));
 
 /** What a stage asks for beside the contract's own rules. None sends to anybody, or for anybody, by mistake. */
 const Policies = z.strictObject({
@@ -46,171 +46,202 @@ const Policies = z.strictObject({
   kyc: z.enum(["none", "before-sending"]),
   verifiedEmail: z.enum(["none", "before-sending"]),
   /** Kosovo has a country code, and no code of ISO 3166-1. */
-  countries: z.union([z.literal("any"), z.array(Country.or(z.literal("XK"))).min(1)], {
+  countries: z.union([z.literal("any"), z.array(z.union([Country, z.literal("XK")])).check(z.minLength(1))], {
     error: 'must be "any" or a list of ISO 3166-1 codes in capital letters, such as ["GB"]',
   }),
   /** The types of numbers that messages may go to. An unassigned range has none. */
-  numberTypes: z
-    .union([z.literal("any"), z.array(z.enum(numberTypes)).min(1)], {
+  numberTypes: z._default(
+    z.union([z.literal("any"), z.array(z.enum(numberTypes)).check(z.minLength(1))], {
       error: `must be "any" or a list of some of ${numberTypes.join(", ")}`,
-    })
-    .default(["mobile"]),
+    }),
+    ["mobile"],
+  ),
   /** What new passwords must be, apart from long enough. */
-  passwords: z.enum(["any", "uncommon"]).default("uncommon"),
-  redactOneTimeCodes: z.boolean().default(false),
+  passwords: z._default(z.enum(["any", "uncommon"]), "uncommon"),
+  redactOneTimeCodes: z._default(z.boolean(), false),
   /** Whether an API key that was made without scopes may manage keys. */
-  apiKeysManageKeys: z.boolean().default(false),
+  apiKeysManageKeys: z._default(z.boolean(), false),
   /** Whether changes of owners, and API keys for keys or money, need a session whose password was given lately. */
-  reauthentication: z.enum(["none", "before-changes"]).default("before-changes"),
+  reauthentication: z._default(z.enum(["none", "before-changes"]), "before-changes"),
 });
 
 /** Whom emails come from. */
 const SentEmails = z.strictObject({
   from: Email,
-  name: z
-    .string()
-    .regex(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")
-    .default("SMS gateway"),
+  name: z._default(
+    z.string().check(z.regex(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")),
+    "SMS gateway",
+  ),
   /** The identity of SES that the address belongs to: its domain, where nothing is said. */
-  identity: z
-    .string()
-    .regex(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")
-    .optional(),
+  identity: z.optional(
+    z.string().check(z.regex(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")),
+  ),
   /** A configuration set of SES that is there: emails are sent with it, and it says which came back. */
-  configurationSet: z
-    .string()
-    .regex(/^[\w-]{1,64}$/, "must be the name of a configuration set, up to 64 letters, digits, _ and -")
-    .optional(),
+  configurationSet: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^[\w-]{1,64}$/,
+          "must be the name of a configuration set, up to 64 letters, digits, _ and -",
+        ),
+      ),
+  ),
 });
 
 /** The settings of a stage, as its file has them. What each means is in the README beside it. */
 export const StageSettings = z.strictObject({
-  account: z
-    .string()
-    .regex(/^\d{12}$/, "must be the twelve digits of an AWS account")
-    .optional(),
-  region: z
-    .string()
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")
-    .optional(),
+  account: z.optional(z.string().check(z.regex(/^\d{12}$/, "must be the twelve digits of an AWS account"))),
+  region: z.optional(
+    z.string().check(z.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")),
+  ),
   carrier: z.enum(["aws", "sandbox"]),
-  prices: z.enum(["imported", "sample"]).default("imported"),
+  prices: z._default(z.enum(["imported", "sample"]), "imported"),
   /** The share of a price that must be left after what a carrier takes. */
-  minimumMargin: z
-    .number()
-    .refine((share) => share >= 0 && share < 1, "must be a share of the price from 0 to below 1, such as 0.2")
-    .default(0),
-  failoverAtLoss: z.boolean().default(false),
+  minimumMargin: z._default(
+    z
+      .number()
+      .check(
+        z.refine(
+          (share) => share >= 0 && share < 1,
+          "must be a share of the price from 0 to below 1, such as 0.2",
+        ),
+      ),
+    0,
+  ),
+  failoverAtLoss: z._default(z.boolean(), false),
   keepData: z.boolean(),
   policies: Policies,
-  topUpEnabled: z.boolean().default(false),
-  webhookTargets: z.enum(["any", "public"]).default("public"),
+  topUpEnabled: z._default(z.boolean(), false),
+  webhookTargets: z._default(z.enum(["any", "public"]), "public"),
   /** What customers may do only once somebody has said so. What is not said is strict. */
-  docsEnabled: z.boolean().default(true),
-  corsOrigins: z
-    .array(
-      z.string().regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com"),
-    )
-    .default([]),
-  throttle: Throttle.extend({
-    /** Of each route that asks for no credential: with a limit of its own it uses up nobody else's. */
-    anonymous: Throttle.default({ rateLimit: 50, burstLimit: 100 }),
-    /** Of each route that carriers report to: a receipt for each message that is sent, and what has waited all at once. */
-    carriers: Throttle.default({ rateLimit: 500, burstLimit: 1_000 }),
-    operations: z.partialRecord(z.enum(operationNames), Throttle).default({}),
-  }).prefault({ rateLimit: 1_000, burstLimit: 1_000 }),
-  limits: z
-    .strictObject({
-      /** The first two are of an organisation about which the operator has said nothing else. */
-      dailySpendCap: z
+  docsEnabled: z._default(z.boolean(), true),
+  corsOrigins: z._default(
+    z.array(
+      z
         .string()
-        .regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"')
-        .optional(),
-      sendsPerSecond: z.int().min(1).max(10_000).optional(),
+        .check(z.regex(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com")),
+    ),
+    [],
+  ),
+  throttle: z.prefault(
+    z.extend(Throttle, {
+      /** Of each route that asks for no credential: with a limit of its own it uses up nobody else's. */
+      anonymous: z._default(Throttle, { rateLimit: 50, burstLimit: 100 }),
+      /** Of each route that carriers report to: a receipt for each message that is sent, and what has waited all at once. */
+      carriers: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
+      operations: z._default(z.partialRecord(z.enum(operationNames), Throttle), {}),
+    }),
+    { rateLimit: 1_000, burstLimit: 1_000 },
+  ),
+  limits: z.prefault(
+    z.strictObject({
+      /** The first two are of an organisation about which the operator has said nothing else. */
+      dailySpendCap: z.optional(
+        z
+          .string()
+          .check(z.regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"')),
+      ),
+      sendsPerSecond: z.optional(z.int().check(z.gte(1), z.lte(10_000))),
       /** Messages of one organization to one number: codes and transactional ones in ten minutes, marketing in a day. */
-      oneTimeCodesPerNumber: z.int().min(1).max(100).optional(),
-      transactionalMessagesPerNumber: z.int().min(1).max(100).optional(),
-      marketingMessagesPerNumber: z.int().min(1).max(100).optional(),
+      oneTimeCodesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
+      transactionalMessagesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
+      marketingMessagesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
       /** Of a message of type `otp` whose request does not say how long it is valid. */
-      oneTimeCodeValiditySeconds: ExpiresInSeconds.default(600),
-      webhooksBeforePayment: z.int().min(0).max(100).optional(),
+      oneTimeCodeValiditySeconds: z._default(ExpiresInSeconds, 600),
+      webhooksBeforePayment: z.optional(z.int().check(z.gte(0), z.lte(100))),
       /** In an hour; of IPv6 all of a /64 count as one address. */
-      registrationsPerAddress: z.int().min(1).max(500).optional(),
+      registrationsPerAddress: z.optional(z.int().check(z.gte(1), z.lte(500))),
       /** Of an organisation, over all operations. */
-      requestsPerSecond: z.int().min(1).max(10_000).or(z.literal("none")).default(100),
+      requestsPerSecond: z._default(
+        z.union([z.int().check(z.gte(1), z.lte(10_000)), z.literal("none")]),
+        100,
+      ),
       /** In five minutes; of IPv6 all of a /64 count as one address. */
-      unknownCredentialsPerAddress: z.int().min(1).max(500).or(z.literal("none")).default(100),
-    })
-    .prefault({}),
-  domain: z
-    .strictObject({
+      unknownCredentialsPerAddress: z._default(
+        z.union([z.int().check(z.gte(1), z.lte(500)), z.literal("none")]),
+        100,
+      ),
+    }),
+    {},
+  ),
+  domain: z.optional(
+    z.strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),
       certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
       /** Of Route 53; without it the operator makes the DNS record. */
-      hostedZoneId: z
-        .string()
-        .regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")
-        .optional(),
-    })
-    .optional(),
-  firewall: z
-    .strictObject({
+      hostedZoneId: z.optional(
+        z.string().check(z.regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")),
+      ),
+    }),
+  ),
+  firewall: z.optional(
+    z.strictObject({
       requestsPerAddressInFiveMinutes: RequestsPerAddress,
       /** Of these, to `/v1/auth/`: log-ins and registrations have no credential yet that could be limited. */
-      authRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(300),
+      authRequestsPerAddressInFiveMinutes: z._default(RequestsPerAddress, 300),
       /** To `/v1/carriers/`, which the first limit leaves out. */
-      carrierRequestsPerAddressInFiveMinutes: RequestsPerAddress.default(60_000),
-    })
-    .optional(),
-  email: SentEmails.optional(),
+      carrierRequestsPerAddressInFiveMinutes: z._default(RequestsPerAddress, 60_000),
+    }),
+  ),
+  email: z.optional(SentEmails),
   /** AWS takes so many for the warnings of a budget. */
-  alarmEmails: z.array(Email).max(10).default([]),
-  monthlyBudgetUsd: z.number().positive().optional(),
-  monthlyCarrierSpendUsd: z.number().positive().optional(),
-  logRetentionDays: z.literal(logRetentionDays).default(90),
+  alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
+  monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
+  monthlyCarrierSpendUsd: z.optional(z.number().check(z.positive())),
+  logRetentionDays: z._default(z.literal(logRetentionDays), 90),
   /** A day is counted for the last time a month after it, which needs all of its messages. */
-  messageRetentionDays: z.int().min(45).max(3_650).optional(),
-  workerConcurrency: z.partialRecord(z.enum(queueNames), z.int().min(2).max(1_000)).default({}),
-  reservedConcurrency: z.partialRecord(FunctionName, z.int().min(1).max(10_000)).default({}),
-  gradualDeployment: z.boolean().default(false),
-  adoptTable: z
-    .string()
-    .regex(/^[\w.-]{3,255}$/, "must be the name of a table")
-    .optional(),
-  adoptWebhookKey: arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…")
-    .regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end")
-    .optional(),
-  adoptSecondFactorKey: arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…")
-    .regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end")
-    .optional(),
-  encryptionKeyArn: arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…").optional(),
-  backups: z
-    .strictObject({
-      retentionDays: z.int().min(1).max(36_500),
+  messageRetentionDays: z.optional(z.int().check(z.gte(45), z.lte(3_650))),
+  workerConcurrency: z._default(
+    z.partialRecord(z.enum(queueNames), z.int().check(z.gte(2), z.lte(1_000))),
+    {},
+  ),
+  reservedConcurrency: z._default(z.partialRecord(FunctionName, z.int().check(z.gte(1), z.lte(10_000))), {}),
+  gradualDeployment: z._default(z.boolean(), false),
+  adoptTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, "must be the name of a table"))),
+  adoptWebhookKey: z.optional(
+    arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…").check(
+      z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"),
+    ),
+  ),
+  adoptSecondFactorKey: z.optional(
+    arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…").check(
+      z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"),
+    ),
+  ),
+  encryptionKeyArn: z.optional(arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…")),
+  backups: z.optional(
+    z.strictObject({
+      retentionDays: z.int().check(z.gte(1), z.lte(36_500)),
       /** A vault in another account or region that each backup is copied to. */
-      copyToVaultArn: arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…").optional(),
-    })
-    .optional(),
-  tags: z.record(z.string().min(1).max(128), z.string().max(256)).default({}),
+      copyToVaultArn: z.optional(arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…")),
+    }),
+  ),
+  tags: z._default(
+    z.record(z.string().check(z.minLength(1), z.maxLength(128)), z.string().check(z.maxLength(256))),
+    {},
+  ),
 });
 
 /** What holds between several settings. */
-const ConsistentSettings = StageSettings.superRefine((settings, context) => {
-  const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies } = settings;
-  const problem = (field: string[], message: string): void =>
-    context.addIssue({ code: "custom", path: field, message });
-  if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
-    problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
-  }
-  if (policies.verifiedEmail === "before-sending" && email === undefined) {
-    problem(["policies", "verifiedEmail"], "takes email: nobody could verify theirs");
-  }
-  const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
-  if (domain === undefined || regionOfCertificate === undefined) return;
-  if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
-    problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
-  }
-});
+const ConsistentSettings = StageSettings.check(
+  z.superRefine((settings, context) => {
+    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies } = settings;
+    const problem = (field: string[], message: string): void =>
+      context.addIssue({ code: "custom", path: field, message });
+    if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
+      problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
+    }
+    if (policies.verifiedEmail === "before-sending" && email === undefined) {
+      problem(["policies", "verifiedEmail"], "takes email: nobody could verify theirs");
+    }
+    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
+    if (domain === undefined || regionOfCertificate === undefined) return;
+    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
+      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
+    }
+  }),
+);
 
 /** A stage: what its file says, under the file's name. */
 export interface Stage extends z.infer<typeof StageSettings> {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { ApiKey } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -18,9 +18,9 @@ export const maxApiKeys = 1_000;
 
 /** What a key may do, until when, and from where. What is not there has no limit. */
 const limits = {
-  scopes: z.array(Scope).optional(),
-  validUntil: z.string().optional(),
-  allowedAddresses: z.array(z.string()).optional(),
+  scopes: z.optional(z.array(Scope)),
+  validUntil: z.optional(z.string()),
+  allowedAddresses: z.optional(z.array(z.string())),
 };
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
@@ -32,19 +32,19 @@ export const ApiKeyRecord = z.object({
   organizationId: z.string(),
   secretHash: z.string(),
   hint: z.string(),
-  name: z.string().optional(),
+  name: z.optional(z.string()),
   ...limits,
   createdAt: z.string(),
-  createdBy: z.object({ type: z.enum(["user", "apiKey"]), id: z.string() }).optional(),
+  createdBy: z.optional(z.object({ type: z.enum(["user", "apiKey"]), id: z.string() })),
   /** The user who in the end stands behind it; absent of keys that were made before this was kept. */
-  userId: z.string().optional(),
+  userId: z.optional(z.string()),
   /** The keys that it comes from: the one that made it last, and in front of that the one that made that one. */
-  ancestorIds: z.array(z.string()).default([]),
+  ancestorIds: z._default(z.array(z.string()), []),
   /** How many keys were made with it. */
-  keysMade: z.int().optional(),
+  keysMade: z.optional(z.int()),
   /** The key that has taken its place. */
-  replacedBy: z.string().optional(),
-  disabledAt: z.string().optional(),
+  replacedBy: z.optional(z.string()),
+  disabledAt: z.optional(z.string()),
 });
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
 

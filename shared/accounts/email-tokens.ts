@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema } from "../contract/primitives.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";

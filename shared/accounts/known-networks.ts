@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Member } from "../contract/members.ts";
@@ -24,7 +24,7 @@ export const maxFurtherMembers = 49;
 const MembershipRecord = z.object({
   entity: z.enum(["member", "invitedEmail"]),
   userId: z.string(),
-  role: Role.optional(),
+  role: z.optional(Role),
 });
 type Membership = Key & z.infer<typeof MembershipRecord> & Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Organization } from "../contract/accounts.ts";
 import { SenderId } from "../contract/sms.ts";
@@ -10,25 +10,25 @@ import { updateOf } from "../platform/table/update.ts";
 
 /** How many there are of each kind that an organisation may have a limited number of. */
 const quotaCounts = {
-  apiKeyCount: z.int().nonnegative().default(0),
-  campaignCount: z.int().nonnegative().default(0),
-  contactCount: z.int().nonnegative().default(0),
+  apiKeyCount: z._default(z.int().check(z.nonnegative()), 0),
+  campaignCount: z._default(z.int().check(z.nonnegative()), 0),
+  contactCount: z._default(z.int().check(z.nonnegative()), 0),
   /** Beside the one that it cannot be without, with invitations. */
-  furtherMemberCount: z.int().nonnegative().default(0),
-  senderIdCount: z.int().nonnegative().default(0),
-  templateCount: z.int().nonnegative().default(0),
-  webhookCount: z.int().nonnegative().default(0),
+  furtherMemberCount: z._default(z.int().check(z.nonnegative()), 0),
+  senderIdCount: z._default(z.int().check(z.nonnegative()), 0),
+  templateCount: z._default(z.int().check(z.nonnegative()), 0),
+  webhookCount: z._default(z.int().check(z.nonnegative()), 0),
 };
 export type QuotaCount = keyof typeof quotaCounts;
 
 /** What older releases wrote here. It counts only where there is no item of rights; see `rights-record.ts`. */
 const oldRights = {
-  ownerId: z.string().optional(),
-  ownerIds: z.array(z.string()).optional(),
-  verifiedUserIds: z.set(z.string()).optional(),
+  ownerId: z.optional(z.string()),
+  ownerIds: z.optional(z.array(z.string())),
+  verifiedUserIds: z.optional(z.set(z.string())),
   /** That any of its owners had shown their email to be theirs. */
-  emailVerifiedAt: z.string().optional(),
-  kycApprovedAt: z.string().optional(),
+  emailVerifiedAt: z.optional(z.string()),
+  kycApprovedAt: z.optional(z.string()),
 };
 
 export const OrganizationRecord = z.object({
@@ -37,14 +37,14 @@ export const OrganizationRecord = z.object({
   name: z.string(),
   createdAt: z.string(),
   /** An approved sender ID, used by messages that name none. */
-  defaultSenderId: SenderId.optional(),
+  defaultSenderId: z.optional(SenderId),
   /** Since when its calls are refused, and why: the operator has said so. */
-  suspendedAt: z.string().optional(),
-  suspendedReason: z.string().optional(),
+  suspendedAt: z.optional(z.string()),
+  suspendedReason: z.optional(z.string()),
   /** Which version of prices of its own it has, if it has any: who has none is not looked up. */
-  priceOverridesVersion: z.string().optional(),
+  priceOverridesVersion: z.optional(z.string()),
   /** Since when it has a number that people can reply to. Without one there can be no STOP. */
-  repliesSince: z.string().optional(),
+  repliesSince: z.optional(z.string()),
   ...quotaCounts,
   ...oldRights,
 });
@@ -67,7 +67,7 @@ export async function findOrganization(
 }
 
 /** What a record says of the state of its organisation, whatever else it has. */
-const State = OrganizationRecord.pick({ repliesSince: true, suspendedAt: true, webhookCount: true });
+const State = z.pick(OrganizationRecord, { repliesSince: true, suspendedAt: true, webhookCount: true });
 
 /** What whoever works for an organisation, and was not called by it, has to know of it. */
 export interface OrganizationState {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";

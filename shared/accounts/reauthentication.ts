@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Reauthenticated, ReauthenticateRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -15,10 +15,10 @@ import type { OrganizationRecord } from "./organization-record.ts";
 
 const RightsRecord = z.object({
   entity: z.literal("rights"),
-  ownerId: z.string().optional(),
+  ownerId: z.optional(z.string()),
   ownerIds: z.array(z.string()),
-  verifiedUserIds: z.set(z.string()).default(new Set()),
-  kycApprovedAt: z.string().optional(),
+  verifiedUserIds: z._default(z.set(z.string()), new Set()),
+  kycApprovedAt: z.optional(z.string()),
 });
 
 export interface Rights {
@@ -79,7 +79,7 @@ async function findRights(
   return { organizationId, ...rights };
 }
 
-const OldKyc = z.object({ status: z.string(), submittedAt: z.string(), decidedAt: z.string().optional() });
+const OldKyc = z.object({ status: z.string(), submittedAt: z.string(), decidedAt: z.optional(z.string()) });
 
 async function rightsOfOldFields(organization: OldFields): Promise<Rights> {
   const { id: organizationId, ownerId, ownerIds, emailVerifiedAt } = organization;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { sealText, unsealText } from "../platform/auth/sealed-text.ts";
 import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
@@ -23,12 +23,12 @@ const SecondFactorRecord = z.object({
   sealedSecret: z.string(),
   createdAt: z.string(),
   /** Since when log-ins need it. */
-  confirmedAt: z.string().optional(),
+  confirmedAt: z.optional(z.string()),
   /** No code of this step, or of one before it, counts once more. */
-  lastUsedStep: z.int().default(0),
-  recoveryCodeHashes: z.set(z.string()).default(new Set()),
+  lastUsedStep: z._default(z.int(), 0),
+  recoveryCodeHashes: z._default(z.set(z.string()), new Set()),
   /** Tells the last use of a code from others of the same moment. */
-  lastUseId: z.string().optional(),
+  lastUseId: z.optional(z.string()),
 });
 export type SecondFactorRecord = z.infer<typeof SecondFactorRecord>;
 

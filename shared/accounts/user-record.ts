@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { User } from "../contract/accounts.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -11,24 +11,24 @@ export const UserRecord = z.object({
   organizationId: z.string(),
   email: z.string(),
   /** Of a user whom release 0.2 wrote and who has not logged in since. */
-  passwordHash: z.string().optional(),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
+  passwordHash: z.optional(z.string()),
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
   createdAt: z.string(),
   /** Since when the email is known to be theirs. */
-  emailVerifiedAt: z.string().optional(),
+  emailVerifiedAt: z.optional(z.string()),
   /** Since when log-ins need a second factor, which is apart. */
-  secondFactorAt: z.string().optional(),
+  secondFactorAt: z.optional(z.string()),
   /** Since when they are no member any more: what else there is of them is about to go too. */
-  removedAt: z.string().optional(),
+  removedAt: z.optional(z.string()),
   /** ISO 8601: sessions that were issued before have ended. */
-  sessionsValidFrom: z.string().optional(),
+  sessionsValidFrom: z.optional(z.string()),
   /** Changes with the password: sessions that began with another version have ended. */
-  passwordVersion: z.string().optional(),
+  passwordVersion: z.optional(z.string()),
   /** The one session of those that goes on: who has changed the password stays logged in. */
-  keptSession: z.string().optional(),
+  keptSession: z.optional(z.string()),
   /** Sessions that were logged out one by one. */
-  endedSessionIds: z.set(z.string()).optional(),
+  endedSessionIds: z.optional(z.set(z.string())),
 });
 export type UserRecord = z.infer<typeof UserRecord>;
 

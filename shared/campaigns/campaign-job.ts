@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";

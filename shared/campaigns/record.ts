@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { CampaignErrorCode, CampaignStatus, type Audience, type Campaign } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -16,46 +16,46 @@ export const CampaignRecord = z.object({
   organizationId: z.string(),
   name: z.string(),
   status: CampaignStatus,
-  errorCode: CampaignErrorCode.optional(),
+  errorCode: z.optional(CampaignErrorCode),
   message: z.string(),
-  templateId: z.string().optional(),
+  templateId: z.optional(z.string()),
   audience: z.object({
-    contactIds: z.array(z.string()).optional(),
-    tags: z.array(z.string()).optional(),
-    all: z.literal(true).optional(),
-  }) satisfies z.ZodType<Audience>,
+    contactIds: z.optional(z.array(z.string())),
+    tags: z.optional(z.array(z.string())),
+    all: z.optional(z.literal(true)),
+  }) satisfies z.ZodMiniType<Audience>,
   senderId: z.string(),
   language: Language,
   messageType: MessageType,
   /** How long each message may wait to be handed to a carrier; without it for as long as any message. */
-  expiresInSeconds: z.int().positive().optional(),
+  expiresInSeconds: z.optional(z.int().check(z.positive())),
   createdAt: z.string(),
-  scheduledAt: z.string().optional(),
+  scheduledAt: z.optional(z.string()),
   /** While it waits for its time or is being sent: since when it is due. Names its item among the due ones. */
-  dueAt: z.string().optional(),
-  startedAt: z.string().optional(),
+  dueAt: z.optional(z.string()),
+  startedAt: z.optional(z.string()),
   /** When the last contact of the audience had its turn; some messages may still be on their way. */
-  acceptedAllAt: z.string().optional(),
-  endedAt: z.string().optional(),
+  acceptedAllAt: z.optional(z.string()),
+  endedAt: z.optional(z.string()),
   /** How far through the audience it has come: the last contact, or the number of `contactIds`, that had its turn. */
   position: z.string(),
   /** The messages of the last block, which a worker that died may not have queued. */
-  lastMessageIds: z.array(z.string()).default([]),
-  accepted: z.int().nonnegative(),
-  chargedMicros: z.int().nonnegative(),
-  skippedOptedOut: z.int().nonnegative(),
-  skippedUnrenderable: z.int().nonnegative(),
-  skippedUnknown: z.int().nonnegative(),
-  skippedDestinationNotAllowed: z.int().nonnegative().default(0),
-  skippedDestinationNotPriced: z.int().nonnegative().default(0),
-  skippedRecipientRateExceeded: z.int().nonnegative().default(0),
+  lastMessageIds: z._default(z.array(z.string()), []),
+  accepted: z.int().check(z.nonnegative()),
+  chargedMicros: z.int().check(z.nonnegative()),
+  skippedOptedOut: z.int().check(z.nonnegative()),
+  skippedUnrenderable: z.int().check(z.nonnegative()),
+  skippedUnknown: z.int().check(z.nonnegative()),
+  skippedDestinationNotAllowed: z._default(z.int().check(z.nonnegative()), 0),
+  skippedDestinationNotPriced: z._default(z.int().check(z.nonnegative()), 0),
+  skippedRecipientRateExceeded: z._default(z.int().check(z.nonnegative()), 0),
   /** While a worker has it: whose run it is. */
-  runToken: z.string().optional(),
+  runToken: z.optional(z.string()),
   /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
-  runUntil: z.string().optional(),
-  lastRunAt: z.string().optional(),
+  runUntil: z.optional(z.string()),
+  lastRunAt: z.optional(z.string()),
   /** While the wallet's daily cap keeps it from going on: when the next day begins. */
-  waitsUntil: z.string().optional(),
+  waitsUntil: z.optional(z.string()),
 });
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
 

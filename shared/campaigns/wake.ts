@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { minuteMs, now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";

@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { minuteMs } from "../platform/clock.ts";
 import { keptFor } from "../platform/kept.ts";
 
 /** What Secrets Manager has for the calls of a carrier that signs them. */
-const CallbackSecret = z.object({ authToken: z.string().min(1) });
+const CallbackSecret = z.object({ authToken: z.string().check(z.minLength(1)) });
 
 const keptMs = minuteMs;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
@@ -18,16 +18,16 @@ import {
 
 const DeliveryEvent = z.object({
   eventType: z.string(),
-  isFinal: z.boolean().optional(),
+  isFinal: z.optional(z.boolean()),
   /** A message that the account sent without the gateway has no reference. */
-  context: z.object({ reference: z.string().max(200).optional() }).optional(),
+  context: z.optional(z.object({ reference: z.optional(z.string().check(z.maxLength(200))) })),
 });
 
 const InboundMessage = z.object({
   originationNumber: Address,
   destinationNumber: OwnNumber,
   messageBody: ReplyText,
-  inboundMessageId: z.string().min(1).max(200),
+  inboundMessageId: z.string().check(z.minLength(1), z.maxLength(200)),
 });
 
 const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
@@ -78,7 +78,7 @@ function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
  * What AWS puts onto the queue of reports by itself. What has a `kind` is a job of the gateway: one that cannot be read
  * must not pass for a notification.
  */
-export const AwsNotification = z
-  .record(z.string(), z.unknown())
-  .refine((fields) => !("kind" in fields))
-  .transform((fields: Fields) => ({ kind: "aws" as const, fields }));
+export const AwsNotification = z.pipe(
+  z.record(z.string(), z.unknown()).check(z.refine((fields) => !("kind" in fields))),
+  z.transform((fields: Fields) => ({ kind: "aws" as const, fields })),
+);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
@@ -9,13 +9,16 @@ import { Address, OwnNumber, ReplyText, type ReportReader } from "./report.ts";
  * `from=%p&to=%P&text=%b&id=%I` of one from a phone.
  */
 
-const ReceiptFields = z.object({ type: z.coerce.number().int(), answer: z.string().max(1_000).default("") });
+const ReceiptFields = z.object({
+  type: z.coerce.number().check(z.int()),
+  answer: z._default(z.string().check(z.maxLength(1_000)), ""),
+});
 
 const ReplyFields = z.object({
   from: Address,
   to: OwnNumber,
   text: ReplyText,
-  id: z.string().max(100).optional(),
+  id: z.optional(z.string().check(z.maxLength(100))),
 });
 
 /** The bits of %d, of which one is set: 1 delivered, 2 not, 4 buffered, 8 and 16 taken and refused by the carrier, 32 expired. */

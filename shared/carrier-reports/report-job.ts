@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { DeliveryErrorCode } from "../contract/sms.ts";
 import { ReplyJob } from "../inbound/reply-job.ts";
@@ -13,8 +13,8 @@ const ReceiptJob = z.object({
   organizationId: z.string(),
   messageId: z.string(),
   status: z.enum(finalDeliveries),
-  errorCode: DeliveryErrorCode.optional(),
-  providerCode: z.string().optional(),
+  errorCode: z.optional(DeliveryErrorCode),
+  providerCode: z.optional(z.string()),
   at: z.string(),
 });
 

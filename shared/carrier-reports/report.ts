@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import type { FinalDelivery } from "../messages/record.ts";
@@ -32,13 +32,16 @@ export interface ReportReader {
 }
 
 /** A number as carriers write it, with or without a plus sign, as ours in digits; a name stays one. */
-export const Address = z
-  .string()
-  .transform((value) => value.replace(/^(\+|00)(?=\d)/, ""))
-  .pipe(z.string().regex(/^[\p{L}\p{N} ._-]{1,20}$/u));
+export const Address = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((value) => value.replace(/^(\+|00)(?=\d)/, "")),
+  ),
+  z.string().check(z.regex(/^[\p{L}\p{N} ._-]{1,20}$/u)),
+);
 
 /** The number of ours that a message came to. */
-export const OwnNumber = Address.pipe(z.string().regex(/^\d{3,15}$/));
+export const OwnNumber = z.pipe(Address, z.string().check(z.regex(/^\d{3,15}$/)));
 
 /** Longer than any SMS; what is longer has not come from a phone. */
-export const ReplyText = z.string().max(4_000);
+export const ReplyText = z.string().check(z.maxLength(4_000));

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
@@ -20,11 +20,11 @@ const ReceiptFields = z.object({
     "sent",
     "undelivered",
   ]),
-  ErrorCode: z.coerce.string().max(10).optional(),
+  ErrorCode: z.optional(z.coerce.string().check(z.maxLength(10))),
 });
 
 const ReplyFields = z.object({
-  MessageSid: z.string().min(1).max(64),
+  MessageSid: z.string().check(z.minLength(1), z.maxLength(64)),
   From: Address,
   To: OwnNumber,
   Body: ReplyText,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keptFor } from "../platform/kept.ts";
@@ -23,12 +23,12 @@ const BreakerRecord = z.object({
   entity: z.literal("breaker"),
   sk: z.string(),
   /** Failures that senders have told of until the end of a window. */
-  failures: z.int().optional(),
-  windowUntil: z.string().optional(),
+  failures: z.optional(z.int()),
+  windowUntil: z.optional(z.string()),
   /** While it is open: since when, until when, and behind that which message was let through. */
-  openedAt: z.string().optional(),
-  openUntil: z.string().optional(),
-  probe: z.string().optional(),
+  openedAt: z.optional(z.string()),
+  openUntil: z.optional(z.string()),
+  probe: z.optional(z.string()),
 });
 type BreakerRecord = z.infer<typeof BreakerRecord>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { NotReachedError } from "./call.ts";
 import type { CarrierRecord } from "./record.ts";
@@ -12,27 +12,29 @@ import type { CarrierSettings } from "./settings.ts";
 /** No text of a secret may end a header, or begin another. */
 const SecretText = z
   .string()
-  .min(1)
-  .max(2_000)
-  .regex(/^[\x20-\x7e]+$/, "must be printable ASCII characters in one line");
+  .check(
+    z.minLength(1),
+    z.maxLength(2_000),
+    z.regex(/^[\x20-\x7e]+$/, "must be printable ASCII characters in one line"),
+  );
 
 export const credentialsOfKind = {
   sandbox: z.strictObject({}),
   aws: z.strictObject({}),
   kannel: z.strictObject({ username: SecretText, password: SecretText }),
   twilio: z.strictObject({
-    accountSid: SecretText.regex(/^[A-Za-z0-9]+$/, "must be letters and digits"),
+    accountSid: SecretText.check(z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits")),
     authToken: SecretText,
   }),
-  http: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), SecretText),
-} as const satisfies Record<CarrierSettings["kind"], z.ZodType<Record<string, string>>>;
+  http: z.record(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)), SecretText),
+} as const satisfies Record<CarrierSettings["kind"], z.ZodMiniType<Record<string, string>>>;
 
 export type CredentialsOf<Kind extends CarrierSettings["kind"]> = z.infer<(typeof credentialsOfKind)[Kind]>;
 
 /** What Secrets Manager keeps for a carrier. */
 const CarrierSecret = z.object({
   credentials: z.record(z.string(), z.string()),
-  callbackToken: z.string().optional(),
+  callbackToken: z.optional(z.string()),
 });
 export type CarrierSecret = z.infer<typeof CarrierSecret>;
 
@@ -41,7 +43,7 @@ export type CarrierSecret = z.infer<typeof CarrierSecret>;
  * @throws NotReachedError when they are not those of the kind
  */
 export function credentialsIn<Credentials>(
-  schema: z.ZodType<Credentials>,
+  schema: z.ZodMiniType<Credentials>,
   { credentials }: CarrierSecret,
 ): Credentials {
   const checked = schema.safeParse(credentials);

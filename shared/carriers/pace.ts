@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { now, secondMs } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";

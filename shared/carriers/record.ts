@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { MessageType } from "../contract/sms.ts";
 import { secondMs } from "../platform/clock.ts";
@@ -15,9 +15,11 @@ import { CarrierSettings } from "./settings.ts";
 /** Also a part of the names of what Secrets Manager keeps. */
 export const CarrierName = z
   .string()
-  .regex(
-    /^[a-z][a-z0-9-]{0,31}$/,
-    "must be 1 to 32 lower-case letters, digits and hyphens, with a letter in front",
+  .check(
+    z.regex(
+      /^[a-z][a-z0-9-]{0,31}$/,
+      "must be 1 to 32 lower-case letters, digits and hyphens, with a letter in front",
+    ),
   );
 
 /** A carrier, without its secrets. */
@@ -28,18 +30,18 @@ export const CarrierRecord = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   /** Since when nothing is handed to it, if the operator wants that. */
-  disabledAt: z.string().optional(),
+  disabledAt: z.optional(z.string()),
   /** What it takes in a second, in segments; undefined is no limit. */
-  segmentsPerSecond: z.number().positive().optional(),
+  segmentsPerSecond: z.optional(z.number().check(z.positive())),
   /** What Secrets Manager has for it, and the version of that which counts. */
-  secretId: z.string().optional(),
-  secretVersion: z.string().optional(),
+  secretId: z.optional(z.string()),
+  secretVersion: z.optional(z.string()),
   /** The public address of the API, that the carrier calls back; without it the carrier is not asked for receipts. */
-  callbackBaseUrl: z.string().optional(),
+  callbackBaseUrl: z.optional(z.string()),
   /** SHA-256, in hex, of the token that its calls back carry. */
-  callbackTokenHash: z.string().optional(),
+  callbackTokenHash: z.optional(z.string()),
   /** What Secrets Manager has for its calls back, where the carrier signs them. */
-  callbackSecretId: z.string().optional(),
+  callbackSecretId: z.optional(z.string()),
 });
 export type CarrierRecord = z.infer<typeof CarrierRecord>;
 
@@ -47,10 +49,10 @@ export type CarrierRecord = z.infer<typeof CarrierRecord>;
 export const RouteRecord = z.object({
   entity: z.literal("route"),
   /** What the numbers begin with; empty for all that no other route is for. */
-  prefix: z.string().regex(/^\d{0,15}$/),
+  prefix: z.string().check(z.regex(/^\d{0,15}$/)),
   /** Without it the route is for those messages that no other one of its prefix is for. */
-  messageType: MessageType.optional(),
-  carriers: z.array(CarrierName).min(1),
+  messageType: z.optional(MessageType),
+  carriers: z.array(CarrierName).check(z.minLength(1)),
   updatedAt: z.string(),
 });
 export type RouteRecord = z.infer<typeof RouteRecord>;

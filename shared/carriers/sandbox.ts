@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, now, secondMs } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

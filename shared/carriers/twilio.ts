@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
@@ -69,7 +69,7 @@ export async function sendWithTwilio(
   return handOffOf(response);
 }
 
-const Sid = z.string().min(1).max(256);
+const Sid = z.string().check(z.minLength(1), z.maxLength(256));
 
 function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
   if (status === 200 || status === 201) {

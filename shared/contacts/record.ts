@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Contact, CreateContactRequest } from "../contract/contacts.ts";
 import { findOptOutRecord, inForce, noteOptOut } from "../opt-outs/record.ts";
@@ -12,8 +12,8 @@ export const ContactRecord = z.object({
   id: z.string(),
   organizationId: z.string(),
   phoneNumber: z.string(),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
   tags: z.array(z.string()),
   attributes: z.record(z.string(), z.string()),
   /** Says what the opt-out of its number says, together with which it changes (`opt-outs/record.ts`). */

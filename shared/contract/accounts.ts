@@ -1,23 +1,25 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
 import { SecondFactorCode } from "./second-factor.ts";
 
 /** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
-export const Email = z
-  .email("must be an email address")
-  .max(254)
-  .refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @")
-  .toLowerCase();
+export const Email = z.email("must be an email address").check(
+  z.maxLength(254),
+  z.refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @"),
+  z.toLowerCase(),
+);
 export const minPasswordCharacters = 8;
 
 export const Password = z
   .string()
-  .min(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`)
-  .max(72, "must be at most 72 bytes long in UTF-8")
-  .regex(/^[^\0]*$/, "must not contain the character U+0000")
-  .meta({
+  .check(
+    z.minLength(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`),
+    z.maxLength(72, "must be at most 72 bytes long in UTF-8"),
+    z.regex(/^[^\0]*$/, "must not contain the character U+0000"),
+  )
+  .register(z.globalRegistry, {
     description:
       `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
       "refuse what is easy to guess.",
@@ -28,11 +30,13 @@ export const RegisterRequest = z
   .object({
     email: Email,
     password: Password,
-    firstName: Name.optional(),
-    lastName: Name.optional(),
-    organizationName: Name.optional().meta({ description: "The email when there is none." }),
+    firstName: z.optional(Name),
+    lastName: z.optional(Name),
+    organizationName: z
+      .optional(Name)
+      .register(z.globalRegistry, { description: "The email when there is none." }),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "RegisterRequest",
     examples: [{ email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" }],
   });
@@ -41,79 +45,105 @@ export type RegisterRequest = z.infer<typeof RegisterRequest>;
 /** The password has no minimum here: a password that registration would refuse is simply wrong. */
 export const LoginRequest = z
   .object({
-    email: z.string().max(254).toLowerCase(),
-    password: z.string().max(1_000),
-    code: SecondFactorCode.optional(),
+    email: z.string().check(z.maxLength(254), z.toLowerCase()),
+    password: z.string().check(z.maxLength(1_000)),
+    code: z.optional(SecondFactorCode),
   })
-  .meta({ id: "LoginRequest", examples: [{ email: "ada@example.com", password: "correct horse" }] });
+  .register(z.globalRegistry, {
+    id: "LoginRequest",
+    examples: [{ email: "ada@example.com", password: "correct horse" }],
+  });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
 export const User = z
   .object({
     id: idSchema("usr"),
     email: z.string(),
-    firstName: z.string().optional(),
-    lastName: z.string().optional(),
+    firstName: z.optional(z.string()),
+    lastName: z.optional(z.string()),
     secondFactor: z
       .boolean()
-      .meta({ description: "Whether they need a code to log in, beside the password." }),
+      .register(z.globalRegistry, {
+        description: "Whether they need a code to log in, beside the password.",
+      }),
     createdAt: Timestamp,
   })
-  .meta({ id: "User" });
+  .register(z.globalRegistry, { id: "User" });
 export type User = z.infer<typeof User>;
 
 export const Organization = z
   .object({ id: idSchema("org"), name: z.string(), createdAt: Timestamp })
-  .meta({ id: "Organization" });
+  .register(z.globalRegistry, { id: "Organization" });
 export type Organization = z.infer<typeof Organization>;
 
-export const Account = z.object({ user: User, organization: Organization }).meta({ id: "Account" });
+export const Account = z
+  .object({ user: User, organization: Organization })
+  .register(z.globalRegistry, { id: "Account" });
 export type Account = z.infer<typeof Account>;
 
-export const Session = Account.extend({
-  token: z.string().meta({ description: "A session token (JWT) for the Authorization header." }),
-  tokenType: z.literal("Bearer"),
-  expiresAt: Timestamp,
-}).meta({ id: "Session" });
+export const Session = z
+  .extend(Account, {
+    token: z
+      .string()
+      .register(z.globalRegistry, { description: "A session token (JWT) for the Authorization header." }),
+    tokenType: z.literal("Bearer"),
+    expiresAt: Timestamp,
+  })
+  .register(z.globalRegistry, { id: "Session" });
 export type Session = z.infer<typeof Session>;
 
 export const ReauthenticateRequest = z
   .object({
-    password: z.string().max(1_000).meta({ description: "Your password, once more." }),
-    code: SecondFactorCode.optional(),
+    password: z
+      .string()
+      .check(z.maxLength(1_000))
+      .register(z.globalRegistry, { description: "Your password, once more." }),
+    code: z.optional(SecondFactorCode),
   })
-  .meta({ id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
+  .register(z.globalRegistry, { id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
 export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
 
 export const Reauthenticated = z
   .object({
     reauthenticated: z.literal(true),
-    validUntil: Timestamp.meta({ description: "Until then this session may do what asks for it." }),
+    validUntil: Timestamp.clone().register(z.globalRegistry, {
+      description: "Until then this session may do what asks for it.",
+    }),
   })
-  .meta({ id: "Reauthenticated" });
+  .register(z.globalRegistry, { id: "Reauthenticated" });
 export type Reauthenticated = z.infer<typeof Reauthenticated>;
 
-export const LoggedOut = z.object({ loggedOut: z.literal(true) }).meta({ id: "LoggedOut" });
+export const LoggedOut = z
+  .object({ loggedOut: z.literal(true) })
+  .register(z.globalRegistry, { id: "LoggedOut" });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 
 /** The HTML of a page. */
 export const AccountPage = z.string();
 
 /** What a link in an email carries. What is none is simply not good, like one that was used. */
-export const EmailToken = z.string().max(200).meta({ description: "From the link that was sent by email." });
+export const EmailToken = z
+  .string()
+  .check(z.maxLength(200))
+  .register(z.globalRegistry, { description: "From the link that was sent by email." });
 /** Has the form of a token, and is none. */
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 
 /** That an email will come, if there is a reason for one. */
-export const EmailRequested = z.object({ requested: z.literal(true) }).meta({ id: "EmailRequested" });
+export const EmailRequested = z
+  .object({ requested: z.literal(true) })
+  .register(z.globalRegistry, { id: "EmailRequested" });
 export type EmailRequested = z.infer<typeof EmailRequested>;
 
 export const VerifyEmailRequest = z
   .object({
     token: EmailToken,
-    password: z.string().max(1_000).meta({ description: "The password of the account." }),
+    password: z
+      .string()
+      .check(z.maxLength(1_000))
+      .register(z.globalRegistry, { description: "The password of the account." }),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "VerifyEmailRequest",
     examples: [{ token: exampleEmailToken, password: "correct horse" }],
   });
@@ -121,134 +151,165 @@ export type VerifyEmailRequest = z.infer<typeof VerifyEmailRequest>;
 
 export const PasswordResetRequest = z
   .object({ email: Email })
-  .meta({ id: "PasswordResetRequest", examples: [{ email: "ada@example.com" }] });
+  .register(z.globalRegistry, { id: "PasswordResetRequest", examples: [{ email: "ada@example.com" }] });
 export type PasswordResetRequest = z.infer<typeof PasswordResetRequest>;
 
 export const ResetPasswordRequest = z
   .object({ token: EmailToken, password: Password })
-  .meta({ id: "ResetPasswordRequest", examples: [{ token: exampleEmailToken, password: "correct horse" }] });
+  .register(z.globalRegistry, {
+    id: "ResetPasswordRequest",
+    examples: [{ token: exampleEmailToken, password: "correct horse" }],
+  });
 export type ResetPasswordRequest = z.infer<typeof ResetPasswordRequest>;
 
 export const ChangePasswordRequest = z
-  .object({ currentPassword: z.string().max(1_000), newPassword: Password })
-  .meta({
+  .object({ currentPassword: z.string().check(z.maxLength(1_000)), newPassword: Password })
+  .register(z.globalRegistry, {
     id: "ChangePasswordRequest",
     examples: [{ currentPassword: "correct horse", newPassword: "correct horse battery" }],
   });
 export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
 
-export const ChangedPassword = z.object({ changed: z.literal(true) }).meta({ id: "ChangedPassword" });
+export const ChangedPassword = z
+  .object({ changed: z.literal(true) })
+  .register(z.globalRegistry, { id: "ChangedPassword" });
 export type ChangedPassword = z.infer<typeof ChangedPassword>;
 
 export const VerifiedEmail = z
   .object({ email: z.string(), verified: z.literal(true) })
-  .meta({ id: "VerifiedEmail" });
+  .register(z.globalRegistry, { id: "VerifiedEmail" });
 export type VerifiedEmail = z.infer<typeof VerifiedEmail>;
 
 const Scopes = z
   .array(Scope)
-  .min(1)
-  .max(allScopes.length)
-  .refine((scopes) => new Set(scopes).size === scopes.length, "must not name a scope twice")
-  .meta({ uniqueItems: true });
+  .check(
+    z.minLength(1),
+    z.maxLength(allScopes.length),
+    z.refine((scopes) => new Set(scopes).size === scopes.length, "must not name a scope twice"),
+  )
+  .register(z.globalRegistry, { uniqueItems: true });
 
 const AllowedAddresses = z
   .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an address or a CIDR block"))
-  .min(1)
-  .max(50);
+  .check(z.minLength(1), z.maxLength(50));
 
-export const CreateApiKeyRequest = z
-  .object({
-    name: text(100).optional().meta({ description: "What the key is for, in words of your own." }),
-    scopes: Scopes.optional().meta({
-      description:
-        "What the key may do. Without it as much as the gateway gives to keys: everything, or on a strict one " +
-        "everything but `keys`. Never more than the credential that makes it.",
-    }),
-    expiresAt: Timestamp.optional().meta({
-      description: "When the key ends; not later than the key that makes it, whose end it gets without this.",
-    }),
-    allowedAddresses: AllowedAddresses.optional().meta({
-      description:
-        "The addresses and CIDR blocks, of IPv4 and IPv6, that the key may be used from; without it those of the key " +
-        "that makes it, or all.",
-    }),
-  })
-  .meta({ id: "CreateApiKeyRequest", examples: [{ name: "server" }] })
-  .prefault({});
+export const CreateApiKeyRequest = z.prefault(
+  z
+    .object({
+      name: z
+        .optional(text(100))
+        .register(z.globalRegistry, { description: "What the key is for, in words of your own." }),
+      scopes: z.optional(Scopes).register(z.globalRegistry, {
+        description:
+          "What the key may do. Without it as much as the gateway gives to keys: everything, or on a strict one " +
+          "everything but `keys`. Never more than the credential that makes it.",
+      }),
+      expiresAt: z.optional(Timestamp).register(z.globalRegistry, {
+        description:
+          "When the key ends; not later than the key that makes it, whose end it gets without this.",
+      }),
+      allowedAddresses: z.optional(AllowedAddresses).register(z.globalRegistry, {
+        description:
+          "The addresses and CIDR blocks, of IPv4 and IPv6, that the key may be used from; without it those of the key " +
+          "that makes it, or all.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
+  {},
+);
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeyParams = z.object({ id: idSchema("key") });
 
-export const RotateApiKeyRequest = z
-  .object({
-    overlapHours: z.int().min(0).max(168).default(24).meta({
-      description: "How long the old key still works; with 0 it is disabled at once.",
-    }),
-  })
-  .meta({ id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] })
-  .prefault({});
+export const RotateApiKeyRequest = z.prefault(
+  z
+    .object({
+      overlapHours: z._default(z.int().check(z.gte(0), z.lte(168)), 24).register(z.globalRegistry, {
+        description: "How long the old key still works; with 0 it is disabled at once.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
+  {},
+);
 export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 
-export const DisableApiKeyRequest = z
-  .object({
-    descendants: z.boolean().default(false).meta({
-      description: "Whether the keys that were made with it go too, and those made with them.",
-    }),
-  })
-  .meta({ id: "DisableApiKeyRequest", examples: [{ descendants: true }] })
-  .prefault({});
+export const DisableApiKeyRequest = z.prefault(
+  z
+    .object({
+      descendants: z._default(z.boolean(), false).register(z.globalRegistry, {
+        description: "Whether the keys that were made with it go too, and those made with them.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: true }] }),
+  {},
+);
 export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
 
-export const RevokeAllApiKeysRequest = z
-  .object({
-    exceptCalling: z.boolean().default(false).meta({
-      description: "Whether the key that makes this call stays.",
-    }),
-  })
-  .meta({ id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] })
-  .prefault({});
+export const RevokeAllApiKeysRequest = z.prefault(
+  z
+    .object({
+      exceptCalling: z._default(z.boolean(), false).register(z.globalRegistry, {
+        description: "Whether the key that makes this call stays.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] }),
+  {},
+);
 export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;
 
 export const ApiKey = z
   .object({
     id: idSchema("key"),
-    name: z.string().optional(),
+    name: z.optional(z.string()),
     hint: z
       .string()
-      .meta({ description: "The first characters of the secret, enough to tell one key from another." }),
+      .register(z.globalRegistry, {
+        description: "The first characters of the secret, enough to tell one key from another.",
+      }),
     status: z.enum(["active", "disabled", "expired"]),
-    scopes: z.array(Scope).meta({ description: "What it may do." }),
+    scopes: z.array(Scope).register(z.globalRegistry, { description: "What it may do." }),
     allowedAddresses: z
-      .array(z.string())
-      .optional()
-      .meta({ description: "Where it may be used from; absent where that is anywhere." }),
+      .optional(z.array(z.string()))
+      .register(z.globalRegistry, {
+        description: "Where it may be used from; absent where that is anywhere.",
+      }),
     createdAt: Timestamp,
     createdBy: z
-      .object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) })
-      .optional()
-      .meta({ description: "Whose call made it; absent of keys that were made before this was kept." }),
-    expiresAt: Timestamp.optional(),
-    lastUsedAt: Timestamp.optional().meta({ description: "To the hour; absent while it was not used." }),
-    disabledAt: Timestamp.optional(),
+      .optional(
+        z.object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) }),
+      )
+      .register(z.globalRegistry, {
+        description: "Whose call made it; absent of keys that were made before this was kept.",
+      }),
+    expiresAt: z.optional(Timestamp),
+    lastUsedAt: z
+      .optional(Timestamp)
+      .register(z.globalRegistry, { description: "To the hour; absent while it was not used." }),
+    disabledAt: z.optional(Timestamp),
   })
-  .meta({ id: "ApiKey" });
+  .register(z.globalRegistry, { id: "ApiKey" });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** The only response that ever carries the secret. */
-export const CreatedApiKey = ApiKey.extend({
-  secret: z
-    .string()
-    .regex(/^nn_[0-9A-Za-z]{38}$/)
-    .meta({ description: "Shown this once. Goes into the Authorization header like a session token." }),
-}).meta({ id: "CreatedApiKey" });
+export const CreatedApiKey = z
+  .extend(ApiKey, {
+    secret: z
+      .string()
+      .check(z.regex(/^nn_[0-9A-Za-z]{38}$/))
+      .register(z.globalRegistry, {
+        description: "Shown this once. Goes into the Authorization header like a session token.",
+      }),
+  })
+  .register(z.globalRegistry, { id: "CreatedApiKey" });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 export const DeletedApiKey = z
   .object({ id: idSchema("key"), deleted: z.literal(true) })
-  .meta({ id: "DeletedApiKey" });
+  .register(z.globalRegistry, { id: "DeletedApiKey" });
 
 export const RevokedApiKeys = z
-  .object({ count: z.int().meta({ description: "How many keys this call has disabled." }) })
-  .meta({ id: "RevokedApiKeys" });
+  .object({
+    count: z.int().register(z.globalRegistry, { description: "How many keys this call has disabled." }),
+  })
+  .register(z.globalRegistry, { id: "RevokedApiKeys" });
 export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

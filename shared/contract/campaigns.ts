@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Tag } from "./contacts.ts";
 import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
@@ -7,24 +7,21 @@ import { ExpiresInSeconds, Language, MessageType, SenderId, SendSmsRequest } fro
 const Audience = z
   .strictObject({
     contactIds: z
-      .array(idSchema("con"))
-      .min(1)
-      .max(1_000)
-      .optional()
-      .meta({ description: "These contacts, each once." }),
+      .optional(z.array(idSchema("con")).check(z.minLength(1), z.maxLength(1_000)))
+      .register(z.globalRegistry, { description: "These contacts, each once." }),
     tags: z
-      .array(Tag)
-      .min(1)
-      .max(20)
-      .optional()
-      .meta({ description: "The contacts that have at least one of these tags." }),
-    all: z.literal(true).optional().meta({ description: "All contacts." }),
+      .optional(z.array(Tag).check(z.minLength(1), z.maxLength(20)))
+      .register(z.globalRegistry, { description: "The contacts that have at least one of these tags." }),
+    all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "All contacts." }),
   })
-  .refine(
-    ({ contactIds, tags, all }) => [contactIds, tags, all].filter((each) => each !== undefined).length === 1,
-    "must have exactly one of contactIds, tags and all",
+  .check(
+    z.refine(
+      ({ contactIds, tags, all }) =>
+        [contactIds, tags, all].filter((each) => each !== undefined).length === 1,
+      "must have exactly one of contactIds, tags and all",
+    ),
   )
-  .meta({
+  .register(z.globalRegistry, {
     description: "Whom it goes to, said in one way. Contacts that have opted out are left out in any case.",
     oneOf: [{ required: ["contactIds"] }, { required: ["tags"] }, { required: ["all"] }],
   });
@@ -32,35 +29,37 @@ export type Audience = z.infer<typeof Audience>;
 
 export const CreateCampaignRequest = z
   .strictObject({
-    name: text(100).min(1, "must not be empty"),
-    message: SendSmsRequest.shape.message.optional().meta({
+    name: text(100).check(z.minLength(1, "must not be empty")),
+    message: z.optional(SendSmsRequest.shape.message).register(z.globalRegistry, {
       description:
         "The text, up to 1,600 characters, which may have placeholders like a template. Either this or `templateId`.",
     }),
-    templateId: idSchema("tpl")
-      .optional()
-      .meta({ description: "A template whose text is taken as it is now." }),
+    templateId: z
+      .optional(idSchema("tpl"))
+      .register(z.globalRegistry, { description: "A template whose text is taken as it is now." }),
     audience: Audience,
     senderId: SendSmsRequest.shape.senderId,
-    language: Language.default("English"),
-    messageType: MessageType.default("marketing").meta({
+    language: z._default(Language, "English"),
+    messageType: z._default(MessageType, "marketing").register(z.globalRegistry, {
       description: "What the messages say they are. A campaign is handled as marketing whatever its type.",
     }),
-    scheduledAt: SendSmsRequest.shape.scheduledAt.meta({
+    scheduledAt: SendSmsRequest.shape.scheduledAt.clone().register(z.globalRegistry, {
       description:
         "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
     }),
-    expiresInSeconds: ExpiresInSeconds.optional().meta({
+    expiresInSeconds: z.optional(ExpiresInSeconds).register(z.globalRegistry, {
       description:
         "How long each message is worth sending, from 60 seconds to 72 hours after the campaign's worker accepted it. Once " +
         "that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",
     }),
   })
-  .refine(({ message, templateId }) => (message === undefined) !== (templateId === undefined), {
-    path: ["message"],
-    error: "must be given, or else templateId, and not both",
-  })
-  .meta({
+  .check(
+    z.refine(({ message, templateId }) => (message === undefined) !== (templateId === undefined), {
+      path: ["message"],
+      error: "must be given, or else templateId, and not both",
+    }),
+  )
+  .register(z.globalRegistry, {
     id: "CreateCampaignRequest",
     oneOf: [{ required: ["message"] }, { required: ["templateId"] }],
     examples: [
@@ -76,7 +75,7 @@ export type CreateCampaignRequest = z.infer<typeof CreateCampaignRequest>;
 
 export const CampaignStatus = z
   .enum(["draft", "scheduled", "sending", "completed", "cancelled", "failed"])
-  .meta({
+  .register(z.globalRegistry, {
     id: "CampaignStatus",
     description:
       "`draft` until it is launched, `scheduled` until its time; `sending` until all its messages have come to " +
@@ -93,7 +92,7 @@ export const CampaignErrorCode = z
     "KYC_REQUIRED",
     "SENDER_ID_NOT_APPROVED",
   ])
-  .meta({
+  .register(z.globalRegistry, {
     id: "CampaignErrorCode",
     description:
       "Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached.",
@@ -102,44 +101,50 @@ export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
 const CampaignProgress = z
   .object({
-    accepted: z.int().meta({
+    accepted: z.int().register(z.globalRegistry, {
       description: "Messages that were accepted and paid so far; the other counts of messages are of these.",
     }),
     queued: z.int(),
     sent: z.int(),
     failed: z.int(),
-    delivered: z.int().meta({ description: "Those that their phones got, as receipts say." }),
-    undelivered: z.int().meta({ description: "Those that were sent and that their phones did not get." }),
-    receiptRate: z.number().min(0).max(1).nullable().meta({
+    delivered: z
+      .int()
+      .register(z.globalRegistry, { description: "Those that their phones got, as receipts say." }),
+    undelivered: z
+      .int()
+      .register(z.globalRegistry, { description: "Those that were sent and that their phones did not get." }),
+    receiptRate: z.nullable(z.number().check(z.gte(0), z.lte(1))).register(z.globalRegistry, {
       description:
         "The share of the delivered among those that were delivered or not; null while there are none.",
     }),
     skipped: z
       .object({
         optedOut: z.int(),
-        unrenderable: z.int().meta({
+        unrenderable: z.int().register(z.globalRegistry, {
           description: "A placeholder of the text has no value for them, or their text became too long.",
         }),
-        unknown: z.int().meta({ description: "Of `contactIds`: there is no such contact." }),
-        destinationNotAllowed: z.int().optional().meta({
+        unknown: z
+          .int()
+          .register(z.globalRegistry, { description: "Of `contactIds`: there is no such contact." }),
+        destinationNotAllowed: z.optional(z.int()).register(z.globalRegistry, {
           description: "No messages are sent to numbers like theirs from here. Absent where there are none.",
         }),
-        destinationNotPriced: z.int().optional().meta({
+        destinationNotPriced: z.optional(z.int()).register(z.globalRegistry, {
           description: "There is no price for numbers like theirs. Absent where there are none.",
         }),
-        recipientRateExceeded: z.int().optional().meta({
+        recipientRateExceeded: z.optional(z.int()).register(z.globalRegistry, {
           description:
             "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
         }),
       })
-      .meta({ description: "Contacts that got no message." }),
-    charged: z.number().meta({
+      .register(z.globalRegistry, { description: "Contacts that got no message." }),
+    charged: z.number().register(z.globalRegistry, {
       description:
         "The prices of the accepted messages. What is returned for those that failed is not taken off.",
     }),
     currency: Currency,
   })
-  .meta({ id: "CampaignProgress" });
+  .register(z.globalRegistry, { id: "CampaignProgress" });
 
 export const CampaignParams = z.object({ id: idSchema("cmp") });
 
@@ -148,28 +153,28 @@ export const Campaign = z
     id: idSchema("cmp"),
     name: z.string(),
     status: CampaignStatus,
-    errorCode: CampaignErrorCode.optional(),
+    errorCode: z.optional(CampaignErrorCode),
     message: z.string(),
-    templateId: idSchema("tpl").optional(),
+    templateId: z.optional(idSchema("tpl")),
     audience: z.object({
-      contactIds: z.array(idSchema("con")).optional(),
-      tags: z.array(z.string()).optional(),
-      all: z.literal(true).optional(),
+      contactIds: z.optional(z.array(idSchema("con"))),
+      tags: z.optional(z.array(z.string())),
+      all: z.optional(z.literal(true)),
     }),
     senderId: SenderId,
     language: Language,
     messageType: MessageType,
-    expiresInSeconds: ExpiresInSeconds.optional(),
+    expiresInSeconds: z.optional(ExpiresInSeconds),
     progress: CampaignProgress,
     createdAt: Timestamp,
-    scheduledAt: Timestamp.optional(),
-    startedAt: Timestamp.optional(),
-    waitsUntil: Timestamp.optional().meta({
+    scheduledAt: z.optional(Timestamp),
+    startedAt: z.optional(Timestamp),
+    waitsUntil: z.optional(Timestamp).register(z.globalRegistry, {
       description:
         "Present while the daily spend cap keeps it from going on: it does so by itself at that time, or within a " +
         "quarter of an hour after the cap is raised.",
     }),
-    endedAt: Timestamp.optional(),
+    endedAt: z.optional(Timestamp),
   })
-  .meta({ id: "Campaign" });
+  .register(z.globalRegistry, { id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;

@@ -1,7 +1,7 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 export const ConsoleFileParams = z.object({
-  file: z.string().regex(/^[\w-]{1,60}\.(css|js)$/, "must be the name of a script or a style sheet"),
+  file: z.string().check(z.regex(/^[\w-]{1,60}\.(css|js)$/, "must be the name of a script or a style sheet")),
 });
 
 /** What a stage may have that the console speaks of. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** The codes that ISO 3166-1 assigns. The last change was South Sudan's in 2011, so a list is kept up by hand. */
 const assigned = (
@@ -14,4 +14,7 @@ const assigned = (
 
 export const Country = z
   .enum(assigned, "must be an ISO 3166-1 code in capital letters, such as GB")
-  .meta({ id: "Country", description: "An ISO 3166-1 alpha-2 code, in capital letters." });
+  .register(z.globalRegistry, {
+    id: "Country",
+    description: "An ISO 3166-1 alpha-2 code, in capital letters.",
+  });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** The files that the reference page loads, as the package that draws it names them. */
 export const DocsFile = z.enum(["swagger-ui.css", "swagger-ui-bundle.js"]);

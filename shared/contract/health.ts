@@ -1,3 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
-export const Health = z.object({ status: z.literal("ok"), version: z.string() }).meta({ id: "Health" });
+export const Health = z
+  .object({ status: z.literal("ok"), version: z.string() })
+  .register(z.globalRegistry, { id: "Health" });

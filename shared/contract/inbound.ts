@@ -1,8 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema, Timestamp } from "./primitives.ts";
 
-export const Keyword = z.enum(["start", "stop", "help"]).meta({
+export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
   id: "InboundKeyword",
   description:
     "What the whole message says, in one of some twenty languages: `stop` has set the opt-out of its number, `start` has " +
@@ -16,22 +16,30 @@ export const InboundMessage = z
     id: idSchema("inb"),
     from: z
       .string()
-      .meta({ description: "The number of the phone, or the name or short code that it came from." }),
-    to: z.string().meta({ description: "Your number, or the short code, that it was sent to." }),
+      .register(z.globalRegistry, {
+        description: "The number of the phone, or the name or short code that it came from.",
+      }),
+    to: z
+      .string()
+      .register(z.globalRegistry, { description: "Your number, or the short code, that it was sent to." }),
     message: z.string(),
-    keyword: Keyword.optional(),
+    keyword: z.optional(Keyword),
     receivedAt: Timestamp,
   })
-  .meta({ id: "InboundMessage" });
+  .register(z.globalRegistry, { id: "InboundMessage" });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /** A number that people can write to, and whose messages the organisation gets. */
 export const AssignedNumber = z
   .object({
-    number: z.string().meta({ description: "In international digits without a plus sign, or a short code." }),
-    keyword: z.string().optional().meta({
+    number: z
+      .string()
+      .register(z.globalRegistry, {
+        description: "In international digits without a plus sign, or a short code.",
+      }),
+    keyword: z.optional(z.string()).register(z.globalRegistry, {
       description: "Where others share the number: the word that messages to you begin with.",
     }),
   })
-  .meta({ id: "AssignedNumber" });
+  .register(z.globalRegistry, { id: "AssignedNumber" });
 export type AssignedNumber = z.infer<typeof AssignedNumber>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
@@ -6,20 +6,24 @@ import { ReviewStatus } from "./reviews.ts";
 
 export const SubmitKycRequest = z
   .object({
-    businessName: text(200).min(1, "must not be empty"),
-    registrationNumber: text(100)
-      .optional()
-      .meta({ description: "Its number in the register of companies." }),
-    country: Country.optional(),
-    address: text(500).optional(),
-    contactName: text(200).optional().meta({ description: "Whom the operator can ask." }),
+    businessName: text(200).check(z.minLength(1, "must not be empty")),
+    registrationNumber: z
+      .optional(text(100))
+      .register(z.globalRegistry, { description: "Its number in the register of companies." }),
+    country: z.optional(Country),
+    address: z.optional(text(500)),
+    contactName: z
+      .optional(text(200))
+      .register(z.globalRegistry, { description: "Whom the operator can ask." }),
     website: z
-      .url({ protocol: z.regexes.httpProtocol, error: "must be an http or https address" })
-      .max(2_048, "must be at most 2048 characters long")
-      .optional()
-      .meta({ description: "An http or https address." }),
+      .optional(
+        z
+          .url({ protocol: z.regexes.httpProtocol, error: "must be an http or https address" })
+          .check(z.maxLength(2_048, "must be at most 2048 characters long")),
+      )
+      .register(z.globalRegistry, { description: "An http or https address." }),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "SubmitKycRequest",
     examples: [
       {
@@ -38,17 +42,19 @@ export const KycSubmission = z
     id: idSchema("kyc"),
     status: ReviewStatus,
     businessName: z.string(),
-    registrationNumber: z.string().optional(),
-    country: z.string().optional(),
-    address: z.string().optional(),
-    contactName: z.string().optional(),
-    website: z.string().optional(),
+    registrationNumber: z.optional(z.string()),
+    country: z.optional(z.string()),
+    address: z.optional(z.string()),
+    contactName: z.optional(z.string()),
+    website: z.optional(z.string()),
     submittedAt: Timestamp,
-    decidedAt: Timestamp.optional(),
-    rejectionReason: z.string().optional().meta({ description: "Why the operator rejected it." }),
+    decidedAt: z.optional(Timestamp),
+    rejectionReason: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "Why the operator rejected it." }),
   })
-  .meta({ id: "KycSubmission" });
+  .register(z.globalRegistry, { id: "KycSubmission" });
 export type KycSubmission = z.infer<typeof KycSubmission>;
 
 /** The submission of an organisation; null until there is one. */
-export const CurrentKyc = KycSubmission.nullable();
+export const CurrentKyc = z.nullable(KycSubmission);

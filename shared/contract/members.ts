@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Email, EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
@@ -7,49 +7,56 @@ import { Role } from "./scopes.ts";
 /** Somebody who is in an organisation, or is invited into it. */
 export const Member = z
   .object({
-    id: idSchema("usr").meta({ description: "The user's id; who is invited gets it with the account." }),
+    id: idSchema("usr").register(z.globalRegistry, {
+      description: "The user's id; who is invited gets it with the account.",
+    }),
     email: z.string(),
-    firstName: z.string().optional(),
-    lastName: z.string().optional(),
+    firstName: z.optional(z.string()),
+    lastName: z.optional(z.string()),
     role: Role,
-    status: z.enum(["active", "invited", "expired"]).meta({
+    status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
       description:
         "`invited` until the invitation is accepted; `expired` when its time is over, or whoever has made it may no longer " +
         "give its role.",
     }),
-    secondFactor: z.boolean().meta({ description: "Whether they need a code to log in." }),
+    secondFactor: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether they need a code to log in." }),
     createdAt: Timestamp,
-    invitedBy: idSchema("usr").optional().meta({ description: "Of an invitation." }),
-    expiresAt: Timestamp.optional().meta({ description: "Of an invitation." }),
+    invitedBy: z.optional(idSchema("usr")).register(z.globalRegistry, { description: "Of an invitation." }),
+    expiresAt: z.optional(Timestamp).register(z.globalRegistry, { description: "Of an invitation." }),
   })
-  .meta({ id: "Member" });
+  .register(z.globalRegistry, { id: "Member" });
 export type Member = z.infer<typeof Member>;
 
 export const MemberParams = z.object({ id: idSchema("usr") });
 
 export const InviteMemberRequest = z
   .object({ email: Email, role: Role })
-  .meta({ id: "InviteMemberRequest", examples: [{ email: "grace@example.com", role: "developer" }] });
+  .register(z.globalRegistry, {
+    id: "InviteMemberRequest",
+    examples: [{ email: "grace@example.com", role: "developer" }],
+  });
 export type InviteMemberRequest = z.infer<typeof InviteMemberRequest>;
 
 export const UpdateMemberRequest = z
   .object({ role: Role })
-  .meta({ id: "UpdateMemberRequest", examples: [{ role: "viewer" }] });
+  .register(z.globalRegistry, { id: "UpdateMemberRequest", examples: [{ role: "viewer" }] });
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>;
 
 export const RemovedMember = z
   .object({ id: idSchema("usr"), deleted: z.literal(true) })
-  .meta({ id: "RemovedMember" });
+  .register(z.globalRegistry, { id: "RemovedMember" });
 export type RemovedMember = z.infer<typeof RemovedMember>;
 
 export const AcceptInvitationRequest = z
   .object({
     token: EmailToken,
     password: Password,
-    firstName: Name.optional(),
-    lastName: Name.optional(),
+    firstName: z.optional(Name),
+    lastName: z.optional(Name),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "AcceptInvitationRequest",
     examples: [{ token: exampleEmailToken, password: "correct horse", firstName: "Grace" }],
   });
@@ -58,5 +65,5 @@ export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
 /** No session: who accepts logs in, with the password that they have given. */
 export const AcceptedInvitation = z
   .object({ user: User, organization: Organization })
-  .meta({ id: "AcceptedInvitation" });
+  .register(z.globalRegistry, { id: "AcceptedInvitation" });
 export type AcceptedInvitation = z.infer<typeof AcceptedInvitation>;

@@ -1,9 +1,9 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { GivenPhoneNumber, KnownPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import { Timestamp } from "./primitives.ts";
 
-export const OptOutSource = z.enum(["api", "contact", "reply"]).meta({
+export const OptOutSource = z.enum(["api", "contact", "reply"]).register(z.globalRegistry, {
   id: "OptOutSource",
   description:
     "Who said so: you did (`api`), you did by the `optedOut` of a contact (`contact`), or the person did, who answered " +
@@ -13,11 +13,11 @@ export type OptOutSource = z.infer<typeof OptOutSource>;
 
 export const CreateOptOutRequest = z
   .object({ phoneNumber: GivenPhoneNumber })
-  .meta({ id: "CreateOptOutRequest", examples: [{ phoneNumber: "15005550013" }] });
+  .register(z.globalRegistry, { id: "CreateOptOutRequest", examples: [{ phoneNumber: "15005550013" }] });
 export type CreateOptOutRequest = z.infer<typeof CreateOptOutRequest>;
 
 export const OptOutParams = z.object({
-  phoneNumber: KnownPhoneNumber.meta({ examples: ["15005550013"] }),
+  phoneNumber: KnownPhoneNumber.clone().register(z.globalRegistry, { examples: ["15005550013"] }),
 });
 
 export const OptOut = z
@@ -26,7 +26,7 @@ export const OptOut = z
     source: OptOutSource,
     createdAt: Timestamp,
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "OptOut",
     description:
       "A number that gets no marketing and no campaigns of yours. Where the person has answered STOP (`reply`), only messages " +
@@ -36,5 +36,5 @@ export type OptOut = z.infer<typeof OptOut>;
 
 export const LiftedOptOut = z
   .object({ phoneNumber: PhoneNumber, deleted: z.literal(true) })
-  .meta({ id: "LiftedOptOut" });
+  .register(z.globalRegistry, { id: "LiftedOptOut" });
 export type LiftedOptOut = z.infer<typeof LiftedOptOut>;

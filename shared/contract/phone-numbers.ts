@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import numberLengths from "./number-lengths.json" with { type: "json" };
 
@@ -29,8 +29,10 @@ export type NumberType = (typeof numberTypes)[number];
 /** A phone number as it is stored and returned: international digits without a plus sign. */
 export const PhoneNumber = z
   .string()
-  .regex(/^[1-9]\d{6,14}$/, "must be 7 to 15 digits in international form")
-  .meta({ description: "MSISDN in international digits: country code first, no plus sign." });
+  .check(z.regex(/^[1-9]\d{6,14}$/, "must be 7 to 15 digits in international form"))
+  .register(z.globalRegistry, {
+    description: "MSISDN in international digits: country code first, no plus sign.",
+  });
 
 /** What a request may give as a phone number: E.164, with or without its plus sign. */
 const given = /^\+?[1-9]\d{6,14}$/;
@@ -41,9 +43,11 @@ const given = /^\+?[1-9]\d{6,14}$/;
  */
 export const KnownPhoneNumber = z
   .string()
-  .regex(given, { error: ({ input }) => problemOfForm(input), abort: true })
-  .overwrite(withoutPlus)
-  .meta({
+  .check(
+    z.regex(given, { error: ({ input }) => problemOfForm(input), abort: true }),
+    z.overwrite(withoutPlus),
+  )
+  .register(z.globalRegistry, {
     description: "A phone number in international digits: country code first, with or without a plus sign.",
   });
 
@@ -51,21 +55,23 @@ export const KnownPhoneNumber = z
  * A phone number that a request gives: of a country calling code that exists, and as long as numbers of it can be. Whether
  * somebody can have the number is not looked at.
  */
-export const GivenPhoneNumber = KnownPhoneNumber.refine(isPossibleNumber, {
-  error: ({ input }) => problemOfLength(String(input)),
-}).meta({
+export const GivenPhoneNumber = KnownPhoneNumber.check(
+  z.refine(isPossibleNumber, {
+    error: ({ input }) => problemOfLength(String(input)),
+  }),
+).register(z.globalRegistry, {
   description:
     "A phone number in international digits: country code first, with or without a plus sign, and as long as numbers of its " +
     "country can be. It is stored and returned without the plus sign.",
 });
 
 /** The same in a query string, where a plus sign that was not encoded arrives as a space. */
-export const PhoneNumberInQuery = z
-  .string()
-  .overwrite((text) => text.replace(/^ /, "+"))
-  .regex(given, { error: ({ input }) => problemOfForm(input), abort: true })
-  .overwrite(withoutPlus)
-  .refine(isPossibleNumber, { error: ({ input }) => problemOfLength(String(input)) });
+export const PhoneNumberInQuery = z.string().check(
+  z.overwrite((text) => text.replace(/^ /, "+")),
+  z.regex(given, { error: ({ input }) => problemOfForm(input), abort: true }),
+  z.overwrite(withoutPlus),
+  z.refine(isPossibleNumber, { error: ({ input }) => problemOfLength(String(input)) }),
+);
 
 /** The country calling code that international digits begin with; undefined when there is none such. */
 export function callingCodeOf(number: string): string | undefined {

@@ -1,36 +1,38 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
 import { Currency, PageQuery } from "./primitives.ts";
 
 /** Kosovo has a country code, and no code of ISO 3166-1. */
-const CountryOfPrice = Country.or(z.literal("XK"));
+const CountryOfPrice = z.union([Country, z.literal("XK")]);
 
-export const PricesQuery = PageQuery.safeExtend({
+export const PricesQuery = z.safeExtend(PageQuery, {
   prefix: z
-    .string()
-    .regex(/^[+ ]?\d{1,15}$/, "must be 1 to 15 digits")
-    // A plus sign that was not encoded arrives as a space.
-    .overwrite((prefix) => prefix.replace(/^[+ ]/, ""))
-    .optional()
-    .meta({
+    .optional(
+      z.string().check(
+        z.regex(/^[+ ]?\d{1,15}$/, "must be 1 to 15 digits"),
+        // A plus sign that was not encoded arrives as a space.
+        z.overwrite((prefix) => prefix.replace(/^[+ ]/, "")),
+      ),
+    )
+    .register(z.globalRegistry, {
       description: "A number, or what numbers begin with: the prices that count for them, and no others.",
     }),
-  country: CountryOfPrice.optional(),
+  country: z.optional(CountryOfPrice),
 });
 export type PricesQuery = z.infer<typeof PricesQuery>;
 
 export const Price = z
   .object({
-    prefix: z.string().meta({
+    prefix: z.string().register(z.globalRegistry, {
       description:
         "What the numbers begin with; of several the longest counts. Empty for all that no other price is for.",
     }),
-    country: z.string().optional().meta({
+    country: z.optional(z.string()).register(z.globalRegistry, {
       description: "An ISO 3166-1 code, or XK for Kosovo. Absent where it is one of several, or none.",
     }),
-    unitPrice: z.number().meta({ description: "Price of one segment." }),
+    unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
     currency: Currency,
   })
-  .meta({ id: "Price" });
+  .register(z.globalRegistry, { id: "Price" });
 export type Price = z.infer<typeof Price>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /**
  * Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. A digit behind it says
@@ -25,12 +25,14 @@ export type IdPrefix =
 
 const hasParts: ReadonlySet<IdPrefix> = new Set(["dlv", "evt", "msg"]);
 
-export function idSchema(prefix: IdPrefix): z.ZodString {
+export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
   return z
     .string()
-    .regex(
-      new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasParts.has(prefix) ? "[1-7]?" : ""}$`),
-      `not an id of the form ${prefix}_…`,
+    .check(
+      z.regex(
+        new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasParts.has(prefix) ? "[1-7]?" : ""}$`),
+        `not an id of the form ${prefix}_…`,
+      ),
     );
 }
 
@@ -40,19 +42,21 @@ export const Timestamp = z.iso.datetime();
 /** Characters that every HTTP client and proxy passes on as they are. */
 export const IdempotencyKey = z
   .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters without spaces");
+  .check(z.regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters without spaces"));
 
 /**
  * A string of at most `maxLength` Unicode code points. JSON Schema counts `maxLength` in code points and zod
  * counts UTF-16 units, so the published limit and the enforced one agree only when we count ourselves.
  */
-export function text(maxLength: number): z.ZodString {
+export function text(maxLength: number): z.ZodMiniString<string> {
   return z
     .string()
-    .refine((value) => value.length <= maxLength || codePointCount(value) <= maxLength, {
-      error: `must be at most ${maxLength} characters long`,
-    })
-    .meta({ maxLength });
+    .check(
+      z.refine((value) => value.length <= maxLength || codePointCount(value) <= maxLength, {
+        error: `must be at most ${maxLength} characters long`,
+      }),
+    )
+    .register(z.globalRegistry, { maxLength });
 }
 
 function codePointCount(value: string): number {
@@ -66,45 +70,53 @@ export const Currency = z.literal("USD");
 /** The deepest row that `page` reaches; what lies deeper is reached with `cursor`. */
 export const maxPagedRows = 10_000;
 
-function integerParameter(minimum: number, maximum: number): z.ZodType<number> {
-  return z.preprocess(
-    (value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value),
+function integerParameter(minimum: number, maximum: number): z.ZodMiniType<number> {
+  return z.pipe(
+    z.transform((value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value)),
     z
       .int({ error: ({ code }) => (code === "invalid_type" ? "must be an integer" : undefined) })
-      .min(minimum)
-      .max(maximum),
+      .check(z.gte(minimum), z.lte(maximum)),
   );
 }
 
 export const PageQuery = z
   .strictObject({
-    page: integerParameter(1, Number.MAX_SAFE_INTEGER)
-      .default(1)
-      .meta({
-        description: `Page to read. Pages reach ${maxPagedRows} rows deep; \`cursor\` goes on from there.`,
-      }),
-    limit: integerParameter(1, 100).default(20).meta({ description: "Rows in a page, at most 100." }),
-    cursor: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier answer")
-      .meta({ description: "The `meta.nextCursor` of an earlier answer; `page` then has no effect." })
-      .optional(),
+    page: z._default(integerParameter(1, Number.MAX_SAFE_INTEGER), 1).register(z.globalRegistry, {
+      description: `Page to read. Pages reach ${maxPagedRows} rows deep; \`cursor\` goes on from there.`,
+    }),
+    limit: z
+      ._default(integerParameter(1, 100), 20)
+      .register(z.globalRegistry, { description: "Rows in a page, at most 100." }),
+    cursor: z.optional(
+      z
+        .string()
+        .check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier answer"))
+        .register(z.globalRegistry, {
+          description: "The `meta.nextCursor` of an earlier answer; `page` then has no effect.",
+        }),
+    ),
   })
-  .refine(({ page, limit, cursor }) => cursor !== undefined || page * limit <= maxPagedRows, {
-    path: ["page"],
-    error: `pages reach ${maxPagedRows} rows deep; go on from there with cursor, the meta.nextCursor of each answer`,
-  });
+  .check(
+    z.refine(({ page, limit, cursor }) => cursor !== undefined || page * limit <= maxPagedRows, {
+      path: ["page"],
+      error: `pages reach ${maxPagedRows} rows deep; go on from there with cursor, the meta.nextCursor of each answer`,
+    }),
+  );
 export type PageQuery = z.infer<typeof PageQuery>;
 
 export const PageMeta = z
   .object({
-    page: z.int().optional().meta({ description: "Absent when the rows were asked for with `cursor`." }),
+    page: z
+      .optional(z.int())
+      .register(z.globalRegistry, { description: "Absent when the rows were asked for with `cursor`." }),
     limit: z.int(),
-    total: z.int().meta({ description: "Rows in the whole list." }),
+    total: z.int().register(z.globalRegistry, { description: "Rows in the whole list." }),
     totalPages: z.int(),
-    nextCursor: z.string().optional().meta({ description: "Present when more rows follow." }),
+    nextCursor: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "Present when more rows follow." }),
   })
-  .meta({ id: "PageMeta" });
+  .register(z.globalRegistry, { id: "PageMeta" });
 export type PageMeta = z.infer<typeof PageMeta>;
 
 export interface Page<Row> {
@@ -118,8 +130,9 @@ export const ErrorBody = z.object({
     message: z.string(),
     requestId: z.string(),
     details: z
-      .array(z.object({ path: z.string(), message: z.string() }))
-      .optional()
-      .meta({ description: "The fields that are wrong, in dot notation; an empty `path` is the whole." }),
+      .optional(z.array(z.object({ path: z.string(), message: z.string() })))
+      .register(z.globalRegistry, {
+        description: "The fields that are wrong, in dot notation; an empty `path` is the whole.",
+      }),
   }),
 });

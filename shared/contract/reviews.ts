@@ -1,5 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 export const ReviewStatus = z
   .enum(["pending", "approved", "rejected"])
-  .meta({ id: "ReviewStatus", description: "`pending` until the operator has decided." });
+  .register(z.globalRegistry, {
+    id: "ReviewStatus",
+    description: "`pending` until the operator has decided.",
+  });

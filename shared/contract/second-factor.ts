@@ -1,47 +1,63 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Your own once more: whatever it was when it was set. */
-const OwnPassword = z.string().max(1_000).meta({ description: "Your password, once more." });
+const OwnPassword = z
+  .string()
+  .check(z.maxLength(1_000))
+  .register(z.globalRegistry, { description: "Your password, once more." });
 
 /** What a code can be typed like: with spaces, with or without hyphens, in any case of letters. */
-export const SecondFactorCode = z.string().max(100).meta({
+export const SecondFactorCode = z.string().check(z.maxLength(100)).register(z.globalRegistry, {
   description: "The six digits that your app shows, or one of your recovery codes. Each works once.",
 });
 
 export const StartTotpRequest = z
   .object({ password: OwnPassword })
-  .meta({ id: "StartTotpRequest", examples: [{ password: "correct horse" }] });
+  .register(z.globalRegistry, { id: "StartTotpRequest", examples: [{ password: "correct horse" }] });
 export type StartTotpRequest = z.infer<typeof StartTotpRequest>;
 
 export const StartedTotp = z
   .object({
     enabled: z.literal(false),
-    secret: z.string().meta({ description: "For your app, in base32. Shown this once." }),
-    uri: z.string().meta({ description: "The same for a QR code: an `otpauth:` address." }),
+    secret: z
+      .string()
+      .register(z.globalRegistry, { description: "For your app, in base32. Shown this once." }),
+    uri: z
+      .string()
+      .register(z.globalRegistry, { description: "The same for a QR code: an `otpauth:` address." }),
   })
-  .meta({ id: "StartedTotp" });
+  .register(z.globalRegistry, { id: "StartedTotp" });
 export type StartedTotp = z.infer<typeof StartedTotp>;
 
 export const ConfirmTotpRequest = z
-  .object({ code: z.string().max(100).meta({ description: "The six digits that your app shows." }) })
-  .meta({ id: "ConfirmTotpRequest", examples: [{ code: "123456" }] });
+  .object({
+    code: z
+      .string()
+      .check(z.maxLength(100))
+      .register(z.globalRegistry, { description: "The six digits that your app shows." }),
+  })
+  .register(z.globalRegistry, { id: "ConfirmTotpRequest", examples: [{ code: "123456" }] });
 export type ConfirmTotpRequest = z.infer<typeof ConfirmTotpRequest>;
 
 export const ConfirmedTotp = z
   .object({
     enabled: z.literal(true),
-    recoveryCodes: z.array(z.string()).meta({
+    recoveryCodes: z.array(z.string()).register(z.globalRegistry, {
       description: "For the day when the app is lost: each lets you in once. Shown this once.",
     }),
   })
-  .meta({ id: "ConfirmedTotp" });
+  .register(z.globalRegistry, { id: "ConfirmedTotp" });
 export type ConfirmedTotp = z.infer<typeof ConfirmedTotp>;
 
-export const DeleteTotpRequest = z.object({ password: OwnPassword, code: SecondFactorCode }).meta({
-  id: "DeleteTotpRequest",
-  examples: [{ password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE" }],
-});
+export const DeleteTotpRequest = z
+  .object({ password: OwnPassword, code: SecondFactorCode })
+  .register(z.globalRegistry, {
+    id: "DeleteTotpRequest",
+    examples: [{ password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE" }],
+  });
 export type DeleteTotpRequest = z.infer<typeof DeleteTotpRequest>;
 
-export const DeletedTotp = z.object({ enabled: z.literal(false) }).meta({ id: "DeletedTotp" });
+export const DeletedTotp = z
+  .object({ enabled: z.literal(false) })
+  .register(z.globalRegistry, { id: "DeletedTotp" });
 export type DeletedTotp = z.infer<typeof DeletedTotp>;

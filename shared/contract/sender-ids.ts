@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
@@ -7,11 +7,13 @@ import { SenderId } from "./sms.ts";
 export const CreateSenderIdRequest = z
   .object({
     senderId: SenderId,
-    useCase: text(500)
-      .optional()
-      .meta({ description: "What the messages are about, for whoever decides on the request." }),
+    useCase: z
+      .optional(text(500))
+      .register(z.globalRegistry, {
+        description: "What the messages are about, for whoever decides on the request.",
+      }),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "CreateSenderIdRequest",
     examples: [{ senderId: "ADASHOP", useCase: "One-time codes and news of orders" }],
   });
@@ -23,12 +25,16 @@ export const SenderIdRequest = z
   .object({
     id: idSchema("sid"),
     senderId: SenderId,
-    useCase: z.string().optional(),
+    useCase: z.optional(z.string()),
     status: ReviewStatus,
-    isDefault: z.boolean().meta({ description: "Whether messages that name no sender ID carry this one." }),
+    isDefault: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether messages that name no sender ID carry this one." }),
     createdAt: Timestamp,
-    decidedAt: Timestamp.optional(),
-    rejectionReason: z.string().optional().meta({ description: "Why the operator rejected it." }),
+    decidedAt: z.optional(Timestamp),
+    rejectionReason: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "Why the operator rejected it." }),
   })
-  .meta({ id: "SenderIdRequest" });
+  .register(z.globalRegistry, { id: "SenderIdRequest" });
 export type SenderIdRequest = z.infer<typeof SenderIdRequest>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
@@ -8,13 +8,16 @@ export type MessageType = z.infer<typeof MessageType>;
 
 export const Language = z
   .enum(["English", "Unicode"])
-  .meta({ description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2." });
+  .register(z.globalRegistry, {
+    description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
+  });
 
 export const SenderId = z
   .string()
-  .max(11)
-  .regex(/^[A-Za-z0-9]+$/, "must be letters and digits only")
-  .meta({ description: "The name that the message comes from: up to 11 letters and digits." });
+  .check(z.maxLength(11), z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits only"))
+  .register(z.globalRegistry, {
+    description: "The name that the message comes from: up to 11 letters and digits.",
+  });
 
 const minValiditySeconds = 60;
 /** The longest validity of a message: 72 hours, which carriers use where nothing is said. */
@@ -24,9 +27,8 @@ const validityRule = `must be a whole number of seconds from ${minValiditySecond
 
 export const ExpiresInSeconds = z
   .int(validityRule)
-  .min(minValiditySeconds, validityRule)
-  .max(maxValiditySeconds, validityRule)
-  .meta({
+  .check(z.gte(minValiditySeconds, validityRule), z.lte(maxValiditySeconds, validityRule))
+  .register(z.globalRegistry, {
     description:
       "How long the message is worth sending, from 60 seconds to 72 hours after it is due: after `scheduledAt`, or after " +
       "it is accepted. Once that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is " +
@@ -36,25 +38,28 @@ export const ExpiresInSeconds = z
 export const SendSmsRequest = z
   .strictObject({
     to: GivenPhoneNumber,
-    message: text(1_600).min(1, "must not be empty").meta({ description: "Up to 1,600 characters." }),
-    senderId: SenderId.optional().meta({
+    message: text(1_600)
+      .check(z.minLength(1, "must not be empty"))
+      .register(z.globalRegistry, { description: "Up to 1,600 characters." }),
+    senderId: z.optional(SenderId).register(z.globalRegistry, {
       description:
         "The name that the message comes from. Without it the organisation's approved one is used.",
     }),
-    language: Language.default("English"),
-    scheduledAt: z.iso
-      .datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" })
-      .optional()
-      .meta({ description: "When to send, up to 30 days ahead. The message is paid for at once." }),
-    messageType: MessageType.optional().meta({
+    language: z._default(Language, "English"),
+    scheduledAt: z
+      .optional(z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" }))
+      .register(z.globalRegistry, {
+        description: "When to send, up to 30 days ahead. The message is paid for at once.",
+      }),
+    messageType: z.optional(MessageType).register(z.globalRegistry, {
       description:
         "`marketing` waits on a queue of its own, so that it never holds up a one-time code, and is not sent to " +
         "numbers that have opted out. An `otp` expires after ten minutes, unless `expiresInSeconds` or the operator of the " +
         "gateway says otherwise.",
     }),
-    expiresInSeconds: ExpiresInSeconds.optional(),
+    expiresInSeconds: z.optional(ExpiresInSeconds),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "SendSmsRequest",
     examples: [
       { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
@@ -66,7 +71,7 @@ export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 export const Encoding = z.enum(["GSM-7", "UCS-2"]);
 export type Encoding = z.infer<typeof Encoding>;
 
-export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).meta({
+export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).register(z.globalRegistry, {
   id: "MessageStatus",
   description: "`sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled.",
 });
@@ -83,7 +88,7 @@ export const MessageErrorCode = z
     "MESSAGE_RECIPIENT_OPTED_OUT",
     "ORGANIZATION_SUSPENDED",
   ])
-  .meta({
+  .register(z.globalRegistry, {
     id: "MessageErrorCode",
     description:
       "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
@@ -97,12 +102,14 @@ export const MessageErrorCode = z
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
-export const DeliveryStatus = z.enum(["pending", "delivered", "undelivered", "unknown"]).meta({
-  id: "DeliveryStatus",
-  description:
-    "Whether the phone got the message. `pending` until a receipt says so, `unknown` when none has come in a week or the " +
-    "carrier does not know. A receipt may come late: `unknown` can become `undelivered`, and whatever it was `delivered`.",
-});
+export const DeliveryStatus = z
+  .enum(["pending", "delivered", "undelivered", "unknown"])
+  .register(z.globalRegistry, {
+    id: "DeliveryStatus",
+    description:
+      "Whether the phone got the message. `pending` until a receipt says so, `unknown` when none has come in a week or the " +
+      "carrier does not know. A receipt may come late: `unknown` can become `undelivered`, and whatever it was `delivered`.",
+  });
 
 /** Why a phone did not get a message, in words that name no carrier. */
 export const DeliveryErrorCode = z
@@ -113,7 +120,7 @@ export const DeliveryErrorCode = z
     "DELIVERY_UNREACHABLE",
     "DELIVERY_FAILED",
   ])
-  .meta({
+  .register(z.globalRegistry, {
     id: "DeliveryErrorCode",
     description:
       "Why the phone did not get the message. `DELIVERY_EXPIRED`: it could not be reached for as long as the carrier tries. " +
@@ -127,10 +134,10 @@ export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 const Delivery = z
   .object({
     status: DeliveryStatus,
-    at: Timestamp.meta({ description: "Since when it is so." }),
-    errorCode: DeliveryErrorCode.optional(),
+    at: Timestamp.clone().register(z.globalRegistry, { description: "Since when it is so." }),
+    errorCode: z.optional(DeliveryErrorCode),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "Delivery",
     description:
       "What became of the message behind the carrier that took it. `status` of the message stays what it is, and its price " +
@@ -139,12 +146,12 @@ const Delivery = z
 
 const Attempt = z
   .object({
-    at: Timestamp.meta({
+    at: Timestamp.clone().register(z.globalRegistry, {
       description: "When the carrier answered; where the outcome is `unknown`, when it was asked.",
     }),
     outcome: z.enum(["accepted", "refused", "throttled", "unknown", "unreachable"]),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "Attempt",
     description:
       "What came of handing the message to a carrier. `accepted`: it took the message. `refused`: it did not and never will. " +
@@ -154,18 +161,18 @@ const Attempt = z
 
 const Pricing = z
   .object({
-    segments: z.int().meta({
+    segments: z.int().register(z.globalRegistry, {
       description:
         "Parts that the text travels in: GSM-7 takes 160 characters in one and 153 in each of several, " +
         "UCS-2 70 and 67.",
     }),
-    unitPrice: z.number().meta({ description: "Price of one segment." }),
-    total: z.number().meta({ description: "What the wallet was debited." }),
+    unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
+    total: z.number().register(z.globalRegistry, { description: "What the wallet was debited." }),
     currency: Currency,
   })
-  .meta({ id: "Pricing" });
+  .register(z.globalRegistry, { id: "Pricing" });
 
-const ExpiresAt = Timestamp.meta({
+const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
   description: "When it expires, where it does: it is not handed to a carrier any more from then on.",
 });
 
@@ -175,11 +182,11 @@ export const AcceptedMessage = z
     status: z.literal("queued"),
     to: PhoneNumber,
     queuedAt: Timestamp,
-    scheduledAt: Timestamp.optional(),
-    expiresAt: ExpiresAt.optional(),
+    scheduledAt: z.optional(Timestamp),
+    expiresAt: z.optional(ExpiresAt),
     pricing: Pricing,
   })
-  .meta({ id: "AcceptedMessage" });
+  .register(z.globalRegistry, { id: "AcceptedMessage" });
 export type AcceptedMessage = z.infer<typeof AcceptedMessage>;
 
 export const MessageParams = z.object({ id: idSchema("msg") });
@@ -188,45 +195,55 @@ export const Message = z
   .object({
     id: idSchema("msg"),
     status: MessageStatus,
-    to: z.string().meta({ description: "The number, as it was given; `[removed]` once it was erased." }),
-    message: z.string().meta({
+    to: z
+      .string()
+      .register(z.globalRegistry, {
+        description: "The number, as it was given; `[removed]` once it was erased.",
+      }),
+    message: z.string().register(z.globalRegistry, {
       description:
         "`[removed]` once it was erased, or handed off where the texts of one-time codes are not kept.",
     }),
     senderId: z.string(),
     language: Language,
-    messageType: MessageType.optional(),
-    campaignId: idSchema("cmp").optional().meta({ description: "The campaign that it belongs to." }),
+    messageType: z.optional(MessageType),
+    campaignId: z
+      .optional(idSchema("cmp"))
+      .register(z.globalRegistry, { description: "The campaign that it belongs to." }),
     encoding: Encoding,
     pricing: Pricing,
     queuedAt: Timestamp,
-    scheduledAt: Timestamp.optional(),
-    expiresAt: ExpiresAt.optional(),
-    sentAt: Timestamp.optional(),
-    failedAt: Timestamp.optional(),
-    cancelledAt: Timestamp.optional(),
-    errorCode: MessageErrorCode.optional(),
-    attempts: z.array(Attempt).max(5).optional().meta({
+    scheduledAt: z.optional(Timestamp),
+    expiresAt: z.optional(ExpiresAt),
+    sentAt: z.optional(Timestamp),
+    failedAt: z.optional(Timestamp),
+    cancelledAt: z.optional(Timestamp),
+    errorCode: z.optional(MessageErrorCode),
+    attempts: z.optional(z.array(Attempt).check(z.maxLength(5))).register(z.globalRegistry, {
       description:
         "The last five attempts to hand it to a carrier, the oldest first; absent before the first.",
     }),
-    delivery: Delivery.optional().meta({ description: "Present once the message was sent." }),
+    delivery: z
+      .optional(Delivery)
+      .register(z.globalRegistry, { description: "Present once the message was sent." }),
   })
-  .meta({ id: "Message" });
+  .register(z.globalRegistry, { id: "Message" });
 export type Message = z.infer<typeof Message>;
 
-export const MessagesQuery = PageQuery.safeExtend({
-  status: MessageStatus.optional().meta({
+export const MessagesQuery = z.safeExtend(PageQuery, {
+  status: z.optional(MessageStatus).register(z.globalRegistry, {
     description:
       "Only messages in this state. With a filter, each call looks at the next 1,000 messages: `total` counts those of " +
       "them that fit, and a page may be short, or empty, although `nextCursor` says that more follow.",
   }),
-  to: PhoneNumberInQuery.optional().meta({ description: "Only messages to this number." }),
+  to: z
+    .optional(PhoneNumberInQuery)
+    .register(z.globalRegistry, { description: "Only messages to this number." }),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
 /** A whole send request, so that the same body can be estimated and then sent. */
-export const EstimateSmsRequest = SendSmsRequest.extend({}).meta({
+export const EstimateSmsRequest = z.extend(SendSmsRequest, {}).register(z.globalRegistry, {
   id: "EstimateSmsRequest",
   examples: [{ to: "15005550000", message: "Your code is 123456" }],
 });
@@ -238,7 +255,9 @@ export const Estimate = z
     encoding: Encoding,
     pricing: Pricing,
     balance: z.number(),
-    isCovered: z.boolean().meta({ description: "Whether the balance covers the message now." }),
+    isCovered: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),
   })
-  .meta({ id: "Estimate" });
+  .register(z.globalRegistry, { id: "Estimate" });
 export type Estimate = z.infer<typeof Estimate>;

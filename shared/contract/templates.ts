@@ -1,25 +1,27 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
-const Name = text(100).min(1, "must not be empty");
-const Body = text(1_600).min(1, "must not be empty").meta({
+const Name = text(100).check(z.minLength(1, "must not be empty"));
+const Body = text(1_600).check(z.minLength(1, "must not be empty")).register(z.globalRegistry, {
   description:
     "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
 });
 
-export const CreateTemplateRequest = z.object({ name: Name, body: Body }).meta({
+export const CreateTemplateRequest = z.object({ name: Name, body: Body }).register(z.globalRegistry, {
   id: "CreateTemplateRequest",
   examples: [{ name: "greeting", body: "Hello {{firstName}}, your order is on its way." }],
 });
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
-export const UpdateTemplateRequest = z.object({ name: Name.optional(), body: Body.optional() }).meta({
-  id: "UpdateTemplateRequest",
-  description: "Fields that are not there stay as they are.",
-  examples: [{ name: "order sent" }],
-});
+export const UpdateTemplateRequest = z
+  .object({ name: z.optional(Name), body: z.optional(Body) })
+  .register(z.globalRegistry, {
+    id: "UpdateTemplateRequest",
+    description: "Fields that are not there stay as they are.",
+    examples: [{ name: "order sent" }],
+  });
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>;
 
 export const TemplateParams = z.object({ id: idSchema("tpl") });
@@ -29,34 +31,41 @@ export const Template = z
     id: idSchema("tpl"),
     name: z.string(),
     body: z.string(),
-    placeholders: z.array(z.string()).meta({
+    placeholders: z.array(z.string()).register(z.globalRegistry, {
       description: "What a message must be given values for, in the order of their first appearance.",
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: "Template" });
+  .register(z.globalRegistry, { id: "Template" });
 export type Template = z.infer<typeof Template>;
 
 export const DeletedTemplate = z
   .object({ id: idSchema("tpl"), deleted: z.literal(true) })
-  .meta({ id: "DeletedTemplate" });
+  .register(z.globalRegistry, { id: "DeletedTemplate" });
 
 const maxValues = 50;
 
 /** A send whose message is the template's, with a value for each of its placeholders. */
-export const SendTemplateRequest = SendSmsRequest.omit({ message: true })
-  .extend({
-    values: z
-      .record(z.string(), text(1_600))
-      .refine((values) => Object.keys(values).length <= maxValues, `must have at most ${maxValues} entries`)
-      .meta({
-        maxProperties: maxValues,
-        description: "A value for each placeholder of the template, by its name.",
-      })
-      .default({}),
+export const SendTemplateRequest = z
+  .extend(z.omit(SendSmsRequest, { message: true }), {
+    values: z._default(
+      z
+        .record(z.string(), text(1_600))
+        .check(
+          z.refine(
+            (values) => Object.keys(values).length <= maxValues,
+            `must have at most ${maxValues} entries`,
+          ),
+        )
+        .register(z.globalRegistry, {
+          maxProperties: maxValues,
+          description: "A value for each placeholder of the template, by its name.",
+        }),
+      {},
+    ),
   })
-  .meta({
+  .register(z.globalRegistry, {
     id: "SendTemplateRequest",
     examples: [{ to: "15005550000", senderId: "ADASHOP", values: { firstName: "Grace" } }],
   });

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import type { ErrorDetail } from "./errors.ts";
 
@@ -12,7 +12,7 @@ const maxDetails = 20;
 /** The names of unknown fields are the caller's own text. */
 const maxNameLength = 64;
 
-type Validated<Schema extends z.ZodType> =
+type Validated<Schema extends z.ZodMiniType> =
   | { readonly success: true; readonly data: z.output<Schema> }
   | { readonly success: false; readonly details: readonly ErrorDetail[] };
 
@@ -21,7 +21,7 @@ type Validated<Schema extends z.ZodType> =
  * @param noun what a field of the value is called
  * @returns what the schema makes of it, or each field that is wrong
  */
-export function validate<Schema extends z.ZodType>(
+export function validate<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
   noun: "field" | "parameter" | "setting" = "field",

@@ -1,57 +1,66 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 
-const Amount = z
-  .number()
-  .positive("must be greater than 0")
-  .max(1_000_000)
+const Amount = z.number().check(
+  z.positive("must be greater than 0"),
+  z.lte(1_000_000),
   // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it.
-  .refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals");
+  z.refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals"),
+);
 
-export const TopUpRequest = z
-  .strictObject({ amount: Amount.default(10).meta({ description: "In USD, with at most 2 decimals." }) })
-  .meta({ id: "TopUpRequest", examples: [{ amount: 5 }] })
-  .prefault({});
+export const TopUpRequest = z.prefault(
+  z
+    .strictObject({
+      amount: z
+        ._default(Amount, 10)
+        .register(z.globalRegistry, { description: "In USD, with at most 2 decimals." }),
+    })
+    .register(z.globalRegistry, { id: "TopUpRequest", examples: [{ amount: 5 }] }),
+  {},
+);
 export type TopUpRequest = z.infer<typeof TopUpRequest>;
 
 export const Wallet = z
   .object({
-    balance: z.number().meta({
+    balance: z.number().register(z.globalRegistry, {
       description: "Below 0 only after a chargeback of money that had been spent.",
     }),
     currency: Currency,
     updatedAt: Timestamp,
-    spentToday: z.number().meta({
+    spentToday: z.number().register(z.globalRegistry, {
       description: "What messages were charged since midnight UTC. What is refunded is not taken off.",
     }),
-    dailySpendCap: z.number().optional().meta({
+    dailySpendCap: z.optional(z.number()).register(z.globalRegistry, {
       description: "What messages may be charged in a day (UTC); without it there is no cap.",
     }),
-    lowBalanceThreshold: z.number().optional().meta({
+    lowBalanceThreshold: z.optional(z.number()).register(z.globalRegistry, {
       description: "The event `balance.low` tells when the balance falls below it.",
     }),
-    closedAt: Timestamp.optional().meta({
+    closedAt: z.optional(Timestamp).register(z.globalRegistry, {
       description:
         "Present while the operator keeps the wallet closed: sends and top-ups are refused, refunds still arrive.",
     }),
   })
-  .meta({ id: "Wallet" });
+  .register(z.globalRegistry, { id: "Wallet" });
 export type Wallet = z.infer<typeof Wallet>;
 
 /** Fields that are not there stay as they are. */
 export const UpdateWalletRequest = z
   .object({
-    dailySpendCap: Amount.nullish().meta({
+    dailySpendCap: z.nullish(Amount).register(z.globalRegistry, {
       description:
         "In USD, with at most 2 decimals, at most what the operator allows; holds from the next message on. " +
         "null leaves it to the operator.",
     }),
-    lowBalanceThreshold: Amount.nullish().meta({
+    lowBalanceThreshold: z.nullish(Amount).register(z.globalRegistry, {
       description: "In USD, with at most 2 decimals. null takes it away.",
     }),
   })
-  .meta({ id: "UpdateWalletRequest", examples: [{ dailySpendCap: 25, lowBalanceThreshold: 10 }] });
+  .register(z.globalRegistry, {
+    id: "UpdateWalletRequest",
+    examples: [{ dailySpendCap: 25, lowBalanceThreshold: 10 }],
+  });
 export type UpdateWalletRequest = z.infer<typeof UpdateWalletRequest>;
 
 /** The types of movements that the operator of the gateway makes. */
@@ -65,7 +74,7 @@ export const operatorTransactionTypes = [
 
 export const TransactionType = z
   .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes, "adjustment"])
-  .meta({
+  .register(z.globalRegistry, {
     description:
       "`payment` is money that the customer paid, `payment_refund` a payment that was paid back, `chargeback` one that " +
       "the customer's bank took back, `credit` money that the operator gives, and `correction` puts a mistake right. " +
@@ -78,20 +87,21 @@ export const Transaction = z
   .object({
     id: idSchema("txn"),
     type: TransactionType,
-    amount: z.number().meta({ description: "Negative when money left the wallet." }),
+    amount: z.number().register(z.globalRegistry, { description: "Negative when money left the wallet." }),
     balanceAfter: z.number(),
     currency: Currency,
-    messageId: idSchema("msg").optional().meta({ description: "The message that was paid for or refunded." }),
-    reason: z.string().optional().meta({ description: "Why the operator made the movement." }),
-    reference: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          "What the operator's movement is known by, such as the number of an invoice or a bank transfer. No other " +
-          "movement has the same one.",
-      }),
+    messageId: z
+      .optional(idSchema("msg"))
+      .register(z.globalRegistry, { description: "The message that was paid for or refunded." }),
+    reason: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "Why the operator made the movement." }),
+    reference: z.optional(z.string()).register(z.globalRegistry, {
+      description:
+        "What the operator's movement is known by, such as the number of an invoice or a bank transfer. No other " +
+        "movement has the same one.",
+    }),
     createdAt: Timestamp,
   })
-  .meta({ id: "Transaction" });
+  .register(z.globalRegistry, { id: "Transaction" });
 export type Transaction = z.infer<typeof Transaction>;

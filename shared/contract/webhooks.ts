@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { InboundMessage } from "./inbound.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
@@ -19,41 +19,48 @@ export type EventName = z.infer<typeof EventName>;
 
 const Url = z
   .string()
-  .max(2_048)
-  // A URL parser passes over some of them, so that a person would read another address than the one that is called.
-  .regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen")
-  .meta({
+  .check(
+    z.maxLength(2_048),
+    // A URL parser passes over some of them, so that a person would read another address than the one that is called.
+    z.regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen"),
+  )
+  .register(z.globalRegistry, {
     format: "uri",
     description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
   });
 const Events = z
   .array(EventName)
-  .min(1)
-  .max(EventName.options.length)
-  .refine((events) => new Set(events).size === events.length, "must not name an event twice")
-  .meta({
+  .check(
+    z.minLength(1),
+    z.maxLength(EventName.options.length),
+    z.refine((events) => new Set(events).size === events.length, "must not name an event twice"),
+  )
+  .register(z.globalRegistry, {
     uniqueItems: true,
     description: "The events that the endpoint gets; by default `message.sent` and `message.failed`.",
   });
 
 export const CreateWebhookRequest = z
-  .object({ url: Url, events: Events.default(["message.sent", "message.failed"]) })
-  .meta({ id: "CreateWebhookRequest", examples: [{ url: "https://shop.example/sms-events" }] });
+  .object({ url: Url, events: z._default(Events, ["message.sent", "message.failed"]) })
+  .register(z.globalRegistry, {
+    id: "CreateWebhookRequest",
+    examples: [{ url: "https://shop.example/sms-events" }],
+  });
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
 /** Fields that are not there stay as they are. */
 export const UpdateWebhookRequest = z
   .object({
-    url: Url.optional(),
-    events: Events.optional(),
-    enabled: z.boolean().optional().meta({
+    url: z.optional(Url),
+    events: z.optional(Events),
+    enabled: z.optional(z.boolean()).register(z.globalRegistry, {
       description: "Whether the endpoint is called. Enabling it again forgets why it was disabled.",
     }),
   })
-  .meta({ id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
+  .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
-export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).meta({
+export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).register(z.globalRegistry, {
   description:
     "Why the endpoint is no longer called: it answered 410 (`gone`), all calls failed for five days (`failing`), or " +
     "you disabled it (`by_customer`).",
@@ -68,34 +75,43 @@ export const Webhook = z
     url: z.string(),
     events: z.array(EventName),
     status: z.enum(["enabled", "disabled"]),
-    disabledReason: DisabledReason.optional(),
-    disabledAt: Timestamp.optional(),
-    failingSince: Timestamp.optional().meta({
+    disabledReason: z.optional(DisabledReason),
+    disabledAt: z.optional(Timestamp),
+    failingSince: z.optional(Timestamp).register(z.globalRegistry, {
       description:
         "While the last call failed: when the first call failed after the last one that succeeded.",
     }),
     lastFailure: z
-      .object({
-        at: Timestamp,
-        status: z.int().optional().meta({ description: "What the endpoint answered, when it answered." }),
-        error: z.string(),
-      })
-      .optional()
-      .meta({ description: "The last call, while it is one that failed." }),
+      .optional(
+        z.object({
+          at: Timestamp,
+          status: z
+            .optional(z.int())
+            .register(z.globalRegistry, { description: "What the endpoint answered, when it answered." }),
+          error: z.string(),
+        }),
+      )
+      .register(z.globalRegistry, { description: "The last call, while it is one that failed." }),
     createdAt: Timestamp,
   })
-  .meta({ id: "Webhook" });
+  .register(z.globalRegistry, { id: "Webhook" });
 export type Webhook = z.infer<typeof Webhook>;
 
 /** The responses to creation and rotation, the only ones that ever carry a signing secret. */
-export const CreatedWebhook = Webhook.extend({
-  secret: z.string().meta({ description: "Shown this once. Its whole string keys `X-Service-Signature`." }),
-}).meta({ id: "CreatedWebhook" });
+export const CreatedWebhook = z
+  .extend(Webhook, {
+    secret: z
+      .string()
+      .register(z.globalRegistry, {
+        description: "Shown this once. Its whole string keys `X-Service-Signature`.",
+      }),
+  })
+  .register(z.globalRegistry, { id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 
 export const DeletedWebhook = z
   .object({ id: idSchema("whk"), deleted: z.literal(true) })
-  .meta({ id: "DeletedWebhook" });
+  .register(z.globalRegistry, { id: "DeletedWebhook" });
 
 /** The body of a call that tells what happened. */
 export const WebhookEvent = z.discriminatedUnion("event", [
@@ -105,21 +121,24 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       timestamp: Timestamp,
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("sent") }),
     })
-    .meta({ id: "MessageSentEvent", description: "A message was handed to the carrier" }),
+    .register(z.globalRegistry, {
+      id: "MessageSentEvent",
+      description: "A message was handed to the carrier",
+    }),
   z
     .object({
       event: z.literal("message.failed"),
       timestamp: Timestamp,
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
     })
-    .meta({ id: "MessageFailedEvent", description: "A message failed for good" }),
+    .register(z.globalRegistry, { id: "MessageFailedEvent", description: "A message failed for good" }),
   z
     .object({
       event: z.literal("message.delivered"),
       timestamp: Timestamp,
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered") }),
     })
-    .meta({
+    .register(z.globalRegistry, {
       id: "MessageDeliveredEvent",
       description:
         "The phone got a message. It may come before `message.sent`, and after `message.undelivered`",
@@ -130,10 +149,16 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       timestamp: Timestamp,
       data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode }),
     })
-    .meta({ id: "MessageUndeliveredEvent", description: "The phone did not get a message that was sent" }),
+    .register(z.globalRegistry, {
+      id: "MessageUndeliveredEvent",
+      description: "The phone did not get a message that was sent",
+    }),
   z
     .object({ event: z.literal("message.received"), timestamp: Timestamp, data: InboundMessage })
-    .meta({ id: "MessageReceivedEvent", description: "Somebody has written to a number of yours" }),
+    .register(z.globalRegistry, {
+      id: "MessageReceivedEvent",
+      description: "Somebody has written to a number of yours",
+    }),
   z
     .object({
       event: z.literal("spend.cap_reached"),
@@ -143,10 +168,12 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         dailySpendCap: z.number(),
         spentToday: z.number(),
         currency: Currency,
-        resetsAt: Timestamp.meta({ description: "When messages are accepted again, and campaigns go on." }),
+        resetsAt: Timestamp.clone().register(z.globalRegistry, {
+          description: "When messages are accepted again, and campaigns go on.",
+        }),
       }),
     })
-    .meta({
+    .register(z.globalRegistry, {
       id: "SpendCapReachedEvent",
       description: "A message was refused because of the daily spend cap, for the first time in a day",
     }),
@@ -161,7 +188,10 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         currency: Currency,
       }),
     })
-    .meta({ id: "BalanceLowEvent", description: "The balance fell below the threshold that you set" }),
+    .register(z.globalRegistry, {
+      id: "BalanceLowEvent",
+      description: "The balance fell below the threshold that you set",
+    }),
   z
     .object({
       event: z.literal("campaign.completed"),
@@ -169,16 +199,18 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       data: z.object({
         id: idSchema("cmp"),
         name: z.string(),
-        accepted: z.int().meta({ description: "Messages that the campaign came to." }),
+        accepted: z.int().register(z.globalRegistry, { description: "Messages that the campaign came to." }),
         sent: z.int(),
         failed: z.int(),
         charged: z
           .number()
-          .meta({ description: "What the accepted messages cost; what failed was refunded." }),
+          .register(z.globalRegistry, {
+            description: "What the accepted messages cost; what failed was refunded.",
+          }),
         currency: Currency,
       }),
     })
-    .meta({
+    .register(z.globalRegistry, {
       id: "CampaignCompletedEvent",
       description: "A campaign has gone to all of its contacts, and each message was sent or has failed",
     }),
@@ -187,20 +219,24 @@ export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** The headers of a webhook call. The last three are those of Standard Webhooks. */
 export const webhookHeaders = {
-  "X-Service-Event": EventName.meta({ description: "The name of the event." }),
+  "X-Service-Event": EventName.clone().register(z.globalRegistry, { description: "The name of the event." }),
   "X-Service-Signature": z
     .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .meta({ description: "Hex HMAC-SHA256 of the raw body, keyed with the endpoint's secret as it stands." }),
-  "webhook-id": idSchema("evt").meta({ description: "The event; the same in every attempt to deliver it." }),
+    .check(z.regex(/^[0-9a-f]{64}$/))
+    .register(z.globalRegistry, {
+      description: "Hex HMAC-SHA256 of the raw body, keyed with the endpoint's secret as it stands.",
+    }),
+  "webhook-id": idSchema("evt").register(z.globalRegistry, {
+    description: "The event; the same in every attempt to deliver it.",
+  }),
   "webhook-timestamp": z
     .string()
-    .regex(/^\d+$/)
-    .meta({ description: "When this attempt was made, in seconds since 1970." }),
+    .check(z.regex(/^\d+$/))
+    .register(z.globalRegistry, { description: "When this attempt was made, in seconds since 1970." }),
   "webhook-signature": z
     .string()
-    .regex(/^v1,[0-9A-Za-z+/]{43}=$/)
-    .meta({
+    .check(z.regex(/^v1,[0-9A-Za-z+/]{43}=$/))
+    .register(z.globalRegistry, {
       description:
         "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the bytes that " +
         "the secret encodes after `whsec_`.",
@@ -214,35 +250,46 @@ export const PingEvent = z
     timestamp: Timestamp,
     data: z.object({ id: idSchema("evt") }),
   })
-  .meta({ id: "PingEvent", description: "A call that you asked for to try an endpoint out" });
+  .register(z.globalRegistry, {
+    id: "PingEvent",
+    description: "A call that you asked for to try an endpoint out",
+  });
 
 /** The body of any webhook call. */
-export const WebhookPayload = z.discriminatedUnion("event", [...WebhookEvent.options, PingEvent]);
+export const WebhookPayload = z.discriminatedUnion("event", [...WebhookEvent.def.options, PingEvent]);
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
-export const DeliveryState = z.enum(["pending", "succeeded", "failed"]).meta({ id: "DeliveryState" });
+export const DeliveryState = z
+  .enum(["pending", "succeeded", "failed"])
+  .register(z.globalRegistry, { id: "DeliveryState" });
 
 /** An event on its way to one endpoint. */
 export const WebhookDelivery = z
   .object({
     id: idSchema("dlv"),
-    eventId: idSchema("evt").meta({ description: "The `webhook-id` header of every attempt." }),
+    eventId: idSchema("evt").register(z.globalRegistry, {
+      description: "The `webhook-id` header of every attempt.",
+    }),
     payload: WebhookPayload,
     state: DeliveryState,
-    attempts: z.int().meta({ description: "Attempts that have begun." }),
+    attempts: z.int().register(z.globalRegistry, { description: "Attempts that have begun." }),
     createdAt: Timestamp,
-    lastAttemptAt: Timestamp.optional(),
-    lastStatus: z.int().optional().meta({ description: "What the endpoint answered, when it answered." }),
-    lastError: z.string().optional(),
-    lastDurationMs: z.int().optional().meta({
+    lastAttemptAt: z.optional(Timestamp),
+    lastStatus: z
+      .optional(z.int())
+      .register(z.globalRegistry, { description: "What the endpoint answered, when it answered." }),
+    lastError: z.optional(z.string()),
+    lastDurationMs: z.optional(z.int()).register(z.globalRegistry, {
       description: "How long the last call took, in milliseconds, until it was answered or failed.",
     }),
-    nextAttemptAt: Timestamp.optional().meta({ description: "Present while pending." }),
+    nextAttemptAt: z
+      .optional(Timestamp)
+      .register(z.globalRegistry, { description: "Present while pending." }),
   })
-  .meta({ id: "WebhookDelivery" });
+  .register(z.globalRegistry, { id: "WebhookDelivery" });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-export const DeliveryParams = WebhookParams.extend({ deliveryId: idSchema("dlv") });
+export const DeliveryParams = z.extend(WebhookParams, { deliveryId: idSchema("dlv") });
 
-export const DeliveriesQuery = PageQuery.safeExtend({ state: DeliveryState.optional() });
+export const DeliveriesQuery = z.safeExtend(PageQuery, { state: z.optional(DeliveryState) });
 export type DeliveriesQuery = z.infer<typeof DeliveriesQuery>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../contract/webhooks.ts";
 import { minuteMs, now } from "../platform/clock.ts";

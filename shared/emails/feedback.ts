@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { log } from "../platform/log.ts";
 import { suppressEmail } from "./suppression-record.ts";
@@ -12,43 +12,47 @@ import { suppressEmail } from "./suppression-record.ts";
 /** SES names at most as many recipients as an email can have. */
 const maxRecipients = 50;
 
-const Recipients = z.array(z.object({ emailAddress: z.string().min(1).max(500) })).max(maxRecipients);
+const Recipients = z
+  .array(z.object({ emailAddress: z.string().check(z.minLength(1), z.maxLength(500)) }))
+  .check(z.maxLength(maxRecipients));
 const Mail = z.object({ timestamp: z.iso.datetime({ offset: true }) });
 
-const Bounce = z
-  .object({
+const Bounce = z.pipe(
+  z.object({
     eventType: z.literal("Bounce"),
     mail: Mail,
     bounce: z.object({ bounceType: z.string(), bouncedRecipients: Recipients }),
-  })
-  .transform(({ mail, bounce }) => ({
+  }),
+  z.transform(({ mail, bounce }) => ({
     kind: "feedback" as const,
     reason: "bounce" as const,
     emailSentAt: mail.timestamp,
     addresses: bounce.bouncedRecipients.map(({ emailAddress }) => emailAddress),
     // A mailbox that is full, or a server that is down, may take the next email.
     isFinal: bounce.bounceType === "Permanent",
-  }));
+  })),
+);
 
 /** Reports that say nothing against an email: that it is wanted, or that its signature is not right. */
 const harmlessReports: ReadonlySet<string> = new Set(["auth-failure", "not-spam"]);
 
-const Complaint = z
-  .object({
+const Complaint = z.pipe(
+  z.object({
     eventType: z.literal("Complaint"),
     mail: Mail,
     complaint: z.object({
-      complaintFeedbackType: z.string().nullish(),
+      complaintFeedbackType: z.nullish(z.string()),
       complainedRecipients: Recipients,
     }),
-  })
-  .transform(({ mail, complaint }) => ({
+  }),
+  z.transform(({ mail, complaint }) => ({
     kind: "feedback" as const,
     reason: "complaint" as const,
     emailSentAt: mail.timestamp,
     addresses: complaint.complainedRecipients.map(({ emailAddress }) => emailAddress),
     isFinal: !harmlessReports.has(complaint.complaintFeedbackType ?? ""),
-  }));
+  })),
+);
 
 /** What the queue of emails carries beside the emails that are to be sent. */
 export const EmailFeedback = z.union([Bounce, Complaint]);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -15,7 +15,7 @@ const rememberedMs = 30 * dayMs;
 const SentEmailRecord = z.object({
   entity: z.literal("sentEmail"),
   claimedUntil: z.string(),
-  sentAt: z.string().optional(),
+  sentAt: z.optional(z.string()),
   expiresAt: z.number(),
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
@@ -15,11 +15,11 @@ export type SuppressionReason = "bounce" | "complaint";
  */
 const SuppressionRecord = z.object({
   entity: z.literal("emailSuppression"),
-  reason: z.enum(["bounce", "complaint"]).optional(),
+  reason: z.optional(z.enum(["bounce", "complaint"])),
   /** When the newest such email was sent. */
-  emailSentAt: z.string().optional(),
+  emailSentAt: z.optional(z.string()),
   /** Only an email that was sent later counts again. */
-  liftedAt: z.string().optional(),
+  liftedAt: z.optional(z.string()),
 });
 
 /** Why and since when no emails are sent to an address. */

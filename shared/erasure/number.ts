@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { eraseContact } from "../contacts/contacts.ts";
 import { markErased } from "../inbound/erased.ts";
@@ -11,18 +11,22 @@ import { updateOf } from "../platform/table/update.ts";
 import { maxMessageParts } from "../wallet/record.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 
-const StoredMessage = z.object({ sk: z.string(), to: z.string().optional(), status: z.string().optional() });
+const StoredMessage = z.object({
+  sk: z.string(),
+  to: z.optional(z.string()),
+  status: z.optional(z.string()),
+});
 
 const StoredDelivery = z.object({
   pk: z.string(),
   sk: z.string(),
-  state: z.string().optional(),
-  payload: z
-    .object({ data: z.object({ to: z.string().optional(), from: z.string().optional() }) })
-    .optional(),
+  state: z.optional(z.string()),
+  payload: z.optional(
+    z.object({ data: z.object({ to: z.optional(z.string()), from: z.optional(z.string()) }) }),
+  ),
 });
 
-const StoredInbound = z.object({ pk: z.string(), sk: z.string(), from: z.string().optional() });
+const StoredInbound = z.object({ pk: z.string(), sk: z.string(), from: z.optional(z.string()) });
 
 /** What has become of what one organisation had of a number. */
 export interface ErasedNumber {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { readRights } from "../accounts/rights-record.ts";
 import { findUser } from "../accounts/user-record.ts";
@@ -21,13 +21,13 @@ import { forgetCalls } from "../webhooks/open-calls.ts";
  */
 
 /** Whatever its record says, an item is erased as it is stored: also one that cannot be read. */
-const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.string().optional() });
+const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.optional(z.string()) });
 type Stored = z.infer<typeof Stored>;
 
-const StoredMessage = Stored.extend({
-  status: z.string().optional(),
-  refund: z.string().optional(),
-  expiresAt: z.number().optional(),
+const StoredMessage = z.extend(Stored, {
+  status: z.optional(z.string()),
+  refund: z.optional(z.string()),
+  expiresAt: z.optional(z.number()),
 });
 
 export interface ErasedOrganization {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema } from "../contract/primitives.ts";
 import { WebhookEvent, type EventName } from "../contract/webhooks.ts";

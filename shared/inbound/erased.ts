@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { digestOfNumber } from "../platform/audit-log.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";

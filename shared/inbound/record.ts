@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Keyword, type InboundMessage } from "../contract/inbound.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
@@ -16,10 +16,10 @@ export const InboundRecord = z.object({
   from: z.string(),
   to: z.string(),
   message: z.string(),
-  keyword: Keyword.optional(),
+  keyword: z.optional(Keyword),
   receivedAt: z.string(),
   /** When the table forgets it, in seconds since the epoch, if the stage keeps messages for a time only. */
-  expiresAt: z.int().optional(),
+  expiresAt: z.optional(z.int()),
 });
 export type InboundRecord = z.infer<typeof InboundRecord>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
@@ -13,7 +13,7 @@ export const ReplyJob = z.object({
   message: z.string(),
   receivedAt: z.string(),
   /** For which of those who share its number; without it, for all of them. */
-  organizationIds: z.array(z.string()).readonly().optional(),
+  organizationIds: z.optional(z.readonly(z.array(z.string()))),
 });
 type ReplyJob = z.infer<typeof ReplyJob>;
 

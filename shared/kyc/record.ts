@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { KycSubmission } from "../contract/kyc.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
@@ -12,14 +12,14 @@ export const KycRecord = z.object({
   organizationId: z.string(),
   status: ReviewStatus,
   businessName: z.string(),
-  registrationNumber: z.string().optional(),
-  country: z.string().optional(),
-  address: z.string().optional(),
-  contactName: z.string().optional(),
-  website: z.string().optional(),
+  registrationNumber: z.optional(z.string()),
+  country: z.optional(z.string()),
+  address: z.optional(z.string()),
+  contactName: z.optional(z.string()),
+  website: z.optional(z.string()),
   submittedAt: z.string(),
-  decidedAt: z.string().optional(),
-  rejectionReason: z.string().optional(),
+  decidedAt: z.optional(z.string()),
+  rejectionReason: z.optional(z.string()),
 });
 export type KycRecord = z.infer<typeof KycRecord>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Message } from "../contract/sms.ts";
 import type { MessageRecord } from "./record.ts";
@@ -18,10 +18,10 @@ export const Attempt = z.object({
   /** When the carrier answered; where the outcome is not known, when it was asked. In ISO 8601. */
   at: z.string(),
   /** Rows of release 0.2 do not name it. */
-  carrier: z.string().optional(),
+  carrier: z.optional(z.string()),
   outcome: z.enum(outcomes),
   /** The carrier's own code, or the name of what went wrong on the way to it: see `providerCodeOf`. */
-  code: z.string().optional(),
+  code: z.optional(z.string()),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayMs, hourMs } from "../platform/clock.ts";
 import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
@@ -21,46 +21,48 @@ import type { FinalDelivery, MessageRecord } from "./record.ts";
  */
 
 export const Tally = z.object({
-  accepted: z.int().default(0),
-  sent: z.int().default(0),
-  failed: z.int().default(0),
-  cancelled: z.int().default(0),
+  accepted: z._default(z.int(), 0),
+  sent: z._default(z.int(), 0),
+  failed: z._default(z.int(), 0),
+  cancelled: z._default(z.int(), 0),
   /** Those of which a receipt has come at last. */
-  delivered: z.int().default(0),
-  undelivered: z.int().default(0),
+  delivered: z._default(z.int(), 0),
+  undelivered: z._default(z.int(), 0),
   /** The prices of the messages, less those that were or are being returned; see `accepted-of-day.ts`. */
-  spentMicros: z.int().default(0),
+  spentMicros: z._default(z.int(), 0),
   /** The prices that were or are being returned. */
-  returnedMicros: z.int().default(0),
+  returnedMicros: z._default(z.int(), 0),
 });
 export type Tally = z.infer<typeof Tally>;
 
 export const emptyTally: Tally = Tally.parse({});
 
-export const CountsRecord = Tally.extend({
+export const CountsRecord = z.extend(Tally, {
   entity: z.literal("messageCounts"),
   sk: z.string(),
   /**
    * Of a day that is over: what its organization's wallet counted, in the counter of the first part for all parts. Without
    * meaning once the messages have been counted.
    */
-  acceptedByWallet: z.int().default(0),
-  acceptedByWalletMicros: z.int().default(0),
+  acceptedByWallet: z._default(z.int(), 0),
+  acceptedByWalletMicros: z._default(z.int(), 0),
   /** Grows with each change, so that a count of the messages themselves notices what came in between. */
-  changes: z.int().default(0),
+  changes: z._default(z.int(), 0),
   /** When somebody last began to count the messages themselves. */
-  lookedAt: z.string().optional(),
+  lookedAt: z.optional(z.string()),
   /** How far a count of the messages has come that takes more than one look, and what `changes` was when it began. */
-  unfinished: Tally.extend({
-    part: z.string().default(""),
-    after: z.string().optional(),
-    changes: z.int(),
-    margins: Margins.default([]),
-  }).optional(),
+  unfinished: z.optional(
+    z.extend(Tally, {
+      part: z._default(z.string(), ""),
+      after: z.optional(z.string()),
+      changes: z.int(),
+      margins: z._default(Margins, []),
+    }),
+  ),
   /** When `accepted` and `spentMicros` became those of the messages; later changes are added to them. */
-  countedAt: z.string().optional(),
+  countedAt: z.optional(z.string()),
   /** Since when the counts are exact and final. */
-  closedAt: z.string().optional(),
+  closedAt: z.optional(z.string()),
   /** Of a day, until it is closed. */
   ...agendaFields,
 });

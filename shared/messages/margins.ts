@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -17,12 +17,12 @@ const Margin = z.object({
   country: z.string(),
   /** `unknown` of messages of release 0.2. */
   carrier: z.string(),
-  messages: z.int().nonnegative(),
-  segments: z.int().nonnegative(),
-  revenueMicros: z.int().nonnegative(),
-  costMicros: z.int().nonnegative(),
+  messages: z.int().check(z.nonnegative()),
+  segments: z.int().check(z.nonnegative()),
+  revenueMicros: z.int().check(z.nonnegative()),
+  costMicros: z.int().check(z.nonnegative()),
   /** Those of the messages whose cost is not known, and is not in the costs. */
-  messagesWithoutCost: z.int().nonnegative(),
+  messagesWithoutCost: z.int().check(z.nonnegative()),
 });
 export type Margin = z.infer<typeof Margin>;
 export const Margins = z.array(Margin);
@@ -34,7 +34,7 @@ export const MarginsRecord = z.object({
   organizationId: z.string(),
   countedAt: z.string(),
   /** Since when all messages of the day have ended, so that nothing here changes any more. */
-  closedAt: z.string().optional(),
+  closedAt: z.optional(z.string()),
   margins: Margins,
 });
 export type MarginsRecord = z.infer<typeof MarginsRecord>;

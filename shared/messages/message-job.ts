@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { minuteMs, secondMs } from "../platform/clock.ts";
@@ -17,11 +17,11 @@ export type Slot = z.infer<typeof Slot>;
 export const MessageJob = z.object({
   organizationId: z.string(),
   messageId: z.string(),
-  slot: Slot.optional(),
+  slot: z.optional(Slot),
   /** Since when carriers have put the message off, in ISO 8601. Time that it waits for its slot does not count. */
-  putOffSince: z.string().optional(),
+  putOffSince: z.optional(z.string()),
   /** Of a send, where the message need not be read first; jobs of releases before 0.4 have none. */
-  facts: RoutingFacts.optional(),
+  facts: z.optional(RoutingFacts),
 });
 export type MessageJob = z.infer<typeof MessageJob>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { callingCodeOf, type NumberType } from "../contract/phone-numbers.ts";
 

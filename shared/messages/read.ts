@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";

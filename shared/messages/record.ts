@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import {
   DeliveryErrorCode,
@@ -31,56 +31,56 @@ export const MessageRecord = z.object({
   message: z.string(),
   senderId: z.string(),
   language: Language,
-  messageType: MessageType.optional(),
+  messageType: z.optional(MessageType),
   /** The campaign that it belongs to. */
-  campaignId: z.string().optional(),
+  campaignId: z.optional(z.string()),
   encoding: Encoding,
-  segments: z.int().positive(),
-  unitPriceMicros: z.int().nonnegative(),
-  totalMicros: z.int().nonnegative(),
+  segments: z.int().check(z.positive()),
+  unitPriceMicros: z.int().check(z.nonnegative()),
+  totalMicros: z.int().check(z.nonnegative()),
   queuedAt: z.string(),
-  scheduledAt: z.string().optional(),
+  scheduledAt: z.optional(z.string()),
   /** When it is no longer handed to a carrier, in ISO 8601; without it only `maxPutOffMs` ends its waiting. */
-  validUntil: z.string().optional(),
+  validUntil: z.optional(z.string()),
   /** How often it was taken up for sending. */
-  attempts: z.int().nonnegative(),
+  attempts: z.int().check(z.nonnegative()),
   /** While a sender holds the message: whose claim it is, and when it lapses. */
-  claimToken: z.string().optional(),
-  claimedUntil: z.string().optional(),
+  claimToken: z.optional(z.string()),
+  claimedUntil: z.optional(z.string()),
   /** Claims that ended without a word on what the carrier did, the present one included. */
-  openClaims: z.int().nonnegative(),
+  openClaims: z.int().check(z.nonnegative()),
   /** The carrier that was asked last, or is being asked. Rows of release 0.2 have none: it was the stage's own. */
-  carrier: z.string().optional(),
+  carrier: z.optional(z.string()),
   /** The last attempts but for one that a carrier accepted: see `attemptsOf`. */
-  attemptLog: z.array(Attempt).optional(),
+  attemptLog: z.optional(z.array(Attempt)),
   /** Carriers that surely did not take it and never will. */
-  refusedBy: z.array(z.string()).optional(),
-  carrierReference: z.string().optional(),
+  refusedBy: z.optional(z.array(z.string())),
+  carrierReference: z.optional(z.string()),
   /** What the carrier takes for it, by the rate card of the moment; absent where that is not known. */
-  costMicros: z.int().nonnegative().optional(),
-  sentAt: z.string().optional(),
-  failedAt: z.string().optional(),
-  cancelledAt: z.string().optional(),
-  errorCode: MessageErrorCode.optional(),
+  costMicros: z.optional(z.int().check(z.nonnegative())),
+  sentAt: z.optional(z.string()),
+  failedAt: z.optional(z.string()),
+  cancelledAt: z.optional(z.string()),
+  errorCode: z.optional(MessageErrorCode),
   /** What the carrier's receipts have said at last, and when that came; a message that is still on its way has none. */
-  deliveryStatus: z.enum(finalDeliveries).optional(),
-  deliveryAt: z.string().optional(),
-  deliveryErrorCode: DeliveryErrorCode.optional(),
+  deliveryStatus: z.optional(z.enum(finalDeliveries)),
+  deliveryAt: z.optional(z.string()),
+  deliveryErrorCode: z.optional(DeliveryErrorCode),
   /** The carrier's own code for it: see `providerCodeOf`. */
-  deliveryProviderCode: z.string().optional(),
+  deliveryProviderCode: z.optional(z.string()),
   /** Whose receipt that was, where it is known: see `Receipt`. */
-  deliveryCarrier: z.string().optional(),
+  deliveryCarrier: z.optional(z.string()),
   /** Which attempt to record the receipt did so, so that the attempt recognises its own write. */
-  deliveryToken: z.string().optional(),
+  deliveryToken: z.optional(z.string()),
   /** Of a message that failed or was cancelled: whether its price is still to be returned. */
-  refund: z.enum(["due", "done"]).optional(),
+  refund: z.optional(z.enum(["due", "done"])),
   /**
    * When the table forgets it, in seconds since the epoch: of a message that is queued, because it may have been written
    * without being paid; of one that came to its end, if the stage keeps messages for a time only.
    */
-  expiresAt: z.int().optional(),
+  expiresAt: z.optional(z.int()),
   /** The seq of the debit that pays for it, of a message that was written before its ledger entry. */
-  debitSeq: z.int().optional(),
+  debitSeq: z.optional(z.int()),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { MessageType } from "../contract/sms.ts";
@@ -17,10 +17,10 @@ export const RoutingFacts = z.object({
   /** The number without its last digits. Routes and prices may depend on these too: see `claimByFacts`. */
   numberPrefix: z.string(),
   senderId: z.string(),
-  messageType: MessageType.optional(),
-  segments: z.int().positive(),
-  totalMicros: z.int().nonnegative(),
-  validUntil: z.string().optional(),
+  messageType: z.optional(MessageType),
+  segments: z.int().check(z.positive()),
+  totalMicros: z.int().check(z.nonnegative()),
+  validUntil: z.optional(z.string()),
 });
 export type RoutingFacts = z.infer<typeof RoutingFacts>;
 

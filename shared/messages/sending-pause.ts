@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { minuteMs, now } from "../platform/clock.ts";
 import { keptFor } from "../platform/kept.ts";
@@ -16,10 +16,10 @@ import { updateOf } from "../platform/table/update.ts";
 const SendingRecord = z.object({
   entity: z.literal("sending"),
   /** While nothing is handed to a carrier: since when, and why, for other operators. */
-  pausedAt: z.string().optional(),
-  pausedReason: z.string().optional(),
+  pausedAt: z.optional(z.string()),
+  pausedReason: z.optional(z.string()),
   /** When the last pause ended. */
-  resumedAt: z.string().optional(),
+  resumedAt: z.optional(z.string()),
 });
 export type Sending = Omit<z.infer<typeof SendingRecord>, "entity">;
 

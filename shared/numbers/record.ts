@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { noteReplies } from "../accounts/organization-record.ts";
 import type { Keyword } from "../contract/inbound.ts";
@@ -18,9 +18,9 @@ export const NumberRecord = z.object({
   /** In digits: international without a plus sign, or a short code. */
   number: z.string(),
   /** Whose it is alone. */
-  organizationId: z.string().optional(),
+  organizationId: z.optional(z.string()),
   /** Who shares it, by their keywords in capital letters. */
-  keywords: z.record(z.string(), z.string()).default({}),
+  keywords: z._default(z.record(z.string(), z.string()), {}),
   updatedAt: z.string(),
   /** Grows with each change. */
   version: z.int(),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
@@ -10,7 +10,7 @@ export class Components {
    * The JSON Schema of what is sent (`input`) or received (`output`); named parts go into `schemas`.
    * @throws Error when another schema has the name of a part
    */
-  add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  add(schema: z.ZodMiniType, io: "input" | "output"): JsonSchema {
     // Inside another object a schema that has a name becomes a reference, like all named ones below it.
     const made = z.toJSONSchema(z.object({ root: schema }), {
       io,

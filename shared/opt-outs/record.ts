@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { OptOutSource, type OptOut } from "../contract/opt-outs.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -18,11 +18,11 @@ export const OptOutRecord = z.object({
   entity: z.literal("optOut"),
   phoneNumber: z.string(),
   /** The organization's own note. Rows that have no `word` yet have `reply` here for a STOP of the person. */
-  source: OptOutSource.optional(),
-  createdAt: z.string().optional(),
+  source: z.optional(OptOutSource),
+  createdAt: z.optional(z.string()),
   /** The person's last word, and when they said it. */
-  word: z.enum(["start", "stop"]).optional(),
-  saidAt: z.string().optional(),
+  word: z.optional(z.enum(["start", "stop"])),
+  saidAt: z.optional(z.string()),
 });
 export type OptOutRecord = z.infer<typeof OptOutRecord>;
 

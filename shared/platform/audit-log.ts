@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import { now } from "./clock.ts";
@@ -17,7 +17,7 @@ import { putItem, type Put } from "./table/table.ts";
 
 /** Who does something. */
 export const AuditActor = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("user"), userId: z.string(), sessionId: z.string().optional() }),
+  z.object({ type: z.literal("user"), userId: z.string(), sessionId: z.optional(z.string()) }),
   /** `userId` is who created the key. */
   z.object({ type: z.literal("apiKey"), keyId: z.string(), userId: z.string() }),
   /** With whose credentials of AWS. */
@@ -34,9 +34,9 @@ const AuditOutcome = z.enum(["done", "refused", "unknown"]);
 const Ending = z.object({
   outcome: AuditOutcome,
   /** The code that the caller got instead of an answer. */
-  errorCode: z.string().optional(),
+  errorCode: z.optional(z.string()),
   /** How things were after it. */
-  after: Facts.optional(),
+  after: z.optional(Facts),
 });
 export type Ending = z.infer<typeof Ending>;
 
@@ -44,23 +44,23 @@ export const AuditEntryRecord = z.object({
   entity: z.literal("auditEntry"),
   id: z.string(),
   /** Whose log it is in; none of what an operator does to the whole stage. */
-  organizationId: z.string().optional(),
+  organizationId: z.optional(z.string()),
   createdAt: z.string(),
   actor: AuditActor,
   /** A route, for example `POST /v1/wallet/top-up`, or a command of the operator. */
   action: z.string(),
   /** What it was about: the ids in the path, or what the operator typed. */
-  subject: Facts.optional(),
-  sourceAddress: z.string().optional(),
-  requestId: z.string().optional(),
+  subject: z.optional(Facts),
+  sourceAddress: z.optional(z.string()),
+  requestId: z.optional(z.string()),
   /** How things were before it. */
-  before: Facts.optional(),
+  before: z.optional(Facts),
   /** Of what was written when it was done already. */
-  ending: Ending.optional(),
+  ending: z.optional(Ending),
 });
 export type AuditEntryRecord = z.infer<typeof AuditEntryRecord>;
 
-export const AuditOutcomeRecord = Ending.extend({
+export const AuditOutcomeRecord = z.extend(Ending, {
   entity: z.literal("auditOutcome"),
   id: z.string(),
   endedAt: z.string(),

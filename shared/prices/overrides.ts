@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { Refusal } from "../platform/refusal.ts";

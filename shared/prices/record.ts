@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
 import { findItem, queryItems, type Put, type Update } from "../platform/table/table.ts";
@@ -15,21 +15,21 @@ import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-c
 /** Which version of the rate card counts. Without the item there is none. */
 export const CurrentCardRecord = z.object({
   entity: z.literal("currentRateCard"),
-  version: z.int().positive(),
+  version: z.int().check(z.positive()),
 });
 
 /** A version of the rate card. */
 export const RateCardRecord = z.object({
   entity: z.literal("rateCard"),
-  version: z.int().positive(),
+  version: z.int().check(z.positive()),
   importedAt: z.string(),
   /** Whose import it is, of those that may have wanted the same number. */
   importId: z.string(),
-  rows: z.int().nonnegative(),
+  rows: z.int().check(z.nonnegative()),
   carriers: z.array(z.string()),
-  chunks: z.int().positive(),
+  chunks: z.int().check(z.positive()),
   /** Since when all of its chunks are there. Without it the import was not completed. */
-  completedAt: z.string().optional(),
+  completedAt: z.optional(z.string()),
 });
 export type RateCardRecord = z.infer<typeof RateCardRecord>;
 

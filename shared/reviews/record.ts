@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { keys, type ReviewKind } from "../platform/table/keys.ts";
 import { queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
@@ -23,10 +23,10 @@ interface Columns {
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
   readonly summary: string;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
+  readonly params?: z.ZodMiniType;
+  readonly query?: z.ZodMiniType;
   /** A body is optional when its schema takes an absent one. */
-  readonly body?: z.ZodType;
+  readonly body?: z.ZodMiniType;
   /** Whether the body may also come as a form (`application/x-www-form-urlencoded`). */
   readonly form?: true;
   /** Whether the body may be an array, too. */
@@ -35,7 +35,7 @@ interface Columns {
   readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;
   /** What `data` in the response holds; of a paged route, what each of its rows holds. */
-  readonly data: z.ZodType;
+  readonly data: z.ZodMiniType;
   readonly paged?: true;
   /** Content types of a response that goes out as the handler made it, without the envelope. */
   readonly raw?: readonly string[];

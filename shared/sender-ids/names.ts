@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, findItem, updateItem, type Update } from "../platform/table/table.ts";
@@ -12,7 +12,7 @@ import { updateOf } from "../platform/table/update.ts";
 
 const SenderNameRecord = z.object({
   entity: z.literal("senderName"),
-  organizationIds: z.set(z.string()).optional(),
+  organizationIds: z.optional(z.set(z.string())),
 });
 
 /** The write that takes a name for an organisation; it is refused while another has it, unless it is shared. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -13,11 +13,11 @@ export const SenderIdRecord = z.object({
   id: z.string(),
   organizationId: z.string(),
   senderId: z.string(),
-  useCase: z.string().optional(),
+  useCase: z.optional(z.string()),
   status: ReviewStatus,
   createdAt: z.string(),
-  decidedAt: z.string().optional(),
-  rejectionReason: z.string().optional(),
+  decidedAt: z.optional(z.string()),
+  rejectionReason: z.optional(z.string()),
 });
 export type SenderIdRecord = z.infer<typeof SenderIdRecord>;
 

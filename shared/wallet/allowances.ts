@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { AcceptedOfDay } from "../messages/accepted-of-day.ts";
@@ -18,27 +18,27 @@ import { microsOfText } from "./money.ts";
  * moves no money and names all that it saw, so it may be repeated and come late.
  */
 
-const Limit = z.union([z.literal("none"), z.int().positive()]);
+const Limit = z.union([z.literal("none"), z.int().check(z.positive())]);
 
 /** The fields of a wallet that say how much may leave it. */
 export const allowanceFields = {
   /** As the operator set it for this organisation, in micro-units; where it is absent the stage's holds. */
-  operatorDailyCap: Limit.optional(),
+  operatorDailyCap: z.optional(Limit),
   /** How far the customer lowered it. */
-  customerDailyCapMicros: z.int().positive().optional(),
+  customerDailyCapMicros: z.optional(z.int().check(z.positive())),
   /** As the operator set it for this organisation; where it is absent the stage's holds. */
-  operatorSendsPerSecond: Limit.optional(),
+  operatorSendsPerSecond: z.optional(Limit),
   /** The day that the next two are of. Wallets of releases that counted no days have none of the three. */
-  spendDay: z.string().optional(),
-  spentTodayMicros: z.int().nonnegative().optional(),
+  spendDay: z.optional(z.string()),
+  spentTodayMicros: z.optional(z.int().check(z.nonnegative())),
   /** The messages of that day and their prices, which the organization's statistics show. */
-  acceptedToday: z.int().optional(),
-  acceptedTodayMicros: z.int().optional(),
+  acceptedToday: z.optional(z.int()),
+  acceptedTodayMicros: z.optional(z.int()),
   /** Absent from when a cap was changed until the next debit. Below zero where more was spent before. */
-  spendLeftMicros: z.int().optional(),
+  spendLeftMicros: z.optional(z.int()),
   /** When the present share of sends began, and what is left of it; absent where the pace was changed. */
-  paceSince: z.string().optional(),
-  paceLeft: z.int().optional(),
+  paceSince: z.optional(z.string()),
+  paceLeft: z.optional(z.int()),
 };
 
 const Allowances = z.object({ organizationId: z.string(), ...allowanceFields });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
@@ -16,18 +16,18 @@ export const LedgerEntryRecord = z.object({
   id: z.string(),
   organizationId: z.string(),
   type: TransactionType,
-  seq: z.int().positive(),
+  seq: z.int().check(z.positive()),
   /** Negative when money left the wallet. */
   amountMicros: z.int(),
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceAfterMicros: z.int(),
-  messageId: z.string().optional(),
+  messageId: z.optional(z.string()),
   /** Of a void entry: that what was lost was returned in the transaction that wrote it. */
-  isReturned: z.literal(true).optional(),
+  isReturned: z.optional(z.literal(true)),
   /** Why the operator made it. */
-  reason: z.string().optional(),
+  reason: z.optional(z.string()),
   /** What the operator's movement is known by; of releases before 0.3 the audit log alone has it. */
-  reference: z.string().optional(),
+  reference: z.optional(z.string()),
   createdAt: z.string(),
 });
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;

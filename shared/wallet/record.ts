@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
@@ -19,41 +19,41 @@ export const WalletRecord = z.object({
   organizationId: z.string(),
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceMicros: z.int(),
-  seq: z.int().nonnegative(),
+  seq: z.int().check(z.nonnegative()),
   /** How many messages have been paid for. */
-  messageCount: z.int().nonnegative(),
+  messageCount: z.int().check(z.nonnegative()),
   /**
    * In how many partitions its messages are kept. It is here because whoever accepts messages, or lists them, has the
    * wallet at hand.
    */
-  messageParts: z.int().min(1).max(maxMessageParts).default(1),
+  messageParts: z._default(z.int().check(z.gte(1), z.lte(maxMessageParts)), 1),
   /** From which seq on the ledger is kept in how many partitions, in order; before the first of them in one. */
-  ledgerParts: z.array(z.object({ fromSeq: z.int(), parts: z.int() })).default([]),
+  ledgerParts: z._default(z.array(z.object({ fromSeq: z.int(), parts: z.int() })), []),
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
   /** The reconciler has settled every seq up to this one. */
-  settledSeq: z.int().nonnegative(),
+  settledSeq: z.int().check(z.nonnegative()),
   /** Both are there while not every seq is settled. */
   ...agendaFields,
   /** While a posting has its turn: whose turn it is, and when it is over at the latest. */
-  turnToken: z.string().optional(),
-  turnUntil: z.string().optional(),
+  turnToken: z.optional(z.string()),
+  turnUntil: z.optional(z.string()),
   ...allowanceFields,
   /** The customer is told when the balance falls below it. */
-  lowBalanceThresholdMicros: z.int().positive().optional(),
+  lowBalanceThresholdMicros: z.optional(z.int().check(z.positive())),
   /** While the balance is below it: when the customer was told, or set it. */
-  lowBalanceNotedAt: z.string().optional(),
+  lowBalanceNotedAt: z.optional(z.string()),
   /** The last day on which the customer was told that the cap was reached. */
-  capReachedDay: z.string().optional(),
+  capReachedDay: z.optional(z.string()),
   /** Since when it takes no sends and no top-ups; refunds and the operator's movements still arrive. */
-  closedAt: z.string().optional(),
+  closedAt: z.optional(z.string()),
   /** Why, for other operators. */
-  closedReason: z.string().optional(),
+  closedReason: z.optional(z.string()),
   /** Since when its organisation is suspended, as that one's record says. */
-  suspendedAt: z.string().optional(),
+  suspendedAt: z.optional(z.string()),
   /** Since when the organisation has been erased, or is being erased: of what was paid for there is the ledger alone. */
-  erasedAt: z.string().optional(),
+  erasedAt: z.optional(z.string()),
 });
 export type WalletRecord = z.infer<typeof WalletRecord>;
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { operatorTransactionTypes } from "../contract/wallet.ts";
 import { Refusal } from "../platform/refusal.ts";

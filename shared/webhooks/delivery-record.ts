@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { DeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
@@ -28,22 +28,22 @@ export const DeliveryRecord = z.object({
   eventId: z.string(),
   payload: WebhookPayload,
   state: DeliveryState,
-  attempts: z.int().nonnegative(),
+  attempts: z.int().check(z.nonnegative()),
   createdAt: z.string(),
   /** While pending: when the next attempt is, or was, due. */
-  nextAttemptAt: z.string().optional(),
-  lastAttemptAt: z.string().optional(),
-  lastStatus: z.int().optional(),
-  lastError: z.string().optional(),
+  nextAttemptAt: z.optional(z.string()),
+  lastAttemptAt: z.optional(z.string()),
+  lastStatus: z.optional(z.int()),
+  lastError: z.optional(z.string()),
   /** How long the endpoint took to answer, or the call to fail. */
-  lastDurationMs: z.int().nonnegative().optional(),
+  lastDurationMs: z.optional(z.int().check(z.nonnegative())),
   /** Of the last repeat that was asked for by hand: tells it from others of the same moment. */
-  repeatToken: z.string().optional(),
+  repeatToken: z.optional(z.string()),
   /** When that was. As long as the repeat waits for its attempt, it is the time that the attempt is due as well. */
-  repeatedAt: z.string().optional(),
+  repeatedAt: z.optional(z.string()),
   /** Both are there while a dispatcher makes an attempt. */
-  claimToken: z.string().optional(),
-  leaseUntil: z.string().optional(),
+  claimToken: z.optional(z.string()),
+  leaseUntil: z.optional(z.string()),
   expiresAt: z.int(),
 });
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -43,13 +43,13 @@ const retentionMs = 30 * dayMs;
 const OpenCallsRecord = z.object({
   entity: z.literal("openCalls"),
   /** The slots that are taken: `<end of its lease>#<random>` of each call. */
-  openCalls: z.set(z.string()).default(new Set()),
+  openCalls: z._default(z.set(z.string()), new Set()),
   /** While it fails continuously: since when, in how many calls, and what came of the last one. */
-  failingSince: z.string().optional(),
-  failedCalls: z.int().nonnegative().default(0),
-  lastFailedAt: z.string().optional(),
-  lastFailedStatus: z.int().optional(),
-  lastFailedError: z.string().optional(),
+  failingSince: z.optional(z.string()),
+  failedCalls: z._default(z.int().check(z.nonnegative()), 0),
+  lastFailedAt: z.optional(z.string()),
+  lastFailedStatus: z.optional(z.int()),
+  lastFailedError: z.optional(z.string()),
 });
 type OpenCallsRecord = z.infer<typeof OpenCallsRecord>;
 

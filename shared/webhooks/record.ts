@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
@@ -14,12 +14,12 @@ export const WebhookRecord = z.object({
   url: z.string(),
   events: z.array(EventName),
   /** Of a webhook that release 0.2 wrote, until its secrets are moved to their place (`secrets.ts`). */
-  secret: z.string().optional(),
-  previousSecret: z.string().optional(),
-  previousSecretUntil: z.string().optional(),
+  secret: z.optional(z.string()),
+  previousSecret: z.optional(z.string()),
+  previousSecretUntil: z.optional(z.string()),
   /** Both are there exactly while the webhook is disabled. */
-  disabledAt: z.string().optional(),
-  disabledReason: DisabledReason.optional(),
+  disabledAt: z.optional(z.string()),
+  disabledReason: z.optional(DisabledReason),
   createdAt: z.string(),
 });
 export type WebhookRecord = z.infer<typeof WebhookRecord>;

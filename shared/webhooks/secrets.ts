@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { isSealedWith, sealText, unsealText } from "../platform/auth/sealed-text.ts";
 import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
@@ -19,8 +19,8 @@ const WebhookSecretRecord = z.object({
   entity: z.literal("webhookSecret"),
   sealedSecret: z.string(),
   /** The secret before the last rotation, which signs too until its time is over. */
-  previousSealedSecret: z.string().optional(),
-  previousSecretUntil: z.string().optional(),
+  previousSealedSecret: z.optional(z.string()),
+  previousSecretUntil: z.optional(z.string()),
 });
 type WebhookSecretRecord = z.infer<typeof WebhookSecretRecord>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { WebhookPayload } from "../contract/webhooks.ts";
 import { redactedText } from "../messages/record.ts";

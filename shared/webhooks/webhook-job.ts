@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { EventJob } from "../events/event-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
@@ -13,10 +13,10 @@ const AttemptJob = z.object({
   webhookId: z.string(),
   deliveryId: z.string(),
   /** The first attempt is 1. */
-  attempt: z.int().positive(),
+  attempt: z.int().check(z.positive()),
   lane: Lane,
   /** How often the attempt was put off because the webhook had no slot for it. */
-  putOff: z.int().nonnegative().default(0),
+  putOff: z._default(z.int().check(z.nonnegative()), 0),
 });
 export type AttemptJob = z.infer<typeof AttemptJob>;
 

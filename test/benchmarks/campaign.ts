@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { createClient } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

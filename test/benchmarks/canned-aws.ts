@@ -4,7 +4,7 @@ import type { RequestOptions } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { Readable } from "node:stream";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { AwsResponse } from "../../infra/local/aws-requests.ts";
 

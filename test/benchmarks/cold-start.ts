@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 import { build } from "esbuild";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { packageOptions } from "../../infra/bundled-packages.ts";
 import { projectRoot } from "../../infra/project-root.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/local-aws.ts";
@@ -56,14 +56,14 @@ const reads = new Set(["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Qu
 
 const Consumed = z.object({
   CapacityUnits: z.number(),
-  ReadCapacityUnits: z.number().optional(),
-  WriteCapacityUnits: z.number().optional(),
+  ReadCapacityUnits: z.optional(z.number()),
+  WriteCapacityUnits: z.optional(z.number()),
 });
-const Answer = z.object({ ConsumedCapacity: z.union([Consumed, z.array(Consumed)]).optional() });
+const Answer = z.object({ ConsumedCapacity: z.optional(z.union([Consumed, z.array(Consumed)])) });
 const Refused = z.object({
   __type: z.string(),
   Item: z.unknown(),
-  CancellationReasons: z.array(z.object({ Item: z.unknown() })).optional(),
+  CancellationReasons: z.optional(z.array(z.object({ Item: z.unknown() }))),
 });
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
@@ -25,7 +25,7 @@ export interface ServedGateway {
   stop(): Promise<void>;
 }
 
-const Manifest = z.object({ scripts: z.object({ start: z.string().startsWith("node ") }) });
+const Manifest = z.object({ scripts: z.object({ start: z.string().check(z.startsWith("node ")) }) });
 
 /** @param folder the checkout that it is started from */
 export async function serveGateway(folder = projectRoot): Promise<ServedGateway> {

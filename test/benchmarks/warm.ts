@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
@@ -32,8 +32,8 @@ const Measured = z.object({
   cpuMs: z.number(),
   /** What the last call was answered. */
   answer: z.looseObject({
-    statusCode: z.number().optional(),
-    batchItemFailures: z.array(z.unknown()).optional(),
+    statusCode: z.optional(z.number()),
+    batchItemFailures: z.optional(z.array(z.unknown())),
   }),
 });
 
@@ -161,7 +161,7 @@ async function record(gateway: LocalGateway, recorder: Recorder): Promise<readon
   ];
 }
 
-const Jobs = z.looseObject({ Records: z.array(z.unknown()).min(1) });
+const Jobs = z.looseObject({ Records: z.array(z.unknown()).check(z.minLength(1)) });
 const HttpEvent = z.looseObject({ headers: z.record(z.string(), z.string()) });
 
 function refusedBehindAuthentication(event: unknown, credential: string): unknown {

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import type { Browser, Download, Route } from "playwright-core";
 import { decodeQR } from "qr/decode.js";
 import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { snippetsFor } from "../../functions/console/app/snippets.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
@@ -411,7 +411,7 @@ it("says of a campaign to more contacts than it has looked at what it comes to a
   const { page } = visitor;
   await page.route(/\/v1\/contacts\?/, async (route) => {
     const response = await route.fetch();
-    const Contacts = z.object({ data: z.array(z.unknown()).length(1), meta: PageMeta });
+    const Contacts = z.object({ data: z.array(z.unknown()).check(z.length(1)), meta: PageMeta });
     const { data, meta } = Contacts.parse(await response.json());
     await route.fulfill({
       json: {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import {
   errorResponse,
@@ -49,14 +49,14 @@ const maxOldMs = secondMs;
 const tooLateMs = 2_500;
 
 const Job = z.object({
-  Id: z.string().default("0"),
+  Id: z._default(z.string(), "0"),
   MessageBody: z.string(),
   MessageGroupId: z.string(),
-  DelaySeconds: z.int().default(0),
+  DelaySeconds: z._default(z.int(), 0),
 });
 type Job = z.infer<typeof Job>;
 const Batch = z.object({ QueueUrl: z.string(), Entries: z.array(Job) });
-const Single = Job.extend({ QueueUrl: z.string() });
+const Single = z.extend(Job, { QueueUrl: z.string() });
 const Transaction = z.object({ TransactItems: z.array(z.unknown()) });
 
 const singleWrites: ReadonlySet<string> = new Set([
@@ -276,7 +276,7 @@ export class UnreliableAws {
   async #sendJobs(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
     const parsed: unknown = JSON.parse(request.body);
     const isBatch = request.operation === "sqs:SendMessageBatch";
-    const { QueueUrl } = Single.pick({ QueueUrl: true }).parse(parsed);
+    const { QueueUrl } = z.pick(Single, { QueueUrl: true }).parse(parsed);
     const jobs = isBatch ? Batch.parse(parsed).Entries : [Single.parse(parsed)];
     const isHalf = isBatch && this.#happens("half of a batch refused", halfBatchOdds);
     const failed = isHalf ? jobs.filter((_, index) => index % 2 === 1) : [];

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import type { TestProject } from "vitest/node";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { projectRoot } from "../../infra/project-root.ts";
 import { provideStage } from "../support/deployed-stage.ts";

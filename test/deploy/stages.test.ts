@@ -22,7 +22,7 @@ import {
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { connect } from "../../infra/operator/context.ts";
@@ -53,7 +53,7 @@ async function operator(stage: string, ...args: readonly string[]): Promise<Ende
 
 /** The objects that a command of the operator prints. */
 async function rowsOf<Row>(
-  schema: z.ZodType<Row>,
+  schema: z.ZodMiniType<Row>,
   stage: string,
   ...args: readonly string[]
 ): Promise<Row[]> {
@@ -298,7 +298,11 @@ describe("the operator's commands", () => {
   });
 
   it("list what is parked, and redrive it", async () => {
-    const Parked = z.object({ queue: z.string(), parked: z.number(), meaning: z.string().min(1) });
+    const Parked = z.object({
+      queue: z.string(),
+      parked: z.number(),
+      meaning: z.string().check(z.minLength(1)),
+    });
     const queues = await rowsOf(Parked, "open", "dead-letters", "list");
     expect(queues.map(({ queue }) => queue)).toContain("refunds");
     const { out } = await operator("open", "dead-letters", "redrive", "refunds");

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";

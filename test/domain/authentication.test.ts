@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { jsonResponse } from "../../infra/local/aws-requests.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
@@ -251,7 +251,7 @@ describe("an API key", () => {
 });
 
 it("the line of a request says who made it, with what and from where", async () => {
-  const Line = z.looseObject({ event: z.string().optional(), requestId: z.string().optional() });
+  const Line = z.looseObject({ event: z.optional(z.string()), requestId: z.optional(z.string()) });
   const lineOf = async (response: ApiResponse): Promise<z.infer<typeof Line> | undefined> =>
     vi.waitFor(() => {
       const all = lines.map((line) => Line.parse(JSON.parse(line)));

@@ -7,7 +7,7 @@ import {
   type ServiceOutputTypes,
 } from "@aws-sdk/client-secrets-manager";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { reportTaker, type CarrierCall } from "../../shared/carrier-reports/take.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";

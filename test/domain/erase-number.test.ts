@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { createContact, getContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { invitedEmailOf, membershipOf, type InvitationRecord } from "../../shared/accounts/member-record.ts";
 import { putFirstPassword } from "../../shared/accounts/password-record.ts";

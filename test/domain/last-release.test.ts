@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { DynamoDBClient, paginateScan, PutItemCommand, type AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { createClient, type Client } from "../../shared/client.ts";
@@ -30,7 +30,7 @@ import { startWebhookReceiver } from "../support/webhook-receiver.ts";
  */
 
 const Item = z.record(z.string(), z.custom<AttributeValue>());
-const Stored = z.looseObject({ entity: z.string(), organizationId: z.string().optional() });
+const Stored = z.looseObject({ entity: z.string(), organizationId: z.optional(z.string()) });
 type Stored = z.infer<typeof Stored>;
 
 const lines: string[] = [];

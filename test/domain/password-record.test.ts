@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findPasswordHash, movePassword, replacePassword } from "../../shared/accounts/password-record.ts";
 import type { UserRecord } from "../../shared/accounts/user-record.ts";

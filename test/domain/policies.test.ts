@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { nextTurns, withinLimits } from "../../shared/campaigns/recipients.ts";

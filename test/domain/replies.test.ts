@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
 import type { WebhookEvent } from "../../shared/contract/webhooks.ts";

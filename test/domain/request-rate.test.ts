@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { allScopes } from "../../shared/contract/scopes.ts";

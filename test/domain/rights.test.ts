@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { register } from "../../shared/accounts/register.ts";

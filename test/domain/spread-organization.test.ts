@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import type { Page } from "../../shared/contract/primitives.ts";

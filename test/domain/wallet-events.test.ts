@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { createCampaign } from "../../shared/campaigns/create.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";

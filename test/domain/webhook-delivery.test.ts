@@ -1,6 +1,6 @@
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { WebhookDelivery, type WebhookEvent } from "../../shared/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";

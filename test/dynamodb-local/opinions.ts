@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Database } from "../../infra/local/store/database.ts";
 import { normaliseNumber } from "../../infra/local/store/decimal.ts";
@@ -31,7 +31,7 @@ export function ownOpinion(): Opinion {
   };
 }
 
-const Refusal = z.looseObject({ __type: z.string().optional() });
+const Refusal = z.looseObject({ __type: z.optional(z.string()) });
 
 /** The answers of a DynamoDB that speaks HTTP, without permissions. */
 export function opinionAt(endpoint: string): Opinion {

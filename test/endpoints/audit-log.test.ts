@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { decodeJwt } from "jose/jwt/decode";
 import { beforeEach, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { AuditEntry } from "../../shared/contract/audit-log.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";

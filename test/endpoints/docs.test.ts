@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 
 import { describe, expect, inject, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { DocsFile } from "../../shared/contract/docs.ts";
 import { openApiDocument } from "../../shared/openapi.ts";

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 
 import { readRights } from "../../shared/accounts/rights-record.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
@@ -27,7 +28,7 @@ async function submitted(customer: Customer, json: Record<string, unknown> = par
 }
 
 async function current(customer: Customer): Promise<KycSubmission | null> {
-  return dataOf(await customer.call("/v1/kyc"), KycSubmission.nullable());
+  return dataOf(await customer.call("/v1/kyc"), z.nullable(KycSubmission));
 }
 
 /** Of what is pending over all organisations, the ids of this one's. */

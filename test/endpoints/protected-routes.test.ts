@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
 import { newApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";

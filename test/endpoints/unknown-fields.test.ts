@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";

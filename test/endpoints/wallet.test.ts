@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Wallet } from "../../shared/contract/wallet.ts";
 import { Customer, errorOf, invalidFields } from "../support/api.ts";

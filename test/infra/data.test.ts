@@ -12,7 +12,7 @@ import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { checkAdoptedTable } from "../../infra/adopted-table.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";

@@ -1,6 +1,6 @@
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
@@ -26,9 +26,10 @@ afterEach(() => vi.unstubAllEnvs());
 
 const Ref = z.object({ Ref: z.string() });
 const Attribute = (name: string) =>
-  z
-    .object({ "Fn::GetAtt": z.tuple([z.string(), z.literal(name)]) })
-    .transform((value) => value["Fn::GetAtt"][0]);
+  z.pipe(
+    z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal(name)]) }),
+    z.transform((value) => value["Fn::GetAtt"][0]),
+  );
 
 const AliasResource = z.object({
   Properties: z.object({ Name: z.string(), FunctionName: Ref, FunctionVersion: Attribute("Version") }),
@@ -149,7 +150,7 @@ const Metric = z.object({
 function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
   const Alarm = z.object({
     Properties: z.object({
-      Metrics: z.array(z.object({ MetricStat: z.object({ Metric }).optional() })),
+      Metrics: z.array(z.object({ MetricStat: z.optional(z.object({ Metric })) })),
     }),
   });
   return Alarm.parse(alarm).Properties.Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);

@@ -1,7 +1,7 @@
 import type { cx_api } from "aws-cdk-lib";
 import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
@@ -236,7 +236,7 @@ describe("a stage with a firewall", () => {
     const rule = z.object({
       Name: z.string(),
       Statement: z.object({
-        RateBasedStatement: z.object({ Limit: z.number(), ScopeDownStatement: z.unknown() }).optional(),
+        RateBasedStatement: z.optional(z.object({ Limit: z.number(), ScopeDownStatement: z.unknown() })),
       }),
     });
     const WebAcl = z.object({ Properties: z.object({ Rules: z.array(rule) }) });

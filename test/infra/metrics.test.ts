@@ -1,6 +1,6 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";

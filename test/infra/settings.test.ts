@@ -1,6 +1,6 @@
 import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
@@ -35,7 +35,7 @@ beforeAll(() => {
 });
 
 /** The properties of all resources of a type, with their logical ids. */
-function resources<Schema extends z.ZodType>(type: string, schema: Schema): [string, z.output<Schema>][] {
+function resources<Schema extends z.ZodMiniType>(type: string, schema: Schema): [string, z.output<Schema>][] {
   const resource = z.object({ Properties: z.unknown() });
   return Object.entries(template.findResources(type)).map(([id, each]) => [
     id,
@@ -138,7 +138,7 @@ it("lets workers do as much at once, and reserves what the stage says for functi
 
   const reserved = resources(
     "AWS::Lambda::Function",
-    z.object({ ReservedConcurrentExecutions: z.number().optional() }),
+    z.object({ ReservedConcurrentExecutions: z.optional(z.number()) }),
   ).filter(([, { ReservedConcurrentExecutions: calls }]) => calls !== undefined);
   const byFunction = reserved.map(([id, properties]) => [
     id.replace(/Function[0-9A-F]{8}$/, ""),

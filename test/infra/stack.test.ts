@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 
 import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { accessOf } from "../../infra/access.ts";
 import { bundleFolder } from "../../infra/bundle.ts";
@@ -46,9 +46,10 @@ const Function = z.object({
   }),
 });
 
-const LeadingKeys = z
-  .strictObject({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string())]) })
-  .transform((keys) => ({ "dynamodb:LeadingKeys": [keys["dynamodb:LeadingKeys"]].flat() }));
+const LeadingKeys = z.pipe(
+  z.strictObject({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string())]) }),
+  z.transform((keys) => ({ "dynamodb:LeadingKeys": [keys["dynamodb:LeadingKeys"]].flat() })),
+);
 
 const OnFromAddress = z.strictObject({ StringEquals: z.strictObject({ "ses:FromAddress": z.string() }) });
 
@@ -56,11 +57,14 @@ const Role = roleWith(
   z.union([
     z.strictObject({
       "ForAllValues:StringLike": LeadingKeys,
-      "ForAnyValue:StringLike": LeadingKeys.optional(),
+      "ForAnyValue:StringLike": z.optional(LeadingKeys),
       Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
     }),
     // Of the worker of emails, which a test of its own looks at.
-    OnFromAddress.transform(() => undefined),
+    z.pipe(
+      OnFromAddress,
+      z.transform(() => undefined),
+    ),
   ]),
 );
 
@@ -190,9 +194,10 @@ const CallerPolicy = z.object({
         z.object({
           Action: z.literal("lambda:InvokeFunction"),
           Resource: z.array(
-            z
-              .object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) })
-              .or(z.object({ Ref: z.string() })),
+            z.union([
+              z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
+              z.object({ Ref: z.string() }),
+            ]),
           ),
         }),
       ),

@@ -4,7 +4,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -73,7 +73,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
 }
 
 /** What a command with --json says, checked. */
-async function json<Schema extends z.ZodType>(
+async function json<Schema extends z.ZodMiniType>(
   schema: Schema,
   ...args: readonly string[]
 ): Promise<z.output<Schema>[]> {
@@ -102,7 +102,7 @@ async function send(
   }, patience);
 }
 
-const Entry = z.looseObject({ action: z.string(), outcome: z.string().optional() });
+const Entry = z.looseObject({ action: z.string(), outcome: z.optional(z.string()) });
 
 /** The entries of the stage's audit log about commands of a name, the newest first. */
 async function auditLog(action: string): Promise<z.output<typeof Entry>[]> {

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 
 import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { localCredentials } from "../../infra/local/connections.ts";
 import { DataServices } from "../../infra/local/data-services.ts";

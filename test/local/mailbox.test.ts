@@ -1,6 +1,6 @@
 import { expect, inject, it } from "vitest";
 import { vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Mailbox } from "../../infra/local/mailbox.ts";
 import { Customer } from "../support/api.ts";

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { CommanderError } from "commander";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
@@ -76,7 +76,7 @@ async function operatorProcess(
 }
 
 /** The objects that a command with --json wrote, checked. */
-function objectsOf<Row>({ out }: Ended, schema: z.ZodType<Row>): Row[] {
+function objectsOf<Row>({ out }: Ended, schema: z.ZodMiniType<Row>): Row[] {
   return out
     .trimEnd()
     .split("\n")
@@ -368,7 +368,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
   const rows = content
     .trimEnd()
     .split("\n")
-    .map((line) => z.looseObject({ entity: z.string().optional() }).parse(JSON.parse(line)));
+    .map((line) => z.looseObject({ entity: z.optional(z.string()) }).parse(JSON.parse(line)));
   expect(written).toMatchObject({ code: 0, out: `${rows.length} items in ${file}\n` });
   const countOf = (entity?: string): number => rows.filter((row) => row.entity === entity).length;
   const single = [
@@ -404,7 +404,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
     err: expect.stringContaining("add --yes"),
   });
   const shown = await operator(["organizations", "export", organizationId]);
-  const Row = z.looseObject({ entity: z.string().optional(), action: z.string().optional() });
+  const Row = z.looseObject({ entity: z.optional(z.string()), action: z.optional(z.string()) });
   const isOfLog = ({ entity }: z.infer<typeof Row>): boolean => entity?.startsWith("audit") === true;
   expect(objectsOf(shown, Row).filter((row) => !isOfLog(row))).toHaveLength(
     rows.filter((row) => !isOfLog(row)).length,
@@ -432,7 +432,7 @@ it("members and who is invited are written down with it, without what a link or 
   const token = tokenIn(await waitForEmail(gateway, invited));
 
   const written = await operator(["organizations", "export", customer.email]);
-  const rows = objectsOf(written, z.looseObject({ entity: z.string().optional() }));
+  const rows = objectsOf(written, z.looseObject({ entity: z.optional(z.string()) }));
   const of = (entity: string): object[] => rows.filter((row) => row.entity === entity);
   expect(of("user")).toEqual([
     expect.objectContaining({ email: customer.email }),
@@ -985,7 +985,7 @@ it("secrets of webhooks that an older release kept in clear are sealed, and the 
   await deleteItem(keys.webhookSecrets(organizationId, id));
   const move = ["webhooks", "move-secrets"];
   expect(await operator(move)).toMatchObject({ code: 0, out: expect.stringMatching(/ secrets of 1 are /) });
-  const Stored = z.looseObject({ secret: z.string().optional(), sealedSecret: z.string().optional() });
+  const Stored = z.looseObject({ secret: z.optional(z.string()), sealedSecret: z.optional(z.string()) });
   await vi.waitFor(async () => {
     expect(await findItem(Stored, key, { consistent: true })).not.toHaveProperty("secret");
   }, 30_000);

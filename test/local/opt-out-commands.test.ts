@@ -1,6 +1,6 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
@@ -49,7 +49,7 @@ it("the operator lifts a STOP, which is in the audit log without the number; the
   expect(entry).not.toContain(phoneNumber);
 
   const exported = await operator(["organizations", "export", email]);
-  const Row = z.looseObject({ entity: z.string().optional() });
+  const Row = z.looseObject({ entity: z.optional(z.string()) });
   const rows = exported.out
     .split("\n")
     .filter(Boolean)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -17,11 +17,11 @@ import { startOperatedGateway } from "../support/own-gateway.ts";
 
 const Row = z.strictObject({
   id: z.string(),
-  email: z.string().nullable(),
-  name: z.string().nullable(),
+  email: z.nullable(z.string()),
+  name: z.nullable(z.string()),
   status: z.string(),
-  balanceMicros: z.int().nullable(),
-  lastSendAt: z.string().nullable(),
+  balanceMicros: z.nullable(z.int()),
+  lastSendAt: z.nullable(z.string()),
 });
 
 let gateway: LocalGateway;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { beforeAll, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { pascalCase } from "../../infra/constructs/names.ts";

@@ -1,20 +1,20 @@
 import type { Template } from "aws-cdk-lib/assertions";
-import * as z from "zod";
+import * as z from "zod/mini";
 
-const Dimensions = z
-  .array(z.object({ Name: z.string(), Value: z.unknown() }))
-  .default([])
-  .transform((list) => Object.fromEntries(list.map(({ Name, Value }) => [Name, Value])));
+const Dimensions = z.pipe(
+  z._default(z.array(z.object({ Name: z.string(), Value: z.unknown() })), []),
+  z.transform((list) => Object.fromEntries(list.map(({ Name, Value }) => [Name, Value]))),
+);
 
 const MetricInTemplate = z.object({ Namespace: z.string(), MetricName: z.string(), Dimensions });
 
 const AlarmInTemplate = z.looseObject({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
-  AlarmActions: z.array(z.unknown()).default([]),
-  OKActions: z.array(z.unknown()).default([]),
+  AlarmActions: z._default(z.array(z.unknown()), []),
+  OKActions: z._default(z.array(z.unknown()), []),
   Threshold: z.number(),
-  Metrics: z.array(z.object({ MetricStat: z.object({ Metric: MetricInTemplate }).optional() })).optional(),
+  Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.object({ Metric: MetricInTemplate })) }))),
 });
 export type AlarmInTemplate = z.infer<typeof AlarmInTemplate>;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { inject } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { createClient, everyRow, type Client } from "../../shared/client.ts";
 import type { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
@@ -64,9 +64,9 @@ async function readAnswer(response: Response): Promise<ApiResponse> {
 const ErrorBody = z.strictObject({
   error: z.strictObject({
     code: z.string(),
-    message: z.string().min(1),
-    requestId: z.string().min(1),
-    details: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    message: z.string().check(z.minLength(1)),
+    requestId: z.string().check(z.minLength(1)),
+    details: z.optional(z.array(z.strictObject({ path: z.string(), message: z.string() }))),
   }),
 });
 
@@ -88,12 +88,12 @@ export function invalidFields(response: ApiResponse): string[] {
 }
 
 /** The `data` of a response, checked. */
-export function dataOf<Data>(response: ApiResponse, schema: z.ZodType<Data>): Data {
+export function dataOf<Data>(response: ApiResponse, schema: z.ZodMiniType<Data>): Data {
   return z.object({ data: schema }).parse(response.body).data;
 }
 
 /** The rows and the place of one page of a list. */
-export function pageOf<Row>(response: ApiResponse, row: z.ZodType<Row>): { rows: Row[]; meta: PageMeta } {
+export function pageOf<Row>(response: ApiResponse, row: z.ZodMiniType<Row>): { rows: Row[]; meta: PageMeta } {
   const { data, meta } = z.object({ data: z.array(row), meta: PageMeta }).parse(response.body);
   return { rows: data, meta };
 }

@@ -2,14 +2,14 @@ import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { localAssembly } from "../../infra/local/synthesize.ts";
 
 const Template = z.looseObject({
   Resources: z.record(
     z.string(),
-    z.looseObject({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+    z.looseObject({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
   ),
 });
 type Resource = z.infer<typeof Template>["Resources"][string];

@@ -12,7 +12,7 @@ import * as secretsManager from "@aws-sdk/client-secrets-manager";
 import * as ses from "@aws-sdk/client-sesv2";
 import * as sts from "@aws-sdk/client-sts";
 import { CommanderError } from "commander";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { deployArguments } from "../../infra/deploy-arguments.ts";
 import { commandLine, commands } from "../../infra/operator/command-line.ts";
@@ -171,12 +171,14 @@ function mistakeOfAws([service = "", operation = "", ...words]: readonly string[
 }
 
 /** In the schema of an operation its input stands here, and in that of an input the names of its members. */
-const OperationSchema = z
-  .tuple([z.unknown(), z.unknown(), z.unknown(), z.unknown(), z.unknown()])
-  .rest(z.unknown());
-const InputSchema = z
-  .tuple([z.unknown(), z.string(), z.string(), z.unknown(), z.array(z.string())])
-  .rest(z.unknown());
+const OperationSchema = z.tuple(
+  [z.unknown(), z.unknown(), z.unknown(), z.unknown(), z.unknown()],
+  z.unknown(),
+);
+const InputSchema = z.tuple(
+  [z.unknown(), z.string(), z.string(), z.unknown(), z.array(z.string())],
+  z.unknown(),
+);
 
 function optionsOf(
   sdk: Readonly<Record<string, unknown>>,

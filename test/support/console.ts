@@ -4,7 +4,7 @@ import path from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { inject } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { password } from "./api.ts";
 import { watch, type Watched } from "./browser.ts";
@@ -26,7 +26,10 @@ export const looks: readonly Look[] = (["light", "dark"] as const).flatMap((colo
 const Pixels = z.object({
   width: z.number(),
   height: z.number(),
-  data: z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
+  data: z.pipe(
+    z.array(z.number()),
+    z.transform((bytes) => Uint8Array.from(bytes)),
+  ),
 });
 type Pixels = z.infer<typeof Pixels>;
 

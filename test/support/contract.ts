@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { openApiDocument } from "../../shared/openapi.ts";
 import { methodsOf, routes } from "../../shared/routes.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { inject, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { KeptEmail } from "../../infra/local/mailbox.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { KycRecord } from "../../shared/kyc/record.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
@@ -25,7 +25,7 @@ export async function asOlderRelease(organizationId: string): Promise<void> {
   await deleteItem(keys.kyc(organizationId));
 }
 
-async function take<Item>(schema: z.ZodType<Item>, key: Key): Promise<Item> {
+async function take<Item>(schema: z.ZodMiniType<Item>, key: Key): Promise<Item> {
   const found = await findItem(schema, key, { consistent: true });
   if (found === undefined) throw new Error(`there is no ${key.sk}`);
   await deleteItem(key);

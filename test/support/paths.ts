@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Route } from "../../shared/routes/route.ts";
 
@@ -10,7 +10,7 @@ export function pathOfNothing(route: Route): string {
 const ParamsSchema = z.object({
   properties: z.record(
     z.string(),
-    z.object({ pattern: z.string().optional(), enum: z.array(z.string()).optional() }),
+    z.object({ pattern: z.optional(z.string()), enum: z.optional(z.array(z.string())) }),
   ),
 });
 

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import { Template } from "aws-cdk-lib/assertions";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const Resource = z.looseObject({
   Type: z.string(),
-  Properties: z.record(z.string(), z.unknown()).default({}),
+  Properties: z._default(z.record(z.string(), z.unknown()), {}),
 });
 const StackTemplate = z.object({
-  Parameters: z.record(z.string(), z.unknown()).default({}),
+  Parameters: z._default(z.record(z.string(), z.unknown()), {}),
   Resources: z.record(z.string(), Resource),
-  Outputs: z.record(z.string(), z.looseObject({ Value: z.unknown() })).default({}),
+  Outputs: z._default(z.record(z.string(), z.looseObject({ Value: z.unknown() })), {}),
 });
 type StackTemplate = z.infer<typeof StackTemplate>;
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { fitToAccount } from "../../infra/account.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { DataServices } from "../../infra/local/data-services.ts";
 
@@ -15,7 +15,7 @@ const rounds = 5;
 const writesAtOnce = 100;
 
 const Items = z.object({ Items: z.array(z.object({ pk: z.object({ S: z.string() }) })) });
-const Messages = z.object({ Messages: z.array(z.object({ Body: z.string() })).default([]) });
+const Messages = z.object({ Messages: z._default(z.array(z.object({ Body: z.string() })), []) });
 
 let folder: string;
 beforeEach(async () => {

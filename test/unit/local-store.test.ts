@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Permissions } from "../../infra/local/aws-requests.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
@@ -41,7 +41,10 @@ const tableDefinition = {
 };
 
 const Received = z.object({
-  Messages: z.array(z.object({ Body: z.string(), MessageAttributes: z.unknown().optional() })).default([]),
+  Messages: z._default(
+    z.array(z.object({ Body: z.string(), MessageAttributes: z.optional(z.unknown()) })),
+    [],
+  ),
 });
 
 let services: DataServices;

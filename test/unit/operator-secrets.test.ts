@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { WebhookPayload } from "../../shared/contract/webhooks.ts";
 import { MessageRecord, presentMessage } from "../../shared/messages/record.ts";
@@ -13,7 +13,7 @@ import { operations } from "../../shared/routes.ts";
 const ofOperator = /carrier|cost|margin|refusedBy/i;
 
 /** The names of all fields that a schema has, however deep. */
-function fieldsOf(schema: z.ZodType): string[] {
+function fieldsOf(schema: z.ZodMiniType): string[] {
   const names = new Set<string>();
   JSON.stringify(z.toJSONSchema(schema, { unrepresentable: "any" }), (_key, value: unknown) => {
     if (typeof value === "object" && value !== null && "properties" in value) {

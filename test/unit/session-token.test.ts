@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers";
 
 import { decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { joinedSignature } from "../../shared/platform/auth/session-key.ts";
@@ -26,7 +26,7 @@ function newKey(): KeyObject {
   return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 }
 
-const ToKms = z.object({ KeyId: z.literal(keyId), Message: z.string().default("") });
+const ToKms = z.object({ KeyId: z.literal(keyId), Message: z._default(z.string(), "") });
 
 // A KMS of a few lines, that holds the one key.
 const kms = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import { afterEach, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";

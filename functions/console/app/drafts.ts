@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /*
  * What was typed into a form and not yet accepted by the gateway. It is in the sessionStorage beside the session: it outlives

@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Session } from "../../../shared/contract/accounts.ts";
 

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import type { Database } from "./database.ts";
 import { readInput, type CreateTable, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";

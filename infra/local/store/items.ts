@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { readItem, type Item } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";

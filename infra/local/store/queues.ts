@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { localAccountId } from "../template.ts";
 import type { Messages } from "./messages.ts";
@@ -16,44 +16,45 @@ const maxBatch = 10;
 const maxBytes = 1_048_576;
 
 const OnQueue = z.object({ QueueUrl: z.string() });
-const Seconds = z.int().min(0);
+const Seconds = z.int().check(z.gte(0));
 
 const SentMessage = z.object({
-  MessageBody: z.string().min(1),
-  DelaySeconds: Seconds.max(900).default(0),
-  MessageGroupId: z.string().optional(),
-  MessageAttributes: z.record(z.string(), z.unknown()).optional(),
+  MessageBody: z.string().check(z.minLength(1)),
+  DelaySeconds: z._default(Seconds.check(z.lte(900)), 0),
+  MessageGroupId: z.optional(z.string()),
+  MessageAttributes: z.optional(z.record(z.string(), z.unknown())),
 });
 type SentMessage = z.infer<typeof SentMessage>;
 
 const SendMessage = z.object({ ...OnQueue.shape, ...SentMessage.shape });
-const SendMessageBatch = OnQueue.extend({
+const SendMessageBatch = z.extend(OnQueue, {
   Entries: batchOf(z.object({ Id: z.string(), ...SentMessage.shape })),
 });
-const ReceiveMessage = OnQueue.extend({
-  MaxNumberOfMessages: z.int().min(1).max(maxBatch).default(1),
-  WaitTimeSeconds: Seconds.max(20).default(0),
-  VisibilityTimeout: Seconds.optional(),
-  MessageAttributeNames: z.array(z.string()).default([]),
+const ReceiveMessage = z.extend(OnQueue, {
+  MaxNumberOfMessages: z._default(z.int().check(z.gte(1), z.lte(maxBatch)), 1),
+  WaitTimeSeconds: z._default(Seconds.check(z.lte(20)), 0),
+  VisibilityTimeout: z.optional(Seconds),
+  MessageAttributeNames: z._default(z.array(z.string()), []),
 });
-const DeleteMessage = OnQueue.extend({ ReceiptHandle: z.string() });
-const DeleteMessageBatch = OnQueue.extend({
+const DeleteMessage = z.extend(OnQueue, { ReceiptHandle: z.string() });
+const DeleteMessageBatch = z.extend(OnQueue, {
   Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string() })),
 });
-const ChangeMessageVisibility = OnQueue.extend({ ReceiptHandle: z.string(), VisibilityTimeout: Seconds });
-const ChangeMessageVisibilityBatch = OnQueue.extend({
+const ChangeMessageVisibility = z.extend(OnQueue, { ReceiptHandle: z.string(), VisibilityTimeout: Seconds });
+const ChangeMessageVisibilityBatch = z.extend(OnQueue, {
   Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string(), VisibilityTimeout: Seconds })),
 });
 const CreateQueue = z.object({
-  QueueName: z.string().regex(/^[\w-]{1,80}$/),
-  Attributes: z
-    .object({ VisibilityTimeout: z.coerce.number().default(30), RedrivePolicy: z.string().optional() })
-    .prefault({}),
+  QueueName: z.string().check(z.regex(/^[\w-]{1,80}$/)),
+  Attributes: z.prefault(
+    z.object({ VisibilityTimeout: z._default(z.coerce.number(), 30), RedrivePolicy: z.optional(z.string()) }),
+    {},
+  ),
 });
 const RedrivePolicy = z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() });
 
-function batchOf<Entry extends z.ZodType>(entry: Entry): z.ZodArray<Entry> {
-  return z.array(entry).min(1).max(maxBatch);
+function batchOf<Entry extends z.ZodMiniType>(entry: Entry): z.ZodMiniArray<Entry> {
+  return z.array(entry).check(z.minLength(1), z.maxLength(maxBatch));
 }
 
 /** The standard queues of SQS, as far as the project uses them. */
@@ -85,7 +86,7 @@ export class Queues {
     try {
       return await this.#execute(operation, input, signal);
     } catch (error) {
-      throw error instanceof z.ZodError
+      throw error instanceof z.core.$ZodError
         ? new ServiceError("InvalidParameterValue", z.prettifyError(error))
         : error;
     }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { attribute, itemSize, readItem, type AttributeValue, type Item } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";

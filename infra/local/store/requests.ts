@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Item } from "./attribute-values.ts";
 import { ServiceError, validationError } from "./service-error.ts";
@@ -9,37 +9,37 @@ import { AttributeDefinitions, IndexDefinition, TableDefinition } from "./table-
 
 /** An object: what it has is checked by readItem. */
 const WireItem = z.custom<Item>(isObject, "a map of attributes was expected");
-const WireItems = z.array(WireItem).min(1);
+const WireItems = z.array(WireItem).check(z.minLength(1));
 const TableName = z.string();
 
 const returned = {
-  ReturnConsumedCapacity: z.enum(["INDEXES", "NONE", "TOTAL"]).optional(),
+  ReturnConsumedCapacity: z.optional(z.enum(["INDEXES", "NONE", "TOTAL"])),
 };
-const written = { ...returned, ReturnItemCollectionMetrics: z.literal("NONE").optional() };
+const written = { ...returned, ReturnItemCollectionMetrics: z.optional(z.literal("NONE")) };
 const names = {
-  ExpressionAttributeNames: z
-    .custom<Record<string, string>>(isStringMap, "a map of strings was expected")
-    .optional(),
+  ExpressionAttributeNames: z.optional(
+    z.custom<Record<string, string>>(isStringMap, "a map of strings was expected"),
+  ),
 };
-const placeholders = { ...names, ExpressionAttributeValues: WireItem.optional() };
-const ReturnValuesOnConditionCheckFailure = z.enum(["ALL_OLD", "NONE"]).optional();
+const placeholders = { ...names, ExpressionAttributeValues: z.optional(WireItem) };
+const ReturnValuesOnConditionCheckFailure = z.optional(z.enum(["ALL_OLD", "NONE"]));
 const conditional = {
   ...placeholders,
-  ConditionExpression: z.string().optional(),
+  ConditionExpression: z.optional(z.string()),
   ReturnValuesOnConditionCheckFailure,
 };
 
 const put = { TableName, Item: WireItem, ...conditional };
 const deletion = { TableName, Key: WireItem, ...conditional };
 const update = { TableName, Key: WireItem, ...conditional };
-const OldOrNone = z.enum(["ALL_OLD", "NONE"], "ReturnValues can only be ALL_OLD or NONE").optional();
-const ConsistentRead = z.boolean().optional();
+const OldOrNone = z.optional(z.enum(["ALL_OLD", "NONE"], "ReturnValues can only be ALL_OLD or NONE"));
+const ConsistentRead = z.optional(z.boolean());
 
 export const GetItem = z.strictObject({
   TableName,
   Key: WireItem,
   ConsistentRead,
-  ProjectionExpression: z.string().optional(),
+  ProjectionExpression: z.optional(z.string()),
   ...names,
   ...returned,
 });
@@ -48,38 +48,38 @@ export const PutItem = z.strictObject({ ...put, ReturnValues: OldOrNone, ...writ
 export const DeleteItem = z.strictObject({ ...deletion, ReturnValues: OldOrNone, ...written });
 export const UpdateItem = z.strictObject({
   ...update,
-  UpdateExpression: z.string().optional(),
-  ReturnValues: z.enum(["ALL_NEW", "ALL_OLD", "NONE", "UPDATED_NEW", "UPDATED_OLD"]).optional(),
+  UpdateExpression: z.optional(z.string()),
+  ReturnValues: z.optional(z.enum(["ALL_NEW", "ALL_OLD", "NONE", "UPDATED_NEW", "UPDATED_OLD"])),
   ...written,
 });
 
 const reading = {
   TableName,
-  IndexName: z.string().optional(),
+  IndexName: z.optional(z.string()),
   ...placeholders,
-  FilterExpression: z.string().optional(),
-  ProjectionExpression: z.string().optional(),
-  Select: z.enum(["ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "COUNT", "SPECIFIC_ATTRIBUTES"]).optional(),
-  Limit: z.int().min(1).optional(),
+  FilterExpression: z.optional(z.string()),
+  ProjectionExpression: z.optional(z.string()),
+  Select: z.optional(z.enum(["ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "COUNT", "SPECIFIC_ATTRIBUTES"])),
+  Limit: z.optional(z.int().check(z.gte(1))),
   ConsistentRead,
-  ExclusiveStartKey: WireItem.optional(),
+  ExclusiveStartKey: z.optional(WireItem),
   ...returned,
 };
 export const Query = z.strictObject({
   ...reading,
   KeyConditionExpression: z.string(),
-  ScanIndexForward: z.boolean().optional(),
+  ScanIndexForward: z.optional(z.boolean()),
 });
 export const Scan = z.strictObject({
   ...reading,
-  Segment: z.int().min(0).max(999_999).optional(),
-  TotalSegments: z.int().min(1).max(1_000_000).optional(),
+  Segment: z.optional(z.int().check(z.gte(0), z.lte(999_999))),
+  TotalSegments: z.optional(z.int().check(z.gte(1), z.lte(1_000_000))),
 });
 
 const BatchGet = z.strictObject({
   Keys: WireItems,
   ConsistentRead,
-  ProjectionExpression: z.string().optional(),
+  ProjectionExpression: z.optional(z.string()),
   ...names,
 });
 export const BatchGetItem = z.strictObject({ RequestItems: byTable(BatchGet), ...returned });
@@ -88,12 +88,12 @@ const BatchWrite = z
   .array(
     z
       .strictObject({
-        PutRequest: z.strictObject({ Item: WireItem }).optional(),
-        DeleteRequest: z.strictObject({ Key: WireItem }).optional(),
+        PutRequest: z.optional(z.strictObject({ Item: WireItem })),
+        DeleteRequest: z.optional(z.strictObject({ Key: WireItem })),
       })
-      .refine(hasOneField, "exactly one of PutRequest and DeleteRequest was expected"),
+      .check(z.refine(hasOneField, "exactly one of PutRequest and DeleteRequest was expected")),
   )
-  .min(1);
+  .check(z.minLength(1));
 export const BatchWriteItem = z.strictObject({ RequestItems: byTable(BatchWrite), ...written });
 
 const transactionSize = 100;
@@ -104,27 +104,26 @@ export const TransactGetItems = z.strictObject({
         Get: z.strictObject({
           TableName,
           Key: WireItem,
-          ProjectionExpression: z.string().optional(),
+          ProjectionExpression: z.optional(z.string()),
           ...names,
         }),
       }),
     )
-    .min(1)
-    .max(transactionSize),
+    .check(z.minLength(1), z.maxLength(transactionSize)),
   ...returned,
 });
 const TransactWrite = z
   .strictObject({
-    ConditionCheck: z.strictObject({ ...deletion, ConditionExpression: z.string() }).optional(),
-    Put: z.strictObject(put).optional(),
-    Delete: z.strictObject(deletion).optional(),
-    Update: z.strictObject({ ...update, UpdateExpression: z.string() }).optional(),
+    ConditionCheck: z.optional(z.strictObject({ ...deletion, ConditionExpression: z.string() })),
+    Put: z.optional(z.strictObject(put)),
+    Delete: z.optional(z.strictObject(deletion)),
+    Update: z.optional(z.strictObject({ ...update, UpdateExpression: z.string() })),
   })
-  .refine(hasOneField, "exactly one of ConditionCheck, Put, Delete and Update was expected");
+  .check(z.refine(hasOneField, "exactly one of ConditionCheck, Put, Delete and Update was expected"));
 export type TransactWrite = z.infer<typeof TransactWrite>;
 export const TransactWriteItems = z.strictObject({
-  TransactItems: z.array(TransactWrite).min(1).max(transactionSize),
-  ClientRequestToken: z.string().min(1).max(36).optional(),
+  TransactItems: z.array(TransactWrite).check(z.minLength(1), z.maxLength(transactionSize)),
+  ClientRequestToken: z.optional(z.string().check(z.minLength(1), z.maxLength(36))),
   ...written,
 });
 
@@ -132,29 +131,30 @@ export const CreateTable = TableDefinition;
 export const OfTable = z.strictObject({ TableName });
 export const UpdateTable = z.strictObject({
   TableName,
-  AttributeDefinitions: AttributeDefinitions.optional(),
-  BillingMode: z.literal("PAY_PER_REQUEST").optional(),
-  GlobalSecondaryIndexUpdates: z
-    .array(
-      z
-        .strictObject({
-          Create: IndexDefinition.optional(),
-          Delete: z.strictObject({ IndexName: z.string() }).optional(),
-        })
-        .refine(hasOneField, "exactly one of Create and Delete was expected"),
-    )
-    .min(1)
-    .optional(),
+  AttributeDefinitions: z.optional(AttributeDefinitions),
+  BillingMode: z.optional(z.literal("PAY_PER_REQUEST")),
+  GlobalSecondaryIndexUpdates: z.optional(
+    z
+      .array(
+        z
+          .strictObject({
+            Create: z.optional(IndexDefinition),
+            Delete: z.optional(z.strictObject({ IndexName: z.string() })),
+          })
+          .check(z.refine(hasOneField, "exactly one of Create and Delete was expected")),
+      )
+      .check(z.minLength(1)),
+  ),
 });
 export const ListTables = z.strictObject({
-  ExclusiveStartTableName: z.string().optional(),
-  Limit: z.int().min(1).max(100).default(100),
+  ExclusiveStartTableName: z.optional(z.string()),
+  Limit: z._default(z.int().check(z.gte(1), z.lte(100)), 100),
 });
 export const UpdateTimeToLive = z.strictObject({
   TableName,
   TimeToLiveSpecification: z.strictObject({
     Enabled: z.boolean(),
-    AttributeName: z.string().min(1).max(255),
+    AttributeName: z.string().check(z.minLength(1), z.maxLength(255)),
   }),
 });
 
@@ -162,7 +162,7 @@ export const UpdateTimeToLive = z.strictObject({
  * The parameters of a request.
  * @throws ServiceError for what is missing, of another type, or not known here
  */
-export function readInput<Input>(schema: z.ZodType<Input>, input: object): Input {
+export function readInput<Input>(schema: z.ZodMiniType<Input>, input: object): Input {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const problems = result.error.issues.map(
@@ -177,7 +177,7 @@ export function unknownOperation(operation: string): ServiceError {
   return new ServiceError("UnknownOperationException", `the local DynamoDB does not offer ${operation}`);
 }
 
-function byTable<Each extends z.ZodType>(each: Each): z.ZodRecord<z.ZodString, Each> {
+function byTable<Each extends z.ZodMiniType>(each: Each): z.ZodMiniRecord<z.ZodMiniString<string>, Each> {
   return z.record(z.string(), each);
 }
 

@@ -1,17 +1,24 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { ScalarType } from "./attribute-values.ts";
 import { invalidParameter } from "./service-error.ts";
 
-const Name = z.string().regex(/^[\w.-]{3,255}$/);
+const Name = z.string().check(z.regex(/^[\w.-]{3,255}$/));
 
 export const KeySchema = z
-  .array(z.strictObject({ AttributeName: z.string().min(1), KeyType: z.enum(["HASH", "RANGE"]) }))
-  .min(1)
-  .max(2)
-  .refine(([hash, range]) => hash?.KeyType === "HASH" && (range === undefined || range.KeyType === "RANGE"), {
-    error: "Invalid KeySchema: the first key attribute is a HASH key, the second one a RANGE key",
-  });
+  .array(
+    z.strictObject({ AttributeName: z.string().check(z.minLength(1)), KeyType: z.enum(["HASH", "RANGE"]) }),
+  )
+  .check(
+    z.minLength(1),
+    z.maxLength(2),
+    z.refine(
+      ([hash, range]) => hash?.KeyType === "HASH" && (range === undefined || range.KeyType === "RANGE"),
+      {
+        error: "Invalid KeySchema: the first key attribute is a HASH key, the second one a RANGE key",
+      },
+    ),
+  );
 
 export const IndexDefinition = z.strictObject({
   IndexName: Name,
@@ -20,14 +27,14 @@ export const IndexDefinition = z.strictObject({
     z.strictObject({ ProjectionType: z.enum(["ALL", "KEYS_ONLY"]) }),
     z.strictObject({
       ProjectionType: z.literal("INCLUDE"),
-      NonKeyAttributes: z.array(z.string().min(1)).min(1).max(100),
+      NonKeyAttributes: z.array(z.string().check(z.minLength(1))).check(z.minLength(1), z.maxLength(100)),
     }),
   ]),
 });
 export type IndexDefinition = z.infer<typeof IndexDefinition>;
 
 export const AttributeDefinitions = z.array(
-  z.strictObject({ AttributeName: z.string().min(1), AttributeType: z.enum(["B", "N", "S"]) }),
+  z.strictObject({ AttributeName: z.string().check(z.minLength(1)), AttributeType: z.enum(["B", "N", "S"]) }),
 );
 
 /** What CreateTable takes. Other tables than those that are paid by request are refused. */
@@ -35,7 +42,7 @@ export const TableDefinition = z.strictObject({
   TableName: Name,
   KeySchema,
   AttributeDefinitions,
-  GlobalSecondaryIndexes: z.array(IndexDefinition).min(1).max(20).optional(),
+  GlobalSecondaryIndexes: z.optional(z.array(IndexDefinition).check(z.minLength(1), z.maxLength(20))),
   BillingMode: z.literal("PAY_PER_REQUEST"),
 });
 export type TableDefinition = z.infer<typeof TableDefinition>;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { readItem } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";

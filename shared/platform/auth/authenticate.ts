@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
 import { allScopes, Scope, scopesOfRole } from "../../contract/scopes.ts";
@@ -39,11 +39,11 @@ export const CredentialRecord = z.object({
   organizationId: z.string(),
   userId: z.string(),
   /** What the key may do; everything where it was not limited. */
-  scopes: z.array(Scope).optional(),
-  validUntil: z.string().optional(),
+  scopes: z.optional(z.array(Scope)),
+  validUntil: z.optional(z.string()),
   /** The addresses and CIDR blocks that it may be used from; any where there are none. */
-  allowedAddresses: z.array(z.string()).optional(),
-  disabledAt: z.string().optional(),
+  allowedAddresses: z.optional(z.array(z.string())),
+  disabledAt: z.optional(z.string()),
 });
 export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
@@ -53,8 +53,8 @@ export type CredentialRecord = z.infer<typeof CredentialRecord>;
  */
 const StoredOrganization = z.looseObject({
   entity: z.literal("organization"),
-  ownerId: z.string().optional(),
-  suspendedAt: z.string().optional(),
+  ownerId: z.optional(z.string()),
+  suspendedAt: z.optional(z.string()),
 });
 export type StoredOrganization = z.infer<typeof StoredOrganization>;
 
@@ -63,16 +63,16 @@ const SessionsOfUser = z.object({
   entity: z.literal("user"),
   organizationId: z.string(),
   /** ISO 8601: sessions that were issued before have ended. */
-  sessionsValidFrom: z.string().optional(),
+  sessionsValidFrom: z.optional(z.string()),
   /** The session whose user has given their password once more, and when. */
-  reauthenticated: z.object({ sessionId: z.string(), at: z.string() }).optional(),
+  reauthenticated: z.optional(z.object({ sessionId: z.string(), at: z.string() })),
   /** Changes with the password. */
-  passwordVersion: z.string().optional(),
+  passwordVersion: z.optional(z.string()),
   /** The one session of those that goes on, as `keptSession` names it. */
-  keptSession: z.string().optional(),
+  keptSession: z.optional(z.string()),
   /** Sessions that were ended one by one. */
-  endedSessionIds: z.set(z.string()).default(new Set()),
-  removedAt: z.string().optional(),
+  endedSessionIds: z._default(z.set(z.string()), new Set()),
+  removedAt: z.optional(z.string()),
 });
 
 interface Authenticated {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { Role } from "../../contract/scopes.ts";
 
@@ -9,11 +9,11 @@ import { Role } from "../../contract/scopes.ts";
 export const RoleOfMember = z.object({
   entity: z.literal("member"),
   /** Absent on items of older releases. */
-  role: Role.optional(),
+  role: z.optional(Role),
 });
 
 /** What the item of an organization's rights says of a user who has no role in an item of a membership. */
-export const OwnerOfRights = z.object({ entity: z.literal("rights"), ownerId: z.string().optional() });
+export const OwnerOfRights = z.object({ entity: z.literal("rights"), ownerId: z.optional(z.string()) });
 
 /**
  * The role of a user in an organization; undefined for somebody who is not a member. A user who registered with release 0.2

@@ -1,6 +1,6 @@
 import { JWTExpired } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { idSchema } from "../../contract/primitives.ts";
 import { hourMs, minuteMs, now, secondMs } from "../clock.ts";
@@ -27,11 +27,13 @@ const Claims = z
     iat: z.number(),
     exp: z.number(),
     /** Absent where the user has the password that they began with. */
-    pwv: z.string().optional(),
+    pwv: z.optional(z.string()),
   })
-  // Whatever made a token: none is good for longer than a session.
-  .refine(({ iat, exp }) => (exp - iat) * secondMs <= sessionLifetimeMs)
-  .refine(({ iat }) => iat * secondMs <= now().getTime() + clockSkewMs);
+  .check(
+    // Whatever made a token: none is good for longer than a session.
+    z.refine(({ iat, exp }) => (exp - iat) * secondMs <= sessionLifetimeMs),
+    z.refine(({ iat }) => iat * secondMs <= now().getTime() + clockSkewMs),
+  );
 
 /** What a session token says. */
 export interface SessionClaims {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError, invalidField } from "../../contract/errors.ts";
 import { IdempotencyKey } from "../../contract/primitives.ts";
@@ -26,7 +26,7 @@ const IdempotencyRecord = z.object({
   attemptToken: z.string(),
   leaseUntil: z.string(),
   /** The `data` of the answer as JSON, once the request is done. */
-  answer: z.string().optional(),
+  answer: z.optional(z.string()),
   expiresAt: z.int(),
 });
 type IdempotencyRecord = z.infer<typeof IdempotencyRecord>;
@@ -83,7 +83,7 @@ export function idempotency(route: ServedRoute): EndpointMiddleware[] {
 }
 
 function keyOf(event: EndpointEvent): string | undefined {
-  const parsed = IdempotencyKey.optional().safeParse(event.headers["idempotency-key"]);
+  const parsed = z.optional(IdempotencyKey).safeParse(event.headers["idempotency-key"]);
   if (parsed.success) return parsed.data;
   throw invalidField("Idempotency-Key", parsed.error.issues[0]?.message ?? "is not valid");
 }

@@ -4,7 +4,7 @@ import type {
   APIGatewayProxyStructuredResultV2,
   Context as LambdaContext,
 } from "aws-lambda";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { ApiError, errorCatalogue } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
@@ -16,7 +16,7 @@ import { writeMetrics } from "../metrics.ts";
 import type { Attempt, BegunAttempt } from "./idempotency.ts";
 import { sourceAddress } from "./source-address.ts";
 
-type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Output<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
 type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Value : undefined;
 
 /** What a handler is called with: the parts of the request that its route declares, already checked. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
@@ -38,7 +38,7 @@ export interface CountedTry {
 }
 
 /** The tries that were let through: `<milliseconds since the epoch>#<random>` of each. */
-const Tries = z.object({ tries: z.set(z.string()).default(new Set()) });
+const Tries = z.object({ tries: z._default(z.set(z.string()), new Set()) });
 type Tries = z.infer<typeof Tries>;
 
 /** A try that may be counted several times and is one: which it is, and when it was made. */

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
 import { validate } from "../../contract/validation.ts";
@@ -27,13 +27,13 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
 }
 
 /** An id that cannot exist is not found, like one that does not. */
-function parseParams(schema: z.ZodType, params: unknown): unknown {
+function parseParams(schema: z.ZodMiniType, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError("NOT_FOUND");
   return result.data;
 }
 
-function parse(schema: z.ZodType, value: unknown, noun?: "parameter"): unknown {
+function parse(schema: z.ZodMiniType, value: unknown, noun?: "parameter"): unknown {
   const result = validate(schema, value, noun);
   if (result.success) return result.data;
   if (value === undefined) throw invalidBody("A JSON body is required.");

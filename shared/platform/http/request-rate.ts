@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../auth/authenticate.ts";

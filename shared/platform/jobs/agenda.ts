@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { now } from "../clock.ts";
 import { agendaIndex, type Key } from "../table/keys.ts";
@@ -11,7 +11,7 @@ import { shardOf } from "./shards.ts";
  */
 
 /** The fields of an item that is on an agenda. Work that is done takes both away. */
-export const agendaFields = { agenda: z.string().optional(), lookAt: z.string().optional() };
+export const agendaFields = { agenda: z.optional(z.string()), lookAt: z.optional(z.string()) };
 
 /** Items that are worked on side by side. */
 const concurrency = 10;

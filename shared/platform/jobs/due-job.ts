@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { minuteMs } from "../clock.ts";
 import { keys } from "../table/keys.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { spreadOver } from "../ids.ts";
 
@@ -9,7 +9,7 @@ import { spreadOver } from "../ids.ts";
 export const shardCount = 4;
 
 /** What a function that the clock calls is told: which shard of its work is meant. */
-export const ShardOfWork = z.object({ shard: z.int().min(0).lt(shardCount) });
+export const ShardOfWork = z.object({ shard: z.int().check(z.gte(0), z.lt(shardCount)) });
 export type ShardOfWork = z.infer<typeof ShardOfWork>;
 
 /** The shard that something belongs to, by its id. */

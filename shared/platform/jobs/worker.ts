@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
@@ -16,7 +16,7 @@ import { queuedAtAttribute } from "./job.ts";
  * @param begin makes what the jobs of one batch share
  */
 export function worker<Job, Result, Batch = undefined>(
-  schema: z.ZodType<Job>,
+  schema: z.ZodMiniType<Job>,
   work: (
     job: Job,
     remainingTimeMs: () => number,

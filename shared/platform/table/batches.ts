@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { queryItems } from "./table.ts";
 
@@ -10,7 +10,7 @@ const maxTogether = 25;
 
 /** All items of a partition in the order of their sort keys, a batch at a time. */
 export async function* batchesOf<Item extends { readonly sk: string }>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   pk: string,
 ): AsyncGenerator<Item[]> {
   let batch: Item[] = [];
@@ -22,7 +22,7 @@ export async function* batchesOf<Item extends { readonly sk: string }>(
 
 /** Does something with each item of a partition, some of them side by side. */
 export async function forEachOf<Item extends { readonly sk: string }>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   pk: string,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {

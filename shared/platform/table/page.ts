@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { invalidField, type ApiError } from "../../contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
@@ -14,7 +14,7 @@ import { itemsOf, queryRows, skipItems, type Range, type Row } from "./table.ts"
  * caller knows it from a counter, for DynamoDB would have to read them all.
  */
 export async function readPage<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   range: Omit<Range, "after" | "limit">,
   query: PageQuery,
   total: number,
@@ -41,7 +41,7 @@ export interface MergedRange {
 
 /** One page of what several partitions have, newest first whichever has it. A single one is read as such. */
 export async function readMergedPage<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   { pks, consistent }: MergedRange,
   query: PageQuery,
   total: number,
@@ -67,7 +67,10 @@ export async function readMergedPage<Item>(
 }
 
 /** The rows of a range, of which so many are read at once as its limit says. */
-async function* inBatches<Item>(schema: z.ZodType<Item>, range: Range): AsyncGenerator<Row<Item>, undefined> {
+async function* inBatches<Item>(
+  schema: z.ZodMiniType<Item>,
+  range: Range,
+): AsyncGenerator<Row<Item>, undefined> {
   let { after } = range;
   for (;;) {
     const batch = await queryRows(schema, { ...range, after });
@@ -104,7 +107,7 @@ const examinedAtOnce = 250;
  * can be short, or empty, although more follows.
  */
 export async function readWantedPage<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   range: Omit<Range, "after" | "limit">,
   query: PageQuery,
   isWanted: (item: Item) => boolean,
@@ -115,7 +118,7 @@ export async function readWantedPage<Item>(
 
 /** One page of the wanted items of several partitions, in the way of `readWantedPage`, newest first whichever has them. */
 export async function readWantedMergedPage<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   { pks, consistent }: MergedRange,
   query: PageQuery,
   isWanted: (item: Item) => boolean,

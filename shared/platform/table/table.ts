@@ -18,7 +18,7 @@ import {
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
 import { dropDeadConnections } from "../aws/connections.ts";
@@ -131,7 +131,7 @@ function loggableKey({ pk, sk }: Key): string {
 }
 
 /** @throws UnreadableRecordError, which has been reported */
-function parsed<Item>(schema: z.ZodType<Item>, key: Key, item: unknown): Item {
+function parsed<Item>(schema: z.ZodMiniType<Item>, key: Key, item: unknown): Item {
   const result = schema.safeParse(item);
   if (result.success) return result.data;
   const error = new UnreadableRecordError(key, result.error);
@@ -145,7 +145,7 @@ function parsed<Item>(schema: z.ZodType<Item>, key: Key, item: unknown): Item {
  * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
  */
 export async function findItem<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   key: Key,
   options: { consistent?: boolean } = {},
 ): Promise<Item | undefined> {
@@ -157,7 +157,7 @@ export async function findItem<Item>(
 
 /** One of two items that are read together. */
 interface Wanted<Item> {
-  readonly schema: z.ZodType<Item>;
+  readonly schema: z.ZodMiniType<Item>;
   readonly key: Key;
 }
 
@@ -215,7 +215,7 @@ interface UpdateOptions<Item> extends Recognition<Item> {
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
 export async function updateItem<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   update: Update,
   { singleEffect = false, bestEffort = false, isOwn }: UpdateOptions<Item> = {},
 ): Promise<Outcome<Item>> {
@@ -314,7 +314,7 @@ export interface Row<Item> {
  * @throws UnreadableRecordError for the first that cannot be read; they have been reported
  * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
  */
-export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): Promise<Item[]> {
+export async function queryItems<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Item[]> {
   const { rows, unreadable } = await query(schema, range);
   reportUnreadable(unreadable);
   const [first] = unreadable;
@@ -327,7 +327,7 @@ export async function queryItems<Item>(schema: z.ZodType<Item>, range: Range): P
  * leaves it out, and goes on behind its key.
  * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
  */
-export async function queryRows<Item>(schema: z.ZodType<Item>, range: Range): Promise<Row<Item>[]> {
+export async function queryRows<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Row<Item>[]> {
   const { rows, unreadable } = await query(schema, range);
   reportUnreadable(unreadable);
   return rows;
@@ -340,7 +340,7 @@ export function itemsOf<Item>(rows: readonly Row<Item>[]): Item[] {
 
 /** Reads a range over as many of DynamoDB's 1 MB pages as it takes. */
 async function query<Item>(
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   range: Range,
 ): Promise<{ readonly rows: Row<Item>[]; readonly unreadable: readonly UnreadableRecordError[] }> {
   const rows: Row<Item>[] = [];

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import * as z from "zod/mini";
 
 import { Country } from "../../../../shared/contract/countries.ts";
 import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
@@ -95,7 +96,7 @@ function BusinessDetails({
       body: {
         businessName: values.businessName.trim(),
         registrationNumber: given(values.registrationNumber),
-        country: Country.optional().parse(given(values.country)),
+        country: z.optional(Country).parse(given(values.country)),
         address: given(values.address),
         contactName: given(values.contactName),
         website: given(values.website),

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import * as z from "zod/mini";
 
 import { MessageStatus, type Message } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
@@ -30,9 +31,7 @@ export function MessageState({ message }: { message: Message }): JSX.Element {
 /** The messages, newest first, of a number and in a state where the address says so. */
 export function Messages({ query }: ViewProps): JSX.Element {
   const to = query.get("to") ?? "";
-  const status = MessageStatus.optional()
-    .catch(undefined)
-    .parse(query.get("status") ?? undefined);
+  const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const pages = usePages(
     async (page) => api().listSms({ query: { ...page, status, to: given(to) } }),
     [to, status],

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import * as z from "zod/mini";
 
 import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
@@ -45,7 +46,7 @@ export function Send(): JSX.Element {
         message: values.message,
         senderId: given(values.senderId),
         language: values.isUnicode ? "Unicode" : "English",
-        messageType: MessageType.optional().parse(given(values.messageType)),
+        messageType: z.optional(MessageType).parse(given(values.messageType)),
         scheduledAt: isoOf(values.scheduledAt),
         expiresInSeconds: secondsOf(values.expiresInSeconds),
       },

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import * as z from "zod/mini";
 
 import { MessageType, type AcceptedMessage } from "../../../../shared/contract/sms.ts";
 import type { Template as TemplateRecord } from "../../../../shared/contract/templates.ts";
@@ -139,7 +140,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
       body: {
         to: phoneNumberOf(all["to"] ?? ""),
         senderId: given(all["senderId"] ?? ""),
-        messageType: MessageType.optional().parse(given(all["messageType"] ?? "")),
+        messageType: z.optional(MessageType).parse(given(all["messageType"] ?? "")),
         values: valuesIn(all),
       },
       idempotencyKey: attemptKey,

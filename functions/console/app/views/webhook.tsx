@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import * as z from "zod/mini";
 
 import {
   DeliveryState,
@@ -26,9 +27,7 @@ import { Health, isFailing, WebhookFields, webhookOf, WebhookStatus, webhookValu
 export function Webhook({ params, query }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
-  const state = DeliveryState.optional()
-    .catch(undefined)
-    .parse(query.get("state") ?? undefined);
+  const state = z.catch(z.optional(DeliveryState), undefined).parse(query.get("state") ?? undefined);
   const deliveries = usePages(
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
