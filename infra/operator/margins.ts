@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 
-import { dayOf } from "../../shared/messages/counts.ts";
 import { addedMargin, type Margin } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
-import { dayMs, now } from "../../shared/platform/clock.ts";
+import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { partNames } from "../../shared/platform/table/keys.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { listWallets, readWallet } from "../../shared/wallet/record.ts";

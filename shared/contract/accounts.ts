@@ -61,11 +61,9 @@ export const User = z
     email: z.string(),
     firstName: z.optional(z.string()),
     lastName: z.optional(z.string()),
-    secondFactor: z
-      .boolean()
-      .register(z.globalRegistry, {
-        description: "Whether they need a code to log in, beside the password.",
-      }),
+    secondFactor: z.boolean().register(z.globalRegistry, {
+      description: "Whether they need a code to log in, beside the password.",
+    }),
     createdAt: Timestamp,
   })
   .register(z.globalRegistry, { id: "User" });
@@ -261,18 +259,14 @@ export const ApiKey = z
   .object({
     id: idSchema("key"),
     name: z.optional(z.string()),
-    hint: z
-      .string()
-      .register(z.globalRegistry, {
-        description: "The first characters of the secret, enough to tell one key from another.",
-      }),
+    hint: z.string().register(z.globalRegistry, {
+      description: "The first characters of the secret, enough to tell one key from another.",
+    }),
     status: z.enum(["active", "disabled", "expired"]),
     scopes: z.array(Scope).register(z.globalRegistry, { description: "What it may do." }),
-    allowedAddresses: z
-      .optional(z.array(z.string()))
-      .register(z.globalRegistry, {
-        description: "Where it may be used from; absent where that is anywhere.",
-      }),
+    allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
+      description: "Where it may be used from; absent where that is anywhere.",
+    }),
     createdAt: Timestamp,
     createdBy: z
       .optional(

@@ -17,12 +17,10 @@ export const CarrierReportQuery = z.looseObject({
     .register(z.globalRegistry, { description: "Of receipts: our reference of the message." }),
 });
 
-const CarrierReport = z
-  .looseObject({})
-  .register(z.globalRegistry, {
-    id: "CarrierReport",
-    description: "What a carrier reports, in its own fields.",
-  });
+const CarrierReport = z.looseObject({}).register(z.globalRegistry, {
+  id: "CarrierReport",
+  description: "What a carrier reports, in its own fields.",
+});
 
 /** Carriers that gather reports send so many at the most. */
 const maxReports = 500;

@@ -14,11 +14,9 @@ export type Keyword = z.infer<typeof Keyword>;
 export const InboundMessage = z
   .object({
     id: idSchema("inb"),
-    from: z
-      .string()
-      .register(z.globalRegistry, {
-        description: "The number of the phone, or the name or short code that it came from.",
-      }),
+    from: z.string().register(z.globalRegistry, {
+      description: "The number of the phone, or the name or short code that it came from.",
+    }),
     to: z
       .string()
       .register(z.globalRegistry, { description: "Your number, or the short code, that it was sent to." }),
@@ -32,11 +30,9 @@ export type InboundMessage = z.infer<typeof InboundMessage>;
 /** A number that people can write to, and whose messages the organisation gets. */
 export const AssignedNumber = z
   .object({
-    number: z
-      .string()
-      .register(z.globalRegistry, {
-        description: "In international digits without a plus sign, or a short code.",
-      }),
+    number: z.string().register(z.globalRegistry, {
+      description: "In international digits without a plus sign, or a short code.",
+    }),
     keyword: z.optional(z.string()).register(z.globalRegistry, {
       description: "Where others share the number: the word that messages to you begin with.",
     }),

@@ -31,12 +31,10 @@ export type Member = z.infer<typeof Member>;
 
 export const MemberParams = z.object({ id: idSchema("usr") });
 
-export const InviteMemberRequest = z
-  .object({ email: Email, role: Role })
-  .register(z.globalRegistry, {
-    id: "InviteMemberRequest",
-    examples: [{ email: "grace@example.com", role: "developer" }],
-  });
+export const InviteMemberRequest = z.object({ email: Email, role: Role }).register(z.globalRegistry, {
+  id: "InviteMemberRequest",
+  examples: [{ email: "grace@example.com", role: "developer" }],
+});
 export type InviteMemberRequest = z.infer<typeof InviteMemberRequest>;
 
 export const UpdateMemberRequest = z

@@ -1,8 +1,6 @@
 import * as z from "zod/mini";
 
-export const ReviewStatus = z
-  .enum(["pending", "approved", "rejected"])
-  .register(z.globalRegistry, {
-    id: "ReviewStatus",
-    description: "`pending` until the operator has decided.",
-  });
+export const ReviewStatus = z.enum(["pending", "approved", "rejected"]).register(z.globalRegistry, {
+  id: "ReviewStatus",
+  description: "`pending` until the operator has decided.",
+});

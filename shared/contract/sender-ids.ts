@@ -7,11 +7,9 @@ import { SenderId } from "./sms.ts";
 export const CreateSenderIdRequest = z
   .object({
     senderId: SenderId,
-    useCase: z
-      .optional(text(500))
-      .register(z.globalRegistry, {
-        description: "What the messages are about, for whoever decides on the request.",
-      }),
+    useCase: z.optional(text(500)).register(z.globalRegistry, {
+      description: "What the messages are about, for whoever decides on the request.",
+    }),
   })
   .register(z.globalRegistry, {
     id: "CreateSenderIdRequest",

@@ -6,11 +6,9 @@ import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts"
 export const MessageType = z.enum(["otp", "transactional", "marketing"]);
 export type MessageType = z.infer<typeof MessageType>;
 
-export const Language = z
-  .enum(["English", "Unicode"])
-  .register(z.globalRegistry, {
-    description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
-  });
+export const Language = z.enum(["English", "Unicode"]).register(z.globalRegistry, {
+  description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
+});
 
 export const SenderId = z
   .string()
@@ -195,11 +193,9 @@ export const Message = z
   .object({
     id: idSchema("msg"),
     status: MessageStatus,
-    to: z
-      .string()
-      .register(z.globalRegistry, {
-        description: "The number, as it was given; `[removed]` once it was erased.",
-      }),
+    to: z.string().register(z.globalRegistry, {
+      description: "The number, as it was given; `[removed]` once it was erased.",
+    }),
     message: z.string().register(z.globalRegistry, {
       description:
         "`[removed]` once it was erased, or handed off where the texts of one-time codes are not kept.",

@@ -100,11 +100,9 @@ export type Webhook = z.infer<typeof Webhook>;
 /** The responses to creation and rotation, the only ones that ever carry a signing secret. */
 export const CreatedWebhook = z
   .extend(Webhook, {
-    secret: z
-      .string()
-      .register(z.globalRegistry, {
-        description: "Shown this once. Its whole string keys `X-Service-Signature`.",
-      }),
+    secret: z.string().register(z.globalRegistry, {
+      description: "Shown this once. Its whole string keys `X-Service-Signature`.",
+    }),
   })
   .register(z.globalRegistry, { id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
@@ -202,11 +200,9 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         accepted: z.int().register(z.globalRegistry, { description: "Messages that the campaign came to." }),
         sent: z.int(),
         failed: z.int(),
-        charged: z
-          .number()
-          .register(z.globalRegistry, {
-            description: "What the accepted messages cost; what failed was refunded.",
-          }),
+        charged: z.number().register(z.globalRegistry, {
+          description: "What the accepted messages cost; what failed was refunded.",
+        }),
         currency: Currency,
       }),
     })

@@ -1,6 +1,6 @@
-import { dayOf, lookAtDayAgain } from "../messages/counts.ts";
+import { lookAtDayAgain } from "../messages/counts.ts";
 import { recount, type Look, type Recount } from "../messages/recount.ts";
-import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
+import { dayMs, dayOf, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import type { Key } from "../platform/table/keys.ts";

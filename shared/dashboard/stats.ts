@@ -1,15 +1,7 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
 import { tallyOfDay } from "../messages/accepted-of-day.ts";
-import {
-  dayOf,
-  emptyTally,
-  readCounts,
-  shareOf,
-  sumOf,
-  type CountsRecord,
-  type Tally,
-} from "../messages/counts.ts";
-import { dayMs, now } from "../platform/clock.ts";
+import { emptyTally, readCounts, shareOf, sumOf, type CountsRecord, type Tally } from "../messages/counts.ts";
+import { dayMs, dayOf, now } from "../platform/clock.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { acceptedOfDay } from "../wallet/allowances.ts";
 import { amountOf, currency } from "../wallet/money.ts";

@@ -7,6 +7,7 @@ import type { Put, Write } from "../platform/table/table.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
+import { noteAccepted } from "./accepted-of-day.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
 import { messageKey, provisional, type MessageRecord } from "./record.ts";
@@ -89,6 +90,7 @@ export async function acceptTogether(
     charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
     at: new Date(first.queuedAt),
     isPaced: campaignId === undefined,
+    keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
     recording: (wallet) => {
       const { messageParts } = wallet;
       const placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));

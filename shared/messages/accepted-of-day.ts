@@ -1,18 +1,12 @@
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import type { AcceptedOfDay } from "../wallet/allowances.ts";
 import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
 
 /*
  * What the wallet has counted of a day, and how it goes together with the counters of the day.
  */
-
-/** What a wallet counted on one day (UTC): messages that were paid for, and their prices. */
-export interface AcceptedOfDay {
-  readonly day: string;
-  readonly accepted: number;
-  readonly acceptedMicros: number;
-}
 
 /**
  * Notes what a wallet has counted on a day, before the wallet forgets it. May be repeated: the highest count stays.

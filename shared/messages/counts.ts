@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { dayMs, hourMs } from "../platform/clock.ts";
+import { dayMs, dayOf, hourMs } from "../platform/clock.ts";
 import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import { keys, partOf, type Key } from "../platform/table/keys.ts";
@@ -70,11 +70,6 @@ export type CountsRecord = z.infer<typeof CountsRecord>;
 
 /** A day is counted when it has been over for so long: by then its last messages have ended. */
 const countDayAfterMs = hourMs;
-
-/** The UTC day that a message counts for: the one on which it was accepted. */
-export function dayOf(moment: string): string {
-  return moment.slice(0, "yyyy-mm-dd".length);
-}
 
 /** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
 export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {

@@ -1,9 +1,8 @@
-import { dayMs, minuteMs } from "../platform/clock.ts";
+import { dayMs, dayOf, minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { batchesOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition } from "../platform/table/keys.ts";
 import { queryItems } from "../platform/table/table.ts";
-import { dayOf } from "./counts.ts";
 import { MarginsRecord, marginsOf, sumOfMargins, type Margin } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
 

@@ -1,5 +1,5 @@
-import { dayOf, noteDay, readCounts, type CountsRecord } from "../messages/counts.ts";
-import { dayMs, now } from "../platform/clock.ts";
+import { noteDay, readCounts, type CountsRecord } from "../messages/counts.ts";
+import { dayMs, dayOf, now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";

@@ -1,7 +1,7 @@
-import { dayOf, noteDay } from "../messages/counts.ts";
+import { noteDay } from "../messages/counts.ts";
 import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
 import { isProvisional, makeLasting, MessageRecord } from "../messages/record.ts";
-import { now } from "../platform/clock.ts";
+import { dayOf, now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
-import type { AcceptedOfDay } from "../messages/accepted-of-day.ts";
-import { dayMs, now, secondMs } from "../platform/clock.ts";
+import { dayMs, dayOf, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { rateLimitHeaders } from "../platform/http/rate-limit.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -76,12 +75,19 @@ export function spendLeftMicros(wallet: Allowances): number {
 }
 
 function today(): string {
-  return now().toISOString().slice(0, "yyyy-mm-dd".length);
+  return dayOf(now().toISOString());
 }
 
 /** When the next day begins (UTC), and with it another cap. */
 export function nextDay(): Date {
   return new Date(Date.parse(today()) + dayMs);
+}
+
+/** What a wallet counted on one day (UTC): messages that were paid for, and their prices. */
+export interface AcceptedOfDay {
+  readonly day: string;
+  readonly accepted: number;
+  readonly acceptedMicros: number;
 }
 
 /** What was accepted on the wallet's last day; undefined where nothing was counted. */

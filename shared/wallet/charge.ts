@@ -1,9 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../contract/errors.ts";
-import { noteAccepted } from "../messages/accepted-of-day.ts";
-import { dayOf } from "../messages/counts.ts";
-import { now } from "../platform/clock.ts";
+import { dayOf, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -25,6 +23,7 @@ import {
   reckonDay,
   reckonShare,
   taken,
+  type AcceptedOfDay,
   type Taking,
 } from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
@@ -56,6 +55,8 @@ interface Debit {
   readonly at: Date;
   /** Whether they count among the sends of the second; those of a campaign are paced by its worker. */
   readonly isPaced?: boolean;
+  /** Notes what was accepted on a day that is over, before the wallet moves on to the next one. */
+  readonly keepAccepted: (accepted: AcceptedOfDay) => Promise<void>;
 }
 
 interface Charging<Recorded extends Recording> extends Debit {
@@ -122,7 +123,7 @@ export async function debitWallet(
     if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
     switch (obstacleOf(wallet, takingOf(charging))) {
       case "day":
-        await reckonDay(wallet, async (accepted) => noteAccepted(organizationId, accepted));
+        await reckonDay(wallet, charging.keepAccepted);
         break;
       case "share":
         await reckonShare(wallet);

@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../contract/errors.ts";
 import type { operatorTransactionTypes } from "../contract/wallet.ts";
-import type { AcceptedOfDay } from "../messages/accepted-of-day.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import type { AcceptedOfDay } from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { isLow, ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";

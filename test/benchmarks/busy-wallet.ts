@@ -102,7 +102,7 @@ class Debits {
     const startedAt = performance.now();
     const charges = [{ amountMicros: 1 }];
     try {
-      await debitWallet({ organizationId, charges, at: new Date() });
+      await debitWallet({ organizationId, charges, at: new Date(), keepAccepted: async () => undefined });
       this.tookMs.push(performance.now() - startedAt);
     } catch {
       this.refused += 1;

@@ -1,6 +1,7 @@
 import { WebhookPayload } from "../../shared/contract/webhooks.ts";
-import { dayOf, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
+import { emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
+import { dayOf } from "../../shared/platform/clock.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";

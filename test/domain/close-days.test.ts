@@ -305,6 +305,7 @@ it("a debit that came to no message is not counted where its money is given back
     organizationId,
     charges: [{ amountMicros: 7_900 }],
     at: new Date(),
+    keepAccepted: async () => undefined,
     // A write that DynamoDB refuses.
     recording: () => ({ messageIds: ["msg_lost"], together: [{ put: { pk: "", sk: "" } }] }),
   });

@@ -97,7 +97,12 @@ it("what was under way at the moment of a restore comes to its end, and the book
   await work(await takeJobs("transactionalSends"));
   const queued = await accept();
   // A function that has charged the wallet, and has not recorded yet what for.
-  await debitWallet({ organizationId, charges: [{ amountMicros: priceMicros }], at: new Date() });
+  await debitWallet({
+    organizationId,
+    charges: [{ amountMicros: priceMicros }],
+    at: new Date(),
+    keepAccepted: async () => undefined,
+  });
   const useRestored = await restorePoint();
   const jobs = await takeJobs("transactionalSends");
   const refunds = await takeJobs("refunds");

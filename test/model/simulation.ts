@@ -15,14 +15,7 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import {
-  CountsRecord,
-  countOutcomes,
-  dayOf,
-  emptyTally,
-  sumOf,
-  type Tally,
-} from "../../shared/messages/counts.ts";
+import { CountsRecord, countOutcomes, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
@@ -30,7 +23,7 @@ import { recount, type Look } from "../../shared/messages/recount.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { AwsClient } from "../../shared/platform/aws/client.ts";
 import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
-import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, dayOf, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
 import { firstIdAt } from "../../shared/platform/ids.ts";

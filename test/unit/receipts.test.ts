@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 
 import { EventJob } from "../../shared/events/event-job.ts";
 import { newMessage } from "../../shared/messages/accept.ts";
-import { countReceipts, CountsRecord, dayOf, type HeardReceipt } from "../../shared/messages/counts.ts";
+import { countReceipts, CountsRecord, type HeardReceipt } from "../../shared/messages/counts.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
 import {
   claim,
@@ -15,6 +15,7 @@ import {
 } from "../../shared/messages/record.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
+import { dayOf } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";

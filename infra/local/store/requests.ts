@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { validationMessage } from "../../../shared/contract/validation.ts";
 import type { Item } from "./attribute-values.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 import { AttributeDefinitions, IndexDefinition, TableDefinition } from "./table-definitions.ts";
@@ -163,7 +164,7 @@ export const UpdateTimeToLive = z.strictObject({
  * @throws ServiceError for what is missing, of another type, or not known here
  */
 export function readInput<Input>(schema: z.ZodMiniType<Input>, input: object): Input {
-  const result = schema.safeParse(input);
+  const result = schema.safeParse(input, { error: validationMessage });
   if (result.success) return result.data;
   const problems = result.error.issues.map(
     ({ path, message }) => `${path.length === 0 ? "" : `Value at '${path.join(".")}': `}${message}`,
