@@ -25,7 +25,7 @@
  * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
  * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
  * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
- * | the balance                                      | WALLET#<org>        | WALLET        |
+ * | the balance, and what was accepted today         | WALLET#<org>        | WALLET        |
  * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
  * | the movement of money that a reference was used for | REFERENCE#<sha-256> | REFERENCE  |
  * | the ledger in order; a seq is taken by one entry | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
