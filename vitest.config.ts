@@ -35,10 +35,12 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,carriers,chaos,conventions,deploy,faults,model,sam,unit}/**"],
+          exclude: ["test/{browser,carriers,chaos,conventions,deploy,faults,infra,model,sam,unit}/**"],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
+      // Templates and bundles, made again and again: it needs no gateway, and takes minutes.
+      { test: { name: "infra", include: ["test/infra/**/*.test.ts"] } },
       // Functions that are killed and answers that are lost, one after another: it takes minutes.
       { test: { name: "faults", include: ["test/faults/**/*.test.ts"], ...sharedGateway } },
       // It starts a gateway of its own, and takes minutes.
