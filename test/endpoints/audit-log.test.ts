@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { AuditEntry } from "../../shared/contract/audit-log.ts";
-import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, pageOf, password } from "../support/api.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -158,6 +158,16 @@ it("the log is read page by page, and by time", async () => {
   for (const query of ["?from=yesterday", backwards]) {
     expect(errorOf(await customer.call(`/v1/audit-log${query}`)).code).toBe("VALIDATION_ERROR");
   }
+});
+
+it.each([
+  ["/v1/audit-log?from=2026-01-01T00:00:00Z&cursor=", "aud_00000000000000000000000000"],
+  ["/v1/audit-log?to=2026-01-01T00:00:00Z&cursor=", "aud_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"],
+  ["/v1/inbound?limit=24&cursor=", "y"],
+])("a list does not go on from outside of its range: %s%s", async (path, position) => {
+  const response = await customer.call(path + Buffer.from(position).toString("base64url"));
+  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+  expect(invalidFields(response)).toEqual(["cursor"]);
 });
 
 it("one organisation's log is nobody else's", async () => {

@@ -112,7 +112,7 @@ export async function readWantedPage<Item>(
   query: PageQuery,
   isWanted: (item: Item) => boolean,
 ): Promise<Page<Item>> {
-  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const after = query.cursor === undefined ? undefined : decodePosition(query.cursor, range);
   return wantedOf(await queryRows(schema, { ...range, after, limit: maxExamined }), query, isWanted);
 }
 
