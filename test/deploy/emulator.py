@@ -96,6 +96,7 @@ def leading_keys(request):
     values = request.get("ExpressionAttributeValues", {})
     parts = [part for item in request.get("TransactItems", []) for part in item.values()] or [request]
     keys = [part.get("Key", part.get("Item", {})).get("pk") for part in parts] + [values.get(":pk")]
+    keys += [key["pk"] for table in request.get("RequestItems", {}).values() for key in table.get("Keys", [])]
     return [key["S"] for key in keys if key]
 
 

@@ -138,14 +138,15 @@ function unordered(body: unknown): unknown {
   if (Array.isArray(body)) return sorted(body);
   if (typeof body !== "object" || body === null) return body;
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [
-      name,
-      name === "Items" || name === "Responses"
-        ? Array.isArray(value)
-          ? sorted(value)
-          : unordered(value)
-        : value,
-    ]),
+    Object.entries(body).map(([name, value]) => {
+      if (name === "Items") return [name, unordered(value)];
+      // A batch has a list for each table.
+      if (name !== "Responses") return [name, value];
+      return [
+        name,
+        Object.fromEntries(Object.entries(value).map(([table, items]) => [table, unordered(items)])),
+      ];
+    }),
   );
 }
 
