@@ -104,7 +104,7 @@ async function rightsOfOldFields(organization: OldFields): Promise<Rights> {
   };
 }
 
-/** The item of rights, in which nobody's email is verified yet. */
+/** A new item of rights, with no verified user. */
 export function putRights({ organizationId, ...fields }: Omit<Rights, "verifiedUserIds">) {
   return { ...keys.rights(organizationId), entity: "rights" satisfies RightsEntity, ...fields };
 }
@@ -127,7 +127,7 @@ export function isOwnerVerified({
  * The write that replaces the owners that were seen: of two that change the owners at the same moment one is refused, and
  * has to look again.
  * @param changes what else changes in the rights
- * @throws ApiError LAST_OWNER when nobody would be left
+ * @throws ApiError LAST_OWNER when no owner would be left
  */
 export function replaceOwners(seen: Rights, ownerIds: readonly string[], changes: Changes = {}): Update {
   const [first] = ownerIds;

@@ -12,7 +12,7 @@ import { isExpired } from "./validity.ts";
  * Most messages are taken up once, at once, and nothing stands against them. Their jobs carry what a carrier is chosen
  * by, and the claim returns the message, so that it is not read before.
  *
- * Nothing is trusted to a job. The claim passes only for a message that nobody has taken up before, which therefore has
+ * Nothing is trusted to a job. The claim passes only for a message that no sender has taken up before, which therefore has
  * no open claim, refusal or attempt to take into account. The message that it returns is compared with the facts before a
  * carrier is asked; where it differs it is released, and its sender goes on as if the job had carried none. What has to be
  * looked up by the number, which a job does not carry, or fails a message, is left to those who have read the message.
@@ -35,7 +35,7 @@ export async function chooseByFacts(
   return choice.kind === "fail" ? undefined : choice;
 }
 
-/** A message that nobody has taken up, as far as its job describes it. */
+/** A message that no sender has taken up, as far as its job describes it. */
 function choosable(
   { organizationId, messageId }: MessageJob,
   { numberPrefix, messageType, segments, totalMicros }: RoutingFacts,

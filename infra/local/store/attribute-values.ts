@@ -14,7 +14,7 @@ export type AttributeValue =
   | { readonly L: readonly AttributeValue[] }
   | { readonly M: Item };
 
-/** Attributes by their names. Nobody changes an item that is there: who needs another one makes a copy. */
+/** Attributes by their names. Stored items are never changed: a change works on a copy. */
 export interface Item {
   readonly [name: string]: AttributeValue;
 }

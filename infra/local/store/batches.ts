@@ -11,7 +11,7 @@ import { validationError } from "./service-error.ts";
 
 const maxKeys = 100;
 const maxWrites = 25;
-/** An answer has no more than this; the keys of what is left over come back with it. */
+/** The most that an answer holds. It returns the keys of the remaining items as unprocessed. */
 const maxAnswerBytes = 16 * 1_024 * 1_024;
 
 /** Reads and writes of many items, each by itself. */

@@ -61,7 +61,7 @@ export class Database {
 
   /**
    * Commits the group, if one is open, and calls back those who wait for it.
-   * @throws Error when the disk does not take it: none of the group is kept, and nobody is called back
+   * @throws Error when the disk does not take it: none of the group is kept, and no callback runs
    */
   commit(): void {
     if (!this.#isOpen) return;
@@ -78,7 +78,7 @@ export class Database {
 
   /**
    * Does a write of several statements. Should one fail, none of the group is kept, and the store takes no more writes:
-   * what a part of a write would leave behind is never seen.
+   * the result of half a write is never visible.
    */
   guard<Result>(write: () => Result): Result {
     try {

@@ -1,7 +1,7 @@
 import { validationError } from "./service-error.ts";
 
 // Numbers of DynamoDB: decimals of up to 38 significant digits, from 1E-130 to 9.99…E+125, exact in all that is done
-// with them. As text they have one form: no exponent, no zeros in front or behind.
+// with them. As text they have one form: no exponent, no leading or trailing zeros.
 
 const maxDigits = 38;
 const minExponent = -130;
@@ -95,7 +95,7 @@ function parse(text: string): Decimal {
   return { coefficient: sign === "-" ? -coefficient : coefficient, exponent };
 }
 
-/** The decimal without zeros behind its last digit, if it is one that DynamoDB keeps. */
+/** The decimal without trailing zeros, if DynamoDB can store it. */
 function checked({ coefficient, exponent }: Decimal): Decimal {
   if (coefficient === 0n) return { coefficient, exponent: 0 };
   const digits = String(coefficient < 0n ? -coefficient : coefficient);

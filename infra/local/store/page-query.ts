@@ -13,7 +13,7 @@ export interface Source {
   /** The partition and its range; undefined for all there is. */
   readonly keyRange: KeyRange | undefined;
   readonly isAscending: boolean;
-  /** The page goes on behind this key, which is that of the page before it. */
+  /** The page starts after this key, the last one of the previous page. */
   readonly startKey: Item | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface PageQuery {
 const noBound = Number.POSITIVE_INFINITY;
 
 /**
- * The SQL for the rows of a page and all behind it, in order, with `id`, `hash`, `item` and `size`.
+ * The SQL for the rows of a page and all later ones, in order, with `id`, `hash`, `item` and `size`.
  * @throws ServiceError for a start that is not in what is read
  */
 export function pageQuery(source: Source): PageQuery {
@@ -82,7 +82,7 @@ function sortableKey(value: AttributeValue): SortableKey {
   return sortable(value, noBound, "");
 }
 
-/** What sorts first behind all that begins with a prefix; undefined when nothing does. */
+/** The first string that sorts after all strings with a prefix; undefined if there is none. */
 function endOfPrefix(prefix: SortableKey): SortableKey | undefined {
   if (typeof prefix !== "string") {
     const bytes = [...prefix];
@@ -123,7 +123,7 @@ function startOf({ table, index, keyRange }: Source, startKey: Item): SortableKe
   return places.flatMap(({ hash, range }) => [hash, range]);
 }
 
-/** @throws ServiceError for a start outside of what is read */
+/** @throws ServiceError for a start key outside the range of the read */
 function checkStart({ hash, range }: KeyRange, start: { hash: SortableKey; range: SortableKey }): void {
   if (compareKeys(sortableKey(hash), start.hash) !== 0) {
     throw validationError(

@@ -111,7 +111,7 @@ export class Reads {
     let bytes = 0;
     let last: Record<string, unknown> | undefined;
     let isCut = false;
-    // A partition of a table without a second key attribute has one item, and no page behind it.
+    // A partition of a table without a sort key has one item, and no next page.
     const hasMore = source.keyRange === undefined || index !== undefined || table.range !== undefined;
     for (const row of this.#rows.statement(sql).iterate(...parameters)) {
       if (segment !== undefined && !isOfSegment(row["hash"], segment)) continue;

@@ -70,7 +70,7 @@ export class Rows {
     return this.#database.sqlite;
   }
 
-  /** A prepared statement. Of what the code asks there are a few dozen. */
+  /** A prepared statement. The code uses a few dozen different ones. */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;

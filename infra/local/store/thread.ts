@@ -32,7 +32,7 @@ export interface StoreThreadData {
   readonly clock: Float64Array;
 }
 
-/** What the thread is told: a new port with what may be done through it, everything if nothing is said; or to end. */
+/** The thread's instructions: open a port with these permissions (all of them if none are given), or end. */
 export type StoreThreadMessage =
   | { readonly port: MessagePort; readonly permissions: Permissions | undefined }
   | "stop";

@@ -56,7 +56,7 @@ function isError(schema: unknown): schema is ErrorSchema {
   return Array.isArray(schema) && schema[0] === -3;
 }
 
-/** The name of an error, without its namespace and what services put behind it. */
+/** The name of an error, without its namespace and without a suffix that some services add. */
 function nameOf(body: object, { headers }: Answer): string {
   const { __type, code, Code } = Object(body);
   const given: unknown = __type ?? code ?? Code ?? headers["x-amzn-errortype"];

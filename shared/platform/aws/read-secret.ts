@@ -4,7 +4,7 @@ import type { TimeLimits } from "./http-transport.ts";
 import { SecretsManager } from "./secrets-manager.ts";
 
 /*
- * Reading a secret of Secrets Manager. Who needs one imports this file in the moment: in a bundle it is a file of its own.
+ * Reading a secret of Secrets Manager. Import this file dynamically, when a secret is needed: a bundle keeps it as a separate file.
  */
 
 export interface SecretVersion {

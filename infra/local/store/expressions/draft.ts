@@ -6,8 +6,8 @@ import type { Path } from "./token-reader.ts";
 interface DraftList {
   readonly type: "list";
   readonly values: (AttributeValue | DraftNode | undefined)[];
-  /** What is set behind the end, by the positions that were asked for. */
-  readonly behind: Map<number, AttributeValue>;
+  /** Elements set after the end of the list, by their requested positions. */
+  readonly appended: Map<number, AttributeValue>;
 }
 
 interface DraftMap {
@@ -17,7 +17,7 @@ interface DraftMap {
 
 type DraftNode = DraftList | DraftMap;
 
-/** A copy of an item that is being changed. Of what it holds, only what is on the way to a change is copied. */
+/** A copy of an item that is being changed. Only the values on the path to a change are copied. */
 export class Draft {
   readonly #item: Record<string, AttributeValue>;
   /** The attributes that are changed from the inside. */
@@ -27,7 +27,7 @@ export class Draft {
     this.#item = { ...item };
   }
 
-  /** Sets what is at a path. Behind the end of a list it is appended. */
+  /** Sets the value at a path. A position after the end of a list appends to it. */
   set([name, ...rest]: Path, value: AttributeValue): void {
     const last = rest.pop();
     if (last === undefined) {
@@ -38,7 +38,7 @@ export class Draft {
     if (parent.type === "map" && typeof last === "string") parent.values.set(last, value);
     else if (parent.type === "list" && typeof last === "number") {
       if (last < parent.values.length) parent.values[last] = value;
-      else parent.behind.set(last, value);
+      else parent.appended.set(last, value);
     } else throw invalidPath();
   }
 
@@ -91,7 +91,7 @@ function nodeOf(value: AttributeValue | DraftNode | undefined): DraftNode {
   if (value === undefined) throw invalidPath();
   if ("type" in value) return value;
   if ("M" in value) return { type: "map", values: new Map(Object.entries(value.M)) };
-  if ("L" in value) return { type: "list", values: [...value.L], behind: new Map() };
+  if ("L" in value) return { type: "list", values: [...value.L], appended: new Map() };
   throw invalidPath();
 }
 
@@ -99,8 +99,8 @@ function finished(value: AttributeValue | DraftNode): AttributeValue {
   if (!("type" in value)) return value;
   if (value.type === "list") {
     const kept = value.values.filter((each) => each !== undefined).map(finished);
-    const behind = [...value.behind].toSorted(([one], [other]) => one - other);
-    return { L: [...kept, ...behind.map(([, each]) => each)] };
+    const appended = [...value.appended].toSorted(([one], [other]) => one - other);
+    return { L: [...kept, ...appended.map(([, each]) => each)] };
   }
   const map: Record<string, AttributeValue> = {};
   for (const [name, each] of value.values) setAttribute(map, name, finished(each));

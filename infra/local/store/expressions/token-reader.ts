@@ -54,7 +54,7 @@ export class TokenReader {
     return this.#position === this.#tokens.length;
   }
 
-  /** The token that comes next, or the one so many behind it; an empty one at the end. */
+  /** The next token, or one further ahead; an empty one at the end. */
   peek(ahead = 0): string {
     return this.#tokens[this.#position + ahead] ?? "";
   }

@@ -11,7 +11,7 @@ export type NewValue =
   | { readonly type: "sum"; readonly sign: "+" | "-"; readonly left: NewValue; readonly right: NewValue }
   | { readonly type: "value"; readonly value: string };
 
-/** One change of an update: `add` and `delete` carry the placeholder of what is added, or deleted from a set. */
+/** One change of an update. `add` and `delete` carry the placeholder of the value. */
 export type Action =
   | { readonly type: "add" | "delete"; readonly path: Path; readonly value: string }
   | { readonly type: "remove"; readonly path: Path }
@@ -121,7 +121,7 @@ class UpdateParser {
     return { type: "default", path, otherwise };
   }
 
-  /** Reads the name of a function and the parenthesis behind it. */
+  /** Reads the name of a function and its opening parenthesis. */
   #enter(): void {
     this.reader.countOperator();
     this.reader.next();
