@@ -34,7 +34,7 @@ export class CapacityMeter {
     else count(counted.indexes, index, units * factor);
   }
 
-  /** Counts a write: the larger of what was there and what is there now, and the entries of indexes. */
+  /** Counts a write: the larger of the old and the new item, and the changed entries of indexes. */
   write(
     table: Table,
     {

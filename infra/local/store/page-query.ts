@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 
 import { attribute, typeOf, type AttributeValue, type Item } from "./attribute-values.ts";
+import { holdsFor } from "./expressions/conditions.ts";
 import type { KeyRange, RangeCondition } from "./expressions/key-conditions.ts";
 import { placeOf, sortable, type SortableKey } from "./places.ts";
 import { validationError } from "./service-error.ts";
@@ -144,21 +145,8 @@ function isWithin(range: RangeCondition, key: SortableKey): boolean {
       const end = endOfPrefix(prefix);
       return compareKeys(key, prefix) >= 0 && (end === undefined || compareKeys(key, end) < 0);
     }
-    case "compare": {
-      const order = compareKeys(key, sortableKey(range.value));
-      switch (range.comparator) {
-        case "=":
-          return order === 0;
-        case "<":
-          return order < 0;
-        case "<=":
-          return order <= 0;
-        case ">":
-          return order > 0;
-        case ">=":
-          return order >= 0;
-      }
-    }
+    case "compare":
+      return holdsFor(range.comparator, compareKeys(key, sortableKey(range.value)));
   }
 }
 

@@ -17,12 +17,12 @@ const maxItemBytes = 409_600;
 export interface PlannedWrite {
   readonly table: Table;
   readonly place: Place;
-  /** Whether its condition is true of what is there. */
+  /** Whether the stored item meets the condition of the write. */
   readonly isAllowed: (old: Item | undefined) => boolean;
   /** Whether a refusal carries the item that is there. */
   readonly refusesWithItem: boolean;
   /**
-   * What it makes of what is there.
+   * Computes the new item from the stored one.
    * @throws ServiceError when it cannot be applied to that
    */
   readonly apply: (old: Item | undefined) => Change;

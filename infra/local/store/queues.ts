@@ -129,7 +129,7 @@ export class Queues {
         return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
       }
       default:
-        throw new ServiceError("InvalidAction", `The embedded SQS does not know ${operation}.`);
+        throw new ServiceError("InvalidAction", `The local SQS does not know ${operation}.`);
     }
   }
 

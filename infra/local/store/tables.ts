@@ -48,8 +48,8 @@ export class Tables {
   }
 
   /**
-   * Executes one operation of DynamoDB. What it answers is a part of what it has, which nobody changes; it is given to
-   * the caller once `database.whenCommitted` calls back.
+   * Executes one operation of DynamoDB. The answer shares objects with the store, so do not change it, and send it only
+   * once `database.whenCommitted` has called back.
    * @param input the parameters as the wire's JSON, parsed; the store keeps parts of it
    * @returns the answer as the wire's JSON
    * @throws ServiceError for what DynamoDB refuses

@@ -1,5 +1,5 @@
 import { compareValues, isEqual, typeOf, type AttributeValue, type Item } from "../attribute-values.ts";
-import type { Comparator, Condition, Operand } from "./conditions.ts";
+import { holdsFor, type Comparator, type Condition, type Operand } from "./conditions.ts";
 import { valueAt, valueOf, type Placeholders } from "./placeholders.ts";
 
 /** Whether a condition is true of an item. Where nothing is stored, that is the empty item. */
@@ -62,17 +62,7 @@ function isComparisonTrue(
   if (left === undefined || right === undefined) return false;
   if (comparator === "=") return isEqual(left, right);
   const order = compareValues(left, right);
-  if (order === undefined) return false;
-  switch (comparator) {
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-  }
+  return order !== undefined && holdsFor(comparator, order);
 }
 
 /** The length of a text in UTF-8 bytes, of bytes, and of sets, lists and maps. */

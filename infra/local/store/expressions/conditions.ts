@@ -13,6 +13,24 @@ import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
 export type Comparator = "<" | "<=" | "<>" | "=" | ">" | ">=";
 
+/** Whether a comparator holds for two values, by their order: below, at or above 0 as `compare` functions give it. */
+export function holdsFor(comparator: Comparator, order: number): boolean {
+  switch (comparator) {
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case "<>":
+      return order !== 0;
+    case "=":
+      return order === 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+  }
+}
+
 type PathOrValue =
   | { readonly type: "path"; readonly path: Path }
   | { readonly type: "value"; readonly value: string };
