@@ -141,6 +141,8 @@ async function record(gateway: LocalGateway, recorder: Recorder): Promise<readon
     await receiver.next();
   }
   receiver.close();
+  // The second call is that of a warm function, which knows whose the key is.
+  await client.listSms();
   await client.listSms();
   const list = eventOf("ListSms");
   // A page that cannot be is refused, and right behind the authentication.
