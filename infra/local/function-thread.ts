@@ -25,10 +25,10 @@ globalThis.Date = new Proxy(Date, {
 
 const traceIds = new AsyncLocalStorage<string | undefined>();
 
-/** Where the SDK, since a runtime may serve calls side by side, asks for what belongs to the call that it is used in. */
+/** Where the functions' AWS client reads the trace of the present call, as in Lambda's own runtime. */
 Object.assign(globalThis, { awslambda: { InvokeStore: { getXRayTraceId: () => traceIds.getStore() } } });
 
-// Here AWS is reached over plain HTTP, for which the SDK imports node:http. Such an import reads all that the module has,
+// Where AWS is reached over plain HTTP, the client imports node:http. Such an import reads all that the module has,
 // and these, which no function uses, load another HTTP client: as much work as all else that a thread begins with.
 const http = process.getBuiltinModule("node:http");
 for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deleteProperty(http, name);

@@ -126,7 +126,7 @@ export const StageSettings = z.strictObject({
   ),
   throttle: z.prefault(
     z.extend(Throttle, {
-      /** Of each route that asks for no credential: with a limit of its own it uses up nobody else's. */
+      /** For each route without a credential: a limit of its own, so that its traffic cannot exhaust the shared one. */
       anonymous: z._default(Throttle, { rateLimit: 50, burstLimit: 100 }),
       /** Of each route that carriers report to: a receipt for each message that is sent, and what has waited all at once. */
       carriers: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
@@ -233,7 +233,7 @@ const ConsistentSettings = StageSettings.check(
       problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
     }
     if (policies.verifiedEmail === "before-sending" && email === undefined) {
-      problem(["policies", "verifiedEmail"], "takes email: nobody could verify theirs");
+      problem(["policies", "verifiedEmail"], "takes email: without it no user can verify an address");
     }
     const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
     if (domain === undefined || regionOfCertificate === undefined) return;
