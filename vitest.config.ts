@@ -5,7 +5,13 @@ import { localSettings } from "./test/support/local-settings.ts";
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
 const sharedGateway = {
   globalSetup: ["test/support/global-setup.ts"],
-  setupFiles: ["test/support/environment.ts"],
+  setupFiles: ["test/support/fresh-modules.ts", "test/support/environment.ts"],
+};
+
+/** Gives the tests of the domain a table without a gateway. */
+const storeOfWorker = {
+  globalSetup: ["test/support/domain-setup.ts"],
+  setupFiles: ["test/support/fresh-modules.ts", "test/support/domain-environment.ts"],
 };
 
 /** Leads the tests of the endpoints to the deployed stage that the environment names instead. */
@@ -20,6 +26,9 @@ export default defineConfig({
   test: {
     // More than a small machine has cores: the tests mostly wait, for the gateway and for time to pass.
     maxWorkers: 4,
+    // A worker loads packages once for all its files, which takes a third of the time of loading them for each.
+    isolate: false,
+    sequence: { setupFiles: "list" },
     // They end what hangs. The longest test takes an eighth of it where nothing else keeps the machine busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -28,17 +37,28 @@ export default defineConfig({
     env: { ...localSettings },
     // By what they need. A folder that is new gets the gateway, so that its tests are run in any case.
     projects: [
-      { test: { name: "unit", include: ["test/{conventions,unit}/**/*.test.ts"] } },
+      {
+        test: {
+          name: "unit",
+          setupFiles: ["test/support/fresh-modules.ts"],
+          include: ["test/{conventions,unit}/**/*.test.ts"],
+        },
+      },
+      { test: { name: "domain", include: ["test/domain/**/*.test.ts"], ...storeOfWorker } },
       // It needs nothing either, but takes longer than one wants to wait for the others.
       { test: { name: "model", include: ["test/model/**/*.test.ts"] } },
       {
         test: {
           name: "gateway",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{browser,carriers,chaos,conventions,deploy,faults,infra,model,sam,unit}/**"],
+          exclude: [
+            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,model,sam,system,unit}/**",
+          ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
+      // The operator's commands, the local gateway itself, and data of the last release: most start a gateway of their own.
+      { test: { name: "system", include: ["test/{local,system}/**/*.test.ts"], ...sharedGateway } },
       // Templates and bundles, made again and again: it needs no gateway, and takes minutes.
       { test: { name: "infra", include: ["test/infra/**/*.test.ts"] } },
       // Functions that are killed and answers that are lost, one after another: it takes minutes.

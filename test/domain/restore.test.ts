@@ -32,7 +32,7 @@ import { openWallet } from "../support/wallets.ts";
  * infra/RUNBOOK.md tells. Sends were under way at that moment, and more happened after it.
  */
 
-const dynamodb = new DynamoDBClient({ endpoint: inject("dynamodbEndpoint") });
+const dynamodb = new DynamoDBClient({});
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 const priceMicros = 7_900;
 let organizationId: string;

@@ -1,9 +1,4 @@
-import {
-  DeleteMessageBatchCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
 
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
@@ -12,7 +7,7 @@ import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 
 /** Takes all visible jobs off one of this test file's own queues. */
 export async function takeJobs(queue: QueueName): Promise<unknown[]> {
-  const sqs = new SQSClient({});
+  const sqs = new Sqs();
   const jobs: unknown[] = [];
   const QueueUrl = config.queueUrl(queue);
   for (;;) {
