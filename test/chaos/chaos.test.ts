@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import type { MessageRecord } from "../../shared/messages/record.ts";
-import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
-import { expireMessages, openEnds, readBooks, readCarrier, type Books } from "./books.ts";
-import { problemsOf } from "./checks.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import type { Books } from "./books.ts";
 import { randomFrom } from "./random.ts";
+import { alarming, settle, worldProblems } from "./settlement.ts";
 import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
 import { World } from "./world.ts";
 
@@ -29,20 +29,8 @@ const singleCount = sendCount - patientCount - 4 * contactCount;
 const busySteps = 12;
 const outageSteps = 2;
 
-/** What is not settled after so many steps of so many minutes never will be. */
-const settlingSteps = 30;
-const settlingMinutes = 5;
-
 const runTimeoutMs = 600_000;
 
-/** Days are closed when they have been over for an hour. */
-const dayEndMs = 26 * hourMs;
-
-/** What was written and never paid for is forgotten after a week, which the clock need not go through. */
-const forgottenAfterMs = 8 * dayMs;
-
-/** What is never normal: a ledger that does not add up, and a chain of jobs that Lambda would end. */
-const alarming = /"event":"ledger\.|in one chain of calls/;
 const alarms: string[] = [];
 /** Messages of this run and of those before it, which share the gateway. */
 const allMessages = new Map<string, MessageRecord>();
@@ -75,8 +63,8 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
     const outageEndedAt = await liveThroughChaos(traffic);
     world.aws.becomeReliable();
     world.carriers.becomeReliable();
-    const books = await settle(traffic);
-    const problems = await allProblems(books);
+    const books = await settle(world, traffic);
+    const problems = [...alarms, ...(await worldProblems(world, books, allMessages))];
     print(summary(traffic, books, performance.now() - startedAt));
     expect(problems).toEqual([]);
     // The outage was one: nothing that waited for the carrier went out before it was back.
@@ -120,44 +108,6 @@ function isPatient({ to }: { readonly to: string }): boolean {
 /** How much of a whole falls to one of its parts. */
 function share(whole: number, parts: number, index: number): number {
   return Math.floor((whole * (index + 1)) / parts) - Math.floor((whole * index) / parts);
-}
-
-/** Goes on until there is nothing left to do and the day is over. @returns what the table then holds of each tenant */
-async function settle(traffic: Traffic): Promise<Map<Tenant, Books>> {
-  for (let step = 0; ; step += 1) {
-    await world.runSchedules();
-    await traffic.launchCampaigns();
-    await traffic.repeatUnanswered();
-    await world.advance(settlingMinutes * minuteMs);
-    await world.rest();
-    const open = (await Promise.all(traffic.tenants.map(readBooks))).flatMap(openEnds);
-    const waitingJobs = world.aws.delayedJobs + (await world.hiddenJobs());
-    if (open.length + waitingJobs === 0 || step >= settlingSteps) break;
-  }
-  const forgottenAt = new Date(world.now().getTime() + forgottenAfterMs);
-  await Promise.all(traffic.tenants.map(async (tenant) => expireMessages(tenant, forgottenAt)));
-  await world.advance(dayEndMs);
-  await world.runSchedules();
-  return new Map(
-    await Promise.all(traffic.tenants.map(async (tenant) => [tenant, await readBooks(tenant)] as const)),
-  );
-}
-
-async function allProblems(books: ReadonlyMap<Tenant, Books>): Promise<string[]> {
-  const problems = [...alarms];
-  const carrier = await readCarrier();
-  for (const [tenant, its] of books) {
-    problems.push(...(await problemsOf(tenant, its, carrier)));
-    for (const message of its.messages) allMessages.set(message.id, message);
-  }
-  problems.push(...world.carriers.problemsOf([...allMessages.values()]));
-  const strangers = [...carrier.keys()].filter((id) => !allMessages.has(id));
-  for (const id of strangers) problems.push(`the carrier has ${id}, which is no message`);
-  const parked = await world.deadLetters();
-  if (parked > 0) problems.push(`${parked} jobs are in dead-letter queues`);
-  if (world.aws.deadDebits > 0)
-    problems.push(`${world.aws.deadDebits} debits were sent over a dead connection`);
-  return problems;
 }
 
 function summary(traffic: Traffic, books: ReadonlyMap<Tenant, Books>, durationMs: number): string {

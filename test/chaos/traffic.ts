@@ -29,6 +29,11 @@ const routedNumbers: readonly string[] = Array.from(
 /** Requests that are under way at once. */
 const concurrency = 16;
 
+/** Of a customer whose sends are never to be lost. */
+const keyedConcurrency = 8;
+/** After how many sends such a customer reads its latest message. */
+const sendsPerRead = 10;
+
 /** How often a request that can be repeated is sent before it is left for later. */
 const maxTries = 3;
 
@@ -156,6 +161,30 @@ export class Traffic {
     );
   }
 
+  /**
+   * Sends with an Idempotency-Key, each due at once and to numbers that a carrier takes or refuses, without a pause until
+   * it is over; reads an accepted message now and then.
+   * @param onAnswer called with each accepted message's id
+   * @throws Error when an accepted message is not there
+   */
+  async sendKeyed(isOver: () => boolean, onAnswer: (id: string) => void): Promise<void> {
+    const worker = async (): Promise<void> => {
+      for (let sends = 1; !isOver(); sends += 1) {
+        const to = oneOf(this.#random, [...acceptedNumbers, ...refusedNumbers, ...routedNumbers]);
+        const send = { ...this.#newSend(to), scheduledAt: undefined, idempotencyKey: `send-${this.#count}` };
+        await this.#send(send);
+        const [id] = send.ids;
+        if (id === undefined) continue;
+        onAnswer(id);
+        if (sends % sendsPerRead !== 0 || isOver()) continue;
+        const { status } = await answered(send.tenant.customer.call(`/v1/sms/${id}`));
+        if (status !== 200 && status !== noAnswer)
+          throw new Error(`${id} was accepted, its GET says ${status}`);
+      }
+    };
+    await Promise.all(Array.from({ length: keyedConcurrency }, worker));
+  }
+
   /** Sends again what has an Idempotency-Key and whose last answer does not say what became of it. */
   async repeatUnanswered(): Promise<void> {
     const unanswered = this.sends.filter(
@@ -247,9 +276,20 @@ export class Traffic {
 /** What each top-up after the first one adds, in USD. */
 export const topUpAmount = 1;
 
+/** Noted in place of a status when the connection broke before the answer. */
+const noAnswer = 0;
+
 /** Whether an answer says for good what became of a request. */
 export function isDefinite(status: number): boolean {
-  return status < 500 && status !== 409;
+  return status !== noAnswer && status < 500 && status !== 409;
+}
+
+/** The status of an answer, or `noAnswer`: fetch reports a connection that broke as a TypeError. */
+async function answered(response: Promise<ApiResponse>): Promise<{ readonly status: number }> {
+  return response.catch((error: unknown) => {
+    if (error instanceof TypeError) return { status: noAnswer };
+    throw error;
+  });
 }
 
 /** Makes a request and notes what it was answered; with an Idempotency-Key a few times if that says nothing. */
@@ -258,9 +298,9 @@ async function repeatable(
   request: () => Promise<ApiResponse>,
 ): Promise<void> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const { status } = await request();
+    const { status } = await answered(request());
     asked.statuses.push(status);
-    if (asked.idempotencyKey === undefined || isDefinite(status)) return;
+    if (asked.idempotencyKey === undefined || isDefinite(status) || status === noAnswer) return;
   }
 }
 

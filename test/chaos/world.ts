@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { localAccountId } from "../../infra/local/template.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -29,6 +29,20 @@ interface WorldParts {
   readonly assemblyFolder: string;
 }
 
+/** What a world takes over from gateways that ran before it. */
+type Inheritance = Required<Pick<LocalGatewayOptions, "dataFolder" | "port">> & {
+  readonly carriers: Carriers;
+};
+
+/** The synthesized stack, with queues that soon show an unfinished job again. The folder is the caller's to remove. */
+export async function impatientAssembly(): ReturnType<typeof changedAssembly> {
+  return changedAssembly(await synthesizeLocalStack(), ({ Type, Properties }) => {
+    if (Type === "AWS::SQS::Queue" && "RedrivePolicy" in Properties) {
+      Properties["VisibilityTimeout"] = hiddenSeconds;
+    }
+  });
+}
+
 /** A gateway on an unreliable AWS with unreliable carriers, and the clock that its functions go by. */
 export class World {
   readonly gateway: LocalGateway;
@@ -47,22 +61,20 @@ export class World {
     this.#sqs = new SQSClient({ endpoint: parts.gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
   }
 
-  /** Starts it, and leads the project's own code to its table. */
-  static async start(log: (line: string) => void): Promise<World> {
-    const assembly = await changedAssembly(await synthesizeLocalStack(), ({ Type, Properties }) => {
-      if (Type === "AWS::SQS::Queue" && "RedrivePolicy" in Properties) {
-        Properties["VisibilityTimeout"] = hiddenSeconds;
-      }
-    });
+  /** Starts it, and points the project's own code to its table. */
+  static async start(log: (line: string) => void, inheritance?: Inheritance): Promise<World> {
+    const assembly = await impatientAssembly();
+    const { carriers: inherited, ...data } = inheritance ?? {};
     const clock = { aheadMs: 0 };
     const aws = new UnreliableAws(
       () => Date.now() + clock.aheadMs,
       async (functionName) => gateway.functions.get(functionName)?.kill(),
     );
-    const gateway = await startLocalGateway({ ...assembly, port: 0, log, interceptor: aws.interceptor });
+    const { interceptor } = aws;
+    const gateway = await startLocalGateway({ port: 0, ...data, ...assembly, log, interceptor });
     process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
     process.env[environmentNames.tableName] = gateway.stack.table.name;
-    const carriers = await Carriers.start();
+    const carriers = inherited ?? (await Carriers.start());
     return new World({ gateway, aws, carriers, clock, assemblyFolder: assembly.assemblyFolder });
   }
 

@@ -1,0 +1,57 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+
+import * as z from "zod/mini";
+
+import type { LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+
+/** What a gateway in a process of its own is started with. */
+export type KilledGatewayOptions = Pick<
+  LocalGatewayOptions,
+  "assemblyFolder" | "dataFolder" | "port" | "stackName"
+>;
+
+/** A gateway in a process of its own. */
+export interface KilledGateway {
+  /** Kills the process without warning, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+const Manifest = z.object({ scripts: z.object({ start: z.string() }) });
+
+/**
+ * Starts a gateway in a process of its own, with the flags of `npm start`.
+ * @param log takes each line that it logs
+ * @throws Error when the process ends before it is ready
+ */
+export async function startKilledGateway(
+  options: KilledGatewayOptions,
+  log: (line: string) => void,
+): Promise<KilledGateway> {
+  const manifest: unknown = JSON.parse(await readFile(path.join(projectRoot, "package.json"), "utf8"));
+  const execArgv = Manifest.parse(manifest)
+    .scripts.start.split(" ")
+    .filter((word) => word.startsWith("--"));
+  const child = fork(new URL("gateway-process.ts", import.meta.url), [JSON.stringify(options)], {
+    execArgv,
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const exited = once(child, "exit");
+  if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", log);
+  await Promise.race([
+    once(child, "message"),
+    exited.then(() => {
+      throw new Error("the gateway ended before it was ready");
+    }),
+  ]);
+  return {
+    kill: async () => {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}

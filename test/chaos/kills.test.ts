@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { readConnections } from "../../infra/local/connections.ts";
+import { freePort } from "../../infra/local/loopback.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import type { Books } from "./books.ts";
+import { Carriers } from "./carriers.ts";
+import { startKilledGateway, type KilledGateway } from "./killed-gateway.ts";
+import { between, randomFrom } from "./random.ts";
+import { alarming, settle, worldProblems } from "./settlement.ts";
+import { Traffic } from "./traffic.ts";
+import { impatientAssembly, World } from "./world.ts";
+
+/*
+ * A gateway whose process is killed under load again and again, and restarted on the same data. `KILLS_SEED` repeats the
+ * traffic and the moments of a run, as far as processes can be repeated.
+ */
+
+const seed = Number(process.env["KILLS_SEED"] ?? Date.now() % 2 ** 31);
+const kills = 20;
+
+/** A process is killed after at most so many sends were accepted, and at most so many milliseconds later. */
+const maxAcceptedBeforeKill = 100;
+const maxDelayMs = 30;
+
+const testTimeoutMs = 300_000;
+
+let dataFolder: string;
+let assemblyFolder: string;
+let stackName: string;
+beforeEach(async () => {
+  dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
+  ({ assemblyFolder, stackName } = await impatientAssembly());
+});
+afterEach(async () => {
+  await rm(dataFolder, { recursive: true });
+  await rm(assemblyFolder, { recursive: true });
+});
+
+const alarms: string[] = [];
+const log = (line: string): void => void (alarming.test(line) && alarms.push(line));
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+it(
+  `${kills} kills under load lose no accepted message and no money`,
+  { timeout: testTimeoutMs },
+  async () => {
+    print(`kills with KILLS_SEED=${seed}`);
+    const random = randomFrom(seed + 1);
+    const port = await freePort();
+    const start = async (): Promise<KilledGateway> =>
+      startKilledGateway({ assemblyFolder, stackName, port, dataFolder }, log);
+    const traffic = new Traffic(`http://127.0.0.1:${port}`, seed, () => new Date());
+    let running = await start();
+    await useTableOf(dataFolder);
+    const carriers = await Carriers.start();
+    let world: World | undefined;
+    try {
+      await traffic.addTenant({ balance: 1_000, contacts: 1, campaigns: 0, hasWebhook: false });
+      await traffic.addTenant({
+        balance: 1_000,
+        contacts: 1,
+        campaigns: 0,
+        hasWebhook: false,
+        messageParts: 3,
+      });
+      for (let killed = 0; killed < kills; killed += 1) {
+        if (killed > 0) running = await start();
+        await killUnderLoad(traffic, running, {
+          accepted: between(random, 1, maxAcceptedBeforeKill),
+          delayMs: random() * maxDelayMs,
+        });
+      }
+      world = await World.start(log, { port, dataFolder, carriers });
+      const books = await settle(world, traffic);
+      print(summary(traffic, books));
+      expect([...alarms, ...(await worldProblems(world, books, new Map()))]).toEqual([]);
+    } finally {
+      await running.kill();
+      await (world ?? carriers).stop();
+    }
+  },
+);
+
+/** Points the project's own code to the table of the gateway that runs on a folder. */
+async function useTableOf(folder: string): Promise<void> {
+  const { dynamodb, outputs } = await readConnections(folder);
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
+  process.env[environmentNames.tableName] = outputs.find(({ name }) => name === outputNames.tableName)?.value;
+}
+
+/** Kills a gateway a moment after so many sends were accepted, while others are under way. */
+async function killUnderLoad(
+  traffic: Traffic,
+  gateway: KilledGateway,
+  { accepted, delayMs }: { readonly accepted: number; readonly delayMs: number },
+): Promise<void> {
+  let isOver = false;
+  let count = 0;
+  const enough = Promise.withResolvers<void>();
+  const load = traffic.sendKeyed(
+    () => isOver,
+    () => {
+      count += 1;
+      if (count === accepted) enough.resolve();
+    },
+  );
+  // A load that fails must not be waited for.
+  await Promise.race([enough.promise, load]);
+  await delay(delayMs);
+  isOver = true;
+  await gateway.kill();
+  await load;
+}
+
+function summary({ sends }: Traffic, books: ReadonlyMap<unknown, Books>): string {
+  const all = [...books.values()];
+  const count = (type: string): number =>
+    all.flatMap(({ ledger }) => ledger).filter((entry) => entry.type === type).length;
+  const states = Map.groupBy(
+    all.flatMap(({ messages }) => messages),
+    ({ status, errorCode }) => errorCode ?? status,
+  );
+  const unanswered = sends.filter(({ statuses }) => statuses[0] === 0).length;
+  return [
+    `${sends.length} sends, of which ${unanswered} got no answer at first`,
+    `ledger: ${count("message")} messages, ${count("refund")} refunds, ${count("void")} lost debits`,
+    `messages: ${[...states].map(([state, group]) => `${state} ${group.length}`).join(", ")}`,
+  ].join("\n");
+}
