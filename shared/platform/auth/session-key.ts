@@ -25,11 +25,6 @@ export async function publicSessionKey(): Promise<KeyObject> {
   }
 }
 
-/** Loads the key ahead of its first use, while Lambda still initialises. A failure shows at the first use. */
-export async function warmSessionKey(): Promise<void> {
-  await publicSessionKey().catch(() => undefined);
-}
-
 async function loadPublicKey(): Promise<KeyObject> {
   const KeyId = config.sessionKeyId();
   const { readPublicKey } = await import("./key-service.ts");

@@ -1,5 +1,3 @@
-import { JWTExpired } from "jose/errors";
-import { jwtVerify } from "jose/jwt/verify";
 import * as z from "zod/mini";
 
 import { idSchema } from "../../contract/primitives.ts";
@@ -77,28 +75,32 @@ export async function issueSessionToken(subject: {
   return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, sessionId, expiresAt };
 }
 
+/** Loads the check of tokens ahead of its first use, while Lambda still initialises. A failure shows at the first use. */
+export async function warmTokenCheck(): Promise<void> {
+  await Promise.allSettled([publicSessionKey(), import("./verify-jwt.ts")]);
+}
+
 /**
  * What a session token says, or undefined when it is forged or foreign.
  * @throws Error when the key cannot be loaded
  */
 export async function verifySessionToken(token: string): Promise<SessionClaims | "expired" | undefined> {
-  const key = await publicSessionKey();
-  try {
-    const { payload, protectedHeader } = await jwtVerify(token, key, {
-      algorithms: [algorithm],
-      issuer,
-      audience,
-      typ: type,
-      currentDate: now(),
-      requiredClaims: ["exp"],
-    });
-    if (protectedHeader.kid !== config.sessionKeyId()) return undefined;
-    const { sub, org, jti, iat, pwv } = Claims.parse(payload);
-    const issuedAt = new Date(iat * secondMs);
-    return { userId: sub, organizationId: org, sessionId: jti, issuedAt, passwordVersion: pwv };
-  } catch (error) {
-    return error instanceof JWTExpired ? "expired" : undefined;
-  }
+  const [key, { verifyJwt }] = await Promise.all([publicSessionKey(), import("./verify-jwt.ts")]);
+  const verified = await verifyJwt(token, key, {
+    algorithms: [algorithm],
+    issuer,
+    audience,
+    typ: type,
+    currentDate: now(),
+    requiredClaims: ["exp"],
+  });
+  if (verified === undefined || verified === "expired") return verified;
+  if (verified.protectedHeader.kid !== config.sessionKeyId()) return undefined;
+  const claims = Claims.safeParse(verified.payload);
+  if (!claims.success) return undefined;
+  const { sub, org, jti, iat, pwv } = claims.data;
+  const issuedAt = new Date(iat * secondMs);
+  return { userId: sub, organizationId: org, sessionId: jti, issuedAt, passwordVersion: pwv };
 }
 
 function encoded(part: string | Uint8Array): string {

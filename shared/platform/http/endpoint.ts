@@ -1,6 +1,6 @@
 import type { ProtectedRoute } from "../../routes/route.ts";
 import { authentication } from "../auth/authenticate.ts";
-import { warmSessionKey } from "../auth/session-key.ts";
+import { warmTokenCheck } from "../auth/session-token.ts";
 import { auditLog, type Auditing, type ReadBefore } from "./audit-log.ts";
 import { idempotency } from "./idempotency.ts";
 import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
@@ -18,7 +18,7 @@ export function endpoint<const R extends ProtectedRoute>(
   isAudited?: Auditing<R>["isAudited"],
 ): LambdaHandler {
   // Where an API key is of no use, each call needs it; elsewhere most calls come with one, and would wait for nothing.
-  if (route.auth === "session") void warmSessionKey();
+  if (route.auth === "session") void warmTokenCheck();
   const { begin, end } = auditLog(route, {
     ...(readBefore && { readBefore }),
     ...(isAudited && { isAudited }),
