@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -158,17 +158,37 @@ it("carries of the SDK's clients no more than their commands, their schemas and 
   }
 });
 
-it("a sender carries the clients of Secrets Manager and End User Messaging beside it, for those who use them", async () => {
-  const cwd = path.join(folder, "unchanged/.build/functions/workers/send-message");
+it.each([
+  {
+    functionName: "workers/send-message",
+    file: "shared__platform__aws__read-secret.mjs",
+    mark: "com.amazonaws.secretsmanager",
+  },
+  {
+    functionName: "workers/send-message",
+    file: "shared__carriers__aws.mjs",
+    mark: "com.amazonaws.pinpointsmsvoicev2",
+  },
+  {
+    functionName: "sms/send-sms",
+    file: "shared__platform__auth__key-service.mjs",
+    mark: "com.amazonaws.kms",
+  },
+  { functionName: "sms/send-sms", file: "shared__platform__auth__verify-jwt.mjs", mark: "ERR_JWT_EXPIRED" },
+])("$functionName carries $file beside it, for when it is needed", async ({ functionName, file, mark }) => {
+  const cwd = path.join(folder, "unchanged/.build/functions", functionName);
   const index = await readFile(path.join(cwd, "index.mjs"), "utf8");
-  for (const [file, mark] of [
-    ["shared__platform__aws__read-secret.mjs", "com.amazonaws.secretsmanager"],
-    ["shared__carriers__aws.mjs", "com.amazonaws.pinpointsmsvoicev2"],
-  ] as const) {
-    expect(index.includes(mark)).toBe(false);
-    expect(index.includes(`import("./${file}")`)).toBe(true);
-    expect((await readFile(path.join(cwd, file), "utf8")).includes(mark)).toBe(true);
-  }
+  expect(index.includes(mark)).toBe(false);
+  expect(index.includes(`import("./${file}")`)).toBe(true);
+  expect((await readFile(path.join(cwd, file), "utf8")).includes(mark)).toBe(true);
+});
+
+it.each([
+  { functionName: "sms/send-sms", maxBytes: 230_000 },
+  { functionName: "health/get-health", maxBytes: 40_000 },
+])("$functionName loads at most $maxBytes bytes", async ({ functionName, maxBytes }) => {
+  const bundle = path.join(folder, "unchanged/.build/functions", functionName, "index.mjs");
+  expect((await stat(bundle)).size).toBeLessThanOrEqual(maxBytes);
 });
 
 it("carries in no function how schemas are described as JSON Schema", async () => {
