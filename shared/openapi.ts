@@ -1,10 +1,12 @@
 import * as z from "zod/mini";
 
 import { errorCatalogue, type ErrorCode } from "./contract/errors.ts";
+import { WebhookEvent } from "./contract/events.ts";
 import recorded from "./contract/examples.json" with { type: "json" };
 import { ErrorBody, IdempotencyKey, PageMeta } from "./contract/primitives.ts";
+import { remedies } from "./contract/remedies.ts";
 import { apiVersion } from "./contract/version.ts";
-import { WebhookEvent, webhookHeaders } from "./contract/webhooks.ts";
+import { webhookHeaders } from "./contract/webhooks.ts";
 import { Components, type JsonSchema } from "./openapi/components.ts";
 import { introduction, markdown, tagDescriptions } from "./openapi/introduction.ts";
 import { routes } from "./routes.ts";
@@ -252,7 +254,7 @@ function errorResponse(
   const examples: Record<string, Example> = {};
   if (codes.length > 0) schemas.push(components.add(errorBody(codes), "output"));
   for (const code of codes) {
-    examples[code] = { summary: code, description: errorCatalogue[code].remedy, value: errorExample(code) };
+    examples[code] = { summary: code, description: remedies[code], value: errorExample(code) };
   }
   if (frontDoorMessage !== undefined) {
     schemas.push(components.add(FrontDoorError, "output"));

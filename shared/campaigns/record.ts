@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 
 import { CampaignErrorCode, CampaignStatus, type Audience, type Campaign } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { WebhookEvent } from "../contract/events.ts";
 import { Language, MessageType } from "../contract/sms.ts";
-import type { WebhookEvent } from "../contract/webhooks.ts";
 import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, type Update, type Write } from "../platform/table/table.ts";

@@ -1,21 +1,7 @@
 import * as z from "zod/mini";
 
-import { InboundMessage } from "./inbound.ts";
-import { PhoneNumber } from "./phone-numbers.ts";
-import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
-import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
-
-export const EventName = z.enum([
-  "message.sent",
-  "message.failed",
-  "message.delivered",
-  "message.undelivered",
-  "message.received",
-  "spend.cap_reached",
-  "balance.low",
-  "campaign.completed",
-]);
-export type EventName = z.infer<typeof EventName>;
+import { EventName, WebhookEvent } from "./events.ts";
+import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const Url = z
   .string()
@@ -110,108 +96,6 @@ export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 export const DeletedWebhook = z
   .object({ id: idSchema("whk"), deleted: z.literal(true) })
   .register(z.globalRegistry, { id: "DeletedWebhook" });
-
-/** The body of a call that tells what happened. */
-export const WebhookEvent = z.discriminatedUnion("event", [
-  z
-    .object({
-      event: z.literal("message.sent"),
-      timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("sent") }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageSentEvent",
-      description: "A message was handed to the carrier",
-    }),
-  z
-    .object({
-      event: z.literal("message.failed"),
-      timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
-    })
-    .register(z.globalRegistry, { id: "MessageFailedEvent", description: "A message failed for good" }),
-  z
-    .object({
-      event: z.literal("message.delivered"),
-      timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered") }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageDeliveredEvent",
-      description:
-        "The phone got a message. It may come before `message.sent`, and after `message.undelivered`",
-    }),
-  z
-    .object({
-      event: z.literal("message.undelivered"),
-      timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageUndeliveredEvent",
-      description: "The phone did not get a message that was sent",
-    }),
-  z
-    .object({ event: z.literal("message.received"), timestamp: Timestamp, data: InboundMessage })
-    .register(z.globalRegistry, {
-      id: "MessageReceivedEvent",
-      description: "Somebody has written to a number of yours",
-    }),
-  z
-    .object({
-      event: z.literal("spend.cap_reached"),
-      timestamp: Timestamp,
-      data: z.object({
-        id: idSchema("evt"),
-        dailySpendCap: z.number(),
-        spentToday: z.number(),
-        currency: Currency,
-        resetsAt: Timestamp.clone().register(z.globalRegistry, {
-          description: "When messages are accepted again, and campaigns go on.",
-        }),
-      }),
-    })
-    .register(z.globalRegistry, {
-      id: "SpendCapReachedEvent",
-      description: "A message was refused because of the daily spend cap, for the first time in a day",
-    }),
-  z
-    .object({
-      event: z.literal("balance.low"),
-      timestamp: Timestamp,
-      data: z.object({
-        id: idSchema("evt"),
-        balance: z.number(),
-        lowBalanceThreshold: z.number(),
-        currency: Currency,
-      }),
-    })
-    .register(z.globalRegistry, {
-      id: "BalanceLowEvent",
-      description: "The balance fell below the threshold that you set",
-    }),
-  z
-    .object({
-      event: z.literal("campaign.completed"),
-      timestamp: Timestamp,
-      data: z.object({
-        id: idSchema("cmp"),
-        name: z.string(),
-        accepted: z.int().register(z.globalRegistry, { description: "Messages that the campaign came to." }),
-        sent: z.int(),
-        failed: z.int(),
-        charged: z.number().register(z.globalRegistry, {
-          description: "What the accepted messages cost; what failed was refunded.",
-        }),
-        currency: Currency,
-      }),
-    })
-    .register(z.globalRegistry, {
-      id: "CampaignCompletedEvent",
-      description: "A campaign has gone to all of its contacts, and each message was sent or has failed",
-    }),
-]);
-export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** The headers of a webhook call. The last three are those of Standard Webhooks. */
 export const webhookHeaders = {

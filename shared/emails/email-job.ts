@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { WebhookEvent } from "../contract/webhooks.ts";
+import type { WebhookEvent } from "../contract/events.ts";
 import { minuteMs, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
+import { WebhookEvent, type EventName } from "../contract/events.ts";
 import { idSchema } from "../contract/primitives.ts";
-import { WebhookEvent, type EventName } from "../contract/webhooks.ts";
 import { minuteMs, now } from "../platform/clock.ts";
 import { derivedId } from "../platform/ids.ts";
 import { dueJob } from "../platform/jobs/due-job.ts";

@@ -1,5 +1,5 @@
 import type { OrganizationState } from "../accounts/organization-record.ts";
-import type { WebhookEvent } from "../contract/webhooks.ts";
+import type { WebhookEvent } from "../contract/events.ts";
 import { eventJob } from "../events/event-job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { refundJob } from "./message-job.ts";

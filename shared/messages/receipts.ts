@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
+import type { WebhookEvent } from "../contract/events.ts";
 import { PhoneNumber } from "../contract/phone-numbers.ts";
-import type { WebhookEvent } from "../contract/webhooks.ts";
 import { eventJob } from "../events/event-job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";

@@ -1,4 +1,5 @@
 import { errorCatalogue } from "../contract/errors.ts";
+import { remedies } from "../contract/remedies.ts";
 import type { Operation, routes } from "../routes.ts";
 
 /*
@@ -33,11 +34,12 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
 
 /** The catalogue of errors as a Markdown table. */
 export function errorTable(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { status, message, remedy }]) => [
+  const remedyOf: Readonly<Record<string, string>> = remedies;
+  const rows = Object.entries(errorCatalogue).map(([code, { status, message }]) => [
     `\`${code}\``,
     String(status),
     markdown(message),
-    markdown(remedy),
+    markdown(remedyOf[code] ?? ""),
   ]);
   return [["Code", "Status", "What it means", "What to do"], ["---", "---", "---", "---"], ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../contract/webhooks.ts";
+import type { WebhookEvent } from "../contract/events.ts";
 import { eventIdOf, eventJob, owedEvent } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

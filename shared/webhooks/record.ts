@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
-import { DisabledReason, EventName, type Webhook } from "../contract/webhooks.ts";
+import { EventName } from "../contract/events.ts";
+import { DisabledReason, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
 import type { FailingHealth } from "./open-calls.ts";

@@ -2,7 +2,7 @@ import type { Browser, Page, Response } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 
 import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { EventName } from "../../shared/contract/webhooks.ts";
+import { EventName } from "../../shared/contract/events.ts";
 import { routes } from "../../shared/routes.ts";
 import { password } from "../support/api.ts";
 import { launchBrowser, watch, type Watched } from "../support/browser.ts";

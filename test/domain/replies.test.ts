@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
-import type { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
 import { receiveReply, type Reply } from "../../shared/inbound/receive.ts";

@@ -7,7 +7,7 @@ import { getCampaign } from "../../shared/campaigns/read.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
-import type { WebhookEvent } from "../../shared/contract/webhooks.ts";
+import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";

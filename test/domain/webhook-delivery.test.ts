@@ -2,7 +2,8 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { WebhookDelivery, type WebhookEvent } from "../../shared/contract/webhooks.ts";
+import type { WebhookEvent } from "../../shared/contract/events.ts";
+import { WebhookDelivery } from "../../shared/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";

@@ -1,5 +1,6 @@
 import type { Account } from "../../shared/contract/accounts.ts";
-import type { CreatedWebhook, WebhookEvent } from "../../shared/contract/webhooks.ts";
+import type { WebhookEvent } from "../../shared/contract/events.ts";
+import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
-import { errorCatalogue } from "../../../../shared/contract/errors.ts";
+import { remedies } from "../../../../shared/contract/remedies.ts";
 import { fieldProblems, messageOf, problemOfField, problemWords } from "../problems.ts";
 import { currentView, here } from "../router.ts";
 
@@ -55,8 +55,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
   const words = code === undefined ? undefined : problemWords[code];
   const details = fieldProblems(error);
-  const remedy =
-    code === undefined || details.length > 0 ? undefined : (words?.remedy ?? errorCatalogue[code].remedy);
+  const remedy = code === undefined || details.length > 0 ? undefined : (words?.remedy ?? remedies[code]);
   return (
     <Notice tone="bad">
       {details.length > 0 ? (

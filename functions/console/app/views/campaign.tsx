@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 
 import type { Campaign as CampaignOf } from "../../../../shared/contract/campaigns.ts";
 import { errorCatalogue } from "../../../../shared/contract/errors.ts";
+import { remedies } from "../../../../shared/contract/remedies.ts";
 import { api } from "../api.ts";
 import type { ViewProps } from "../app.tsx";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
@@ -128,7 +129,7 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
         <Notice tone="bad">
           <p>
             <strong>The campaign stopped. {errorCatalogue[errorCode].message}</strong>{" "}
-            {problemWords[errorCode]?.remedy ?? errorCatalogue[errorCode].remedy} Then resume the campaign.
+            {problemWords[errorCode]?.remedy ?? remedies[errorCode]} Then resume the campaign.
           </p>
         </Notice>
       )}

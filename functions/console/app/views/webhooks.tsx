@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
-import { EventName, type CreatedWebhook, type Webhook } from "../../../../shared/contract/webhooks.ts";
+import { EventName } from "../../../../shared/contract/events.ts";
+import type { CreatedWebhook, Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
