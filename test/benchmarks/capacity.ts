@@ -1,17 +1,20 @@
-import { tableOf, type Column } from "../../infra/operator/output.ts";
+import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { openWallet } from "../support/wallets.ts";
+import { printTables } from "./capacity-tables.ts";
 import { customerDeeds, type Deed } from "./deeds.ts";
 import type { Figure, Suite } from "./figures.ts";
 import { clockOf, print, startBenchmarkGateway, type Clock } from "./gateway.ts";
+import { idleCosts, sumOfCosts } from "./idle-cost.ts";
 import { Meter, noUsage, shareOf, shortName, sumOf, type Reading, type Usage } from "./meter.ts";
 import { prices } from "./prices.ts";
+import { storedBytes } from "./storage.ts";
 
 // `npm run bench -- capacity`: what each deed of a customer, and each wallet that nothing happens to, uses of AWS.
 
 /** What one deed used, in all and by function. */
-interface Figures {
+export interface Figures {
   readonly deed: string;
   readonly total: Usage;
   readonly logBytes: number;
@@ -26,7 +29,7 @@ interface Figures {
  * What a worker uses that is called by the clock: with no wallet at all, and more for each idle one. The dollars are
  * for what was counted.
  */
-interface Background {
+export interface Background {
   readonly worker: string;
   readonly roundsPerMonth: number;
   readonly perRound: Usage;
@@ -39,6 +42,7 @@ const defaultRepeats = 5;
 const idleWallets = 400;
 const million = 1_000_000;
 const hoursPerMonth = 730;
+const storedSends = 20;
 
 /** Rounds of a worker that bring wallets to rest before it is measured, and those that it is measured in. */
 const restingRounds = 3;
@@ -55,8 +59,11 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
   const clock = clockOf(gateway);
   const backgroundWithout = await measureBackground(meter, clock);
 
+  const deeds = await customerDeeds(gateway, meter, clock);
+  process.stderr.write("storage\n");
+  const storage = await measureStorage(gateway, meter, deeds);
   const figures: Figures[] = [];
-  for (const deed of await customerDeeds(gateway, meter, clock)) {
+  for (const deed of deeds) {
     process.stderr.write(`${deed.name}\n`);
     figures.push(await measureDeed(meter, deed));
   }
@@ -80,8 +87,10 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
       dollarsPerWalletAndMonth: roundsPerMonth * dollarsOf(perWalletAndRound, 0),
     };
   });
-  if (isJson) print(JSON.stringify({ prices, deeds: figures, background }, undefined, 2));
-  else printTables(figures, background);
+  process.stderr.write("idle stage\n");
+  const idle = await idleCosts(sumOfCosts(background));
+  if (isJson) print(JSON.stringify({ prices, deeds: figures, background, storage, idle }, undefined, 2));
+  else printTables({ figures, background, storage, idle });
   await gateway.stop();
   return true;
 }
@@ -128,6 +137,38 @@ export const capacitySuite: Suite = async ({ isQuick }, note) => {
   await gateway.stop();
   return figures;
 };
+
+/** What a million sent messages keep in the table, by kind of item. */
+export interface Storage {
+  readonly kind: string;
+  readonly bytesPerMessage: number;
+  /** With point-in-time recovery, which every table has. */
+  readonly dollarsPerMillionAndMonth: number;
+}
+
+/** What plain sends leave in the table. What is not more with each message is left out. */
+async function measureStorage(
+  gateway: LocalGateway,
+  meter: Meter,
+  deeds: readonly Deed[],
+): Promise<Storage[]> {
+  const send = deeds.find(({ name }) => name === "send");
+  const sendOften = async (): Promise<Map<string, number>> => {
+    for (let sends = 0; sends < storedSends; sends += 1) await send?.act();
+    await meter.settle();
+    return storedBytes(gateway);
+  };
+  const before = await sendOften();
+  const after = await sendOften();
+  return [...after]
+    .map(([kind, bytes]) => ({ kind, bytesPerMessage: (bytes - (before.get(kind) ?? 0)) / storedSends }))
+    .filter(({ bytesPerMessage }) => bytesPerMessage >= 1)
+    .map((each) => ({
+      ...each,
+      dollarsPerMillionAndMonth:
+        ((each.bytesPerMessage * million) / 1e9) * (prices.tableGigabyteMonth + prices.recoveryGigabyteMonth),
+    }));
+}
 
 async function measureDeed(meter: Meter, deed: Deed): Promise<Figures> {
   const { name, prepare, act, besides, repeats = defaultRepeats, messages = 1 } = deed;
@@ -218,61 +259,4 @@ function dollarsOf(usage: Usage, logBytes: number): number {
     usage.lambdaCalls * prices.lambdaCall +
     (logBytes / 1e9) * prices.logGigabyte
   );
-}
-
-function printTables(figures: readonly Figures[], background: readonly Background[]): void {
-  const rows = figures.flatMap(({ byFunction, ...whole }): Row[] => {
-    const parts = Object.entries(byFunction).map(([name, total]): Row => ({ deed: `- ${name}`, total }));
-    return parts.length > 1 ? [whole, ...parts] : [whole];
-  });
-  print(tableOf(rows, deedColumns));
-  print("");
-  print(tableOf(background, backgroundColumns));
-  print("");
-  print(
-    `Prices of ${prices.asOf}, us-east-1. Lambda ms is as long as the calls took on this machine, emulators included; ` +
-      "all the rest was counted.",
-  );
-}
-
-/** A deed, or the part that one function had in it. */
-type Row = Pick<Figures, "deed" | "total"> & Partial<Figures>;
-
-const deedColumns: readonly Column<Row>[] = [
-  { heading: "deed", text: ({ deed }) => deed },
-  numberColumn("write units", 2, ({ total }) => total.writeUnits),
-  numberColumn("read units", 2, ({ total }) => total.readUnits),
-  numberColumn("table requests", 2, ({ total }) => total.tableRequests),
-  numberColumn("SQS requests", 2, ({ total }) => total.queueRequests),
-  numberColumn("Lambda calls", 2, ({ total }) => total.lambdaCalls),
-  numberColumn("Lambda ms", 0, ({ total }) => total.lambdaMs),
-  numberColumn("log bytes", 0, ({ logBytes }) => logBytes),
-  numberColumn("$ a million", 2, ({ dollarsPerMillion }) => dollarsPerMillion),
-  numberColumn("$ more for Lambda ms", 2, ({ lambdaTimeDollarsPerMillion }) => lambdaTimeDollarsPerMillion),
-];
-
-const backgroundColumns: readonly Column<Background>[] = [
-  { heading: "by the clock", text: ({ worker }) => worker },
-  numberColumn("rounds a month", 0, ({ roundsPerMonth }) => roundsPerMonth),
-  numberColumn("write units a round", 2, ({ perRound }) => perRound.writeUnits),
-  numberColumn("read units", 2, ({ perRound }) => perRound.readUnits),
-  numberColumn("$ a month", 2, ({ dollarsPerMonth }) => dollarsPerMonth),
-  numberColumn(
-    "write units an idle wallet and round",
-    3,
-    ({ perWalletAndRound }) => perWalletAndRound.writeUnits,
-  ),
-  numberColumn("read units", 3, ({ perWalletAndRound }) => perWalletAndRound.readUnits),
-  numberColumn("$ a wallet and month", 5, ({ dollarsPerWalletAndMonth }) => dollarsPerWalletAndMonth),
-];
-
-/** Numbers with so many decimals at the most; what is not there stays empty. */
-function numberColumn<R>(
-  heading: string,
-  decimals: number,
-  valueOf: (row: R) => number | undefined,
-): Column<R> {
-  // Adding 0 makes a rounded -0 a 0.
-  const text = (row: R): string => String(Number(valueOf(row)?.toFixed(decimals)) + 0);
-  return { heading, text: (row) => (valueOf(row) === undefined ? "" : text(row)), isNumber: true };
 }

@@ -5,6 +5,7 @@ import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import type { Clock } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
+import { receiptDeed } from "./receipts.ts";
 
 /** One thing that customers do, measured until all that follows from it is done. */
 export interface Deed {
@@ -28,9 +29,9 @@ export async function customerDeeds(
   clock: Clock,
 ): Promise<readonly Deed[]> {
   const anonymous = createClient({ baseUrl: gateway.url });
-  const plain = await openAccount(anonymous, gateway.url);
-  const subscriber = await openAccount(anonymous, gateway.url);
-  const campaigner = await openAccount(anonymous, gateway.url);
+  const { client: plain } = await openAccount(anonymous, gateway.url);
+  const { client: subscriber } = await openAccount(anonymous, gateway.url);
+  const { client: campaigner } = await openAccount(anonymous, gateway.url);
   const account = { email: newEmail(), password };
   await anonymous.register({ body: account });
   const { url } = await startReceiver({ onCall: () => undefined });
@@ -106,19 +107,24 @@ export async function customerDeeds(
       act: async () => anonymous.login({ body: account }),
     },
     { name: "creation of a contact", act: async () => plain.createContact({ body: newContact() }) },
+    // The last one: from then on senders know a route.
+    receiptDeed(gateway.url, clock, await openAccount(anonymous, gateway.url)),
   ];
 }
 
 const password = "correct horse battery";
 
 /** A customer with money, who calls with an API key: sessions end while the clock is set forward. */
-async function openAccount(anonymous: Client, baseUrl: string): Promise<Client> {
+async function openAccount(
+  anonymous: Client,
+  baseUrl: string,
+): Promise<{ client: Client; organizationId: string }> {
   const body = { email: newEmail(), password };
-  const { token } = await anonymous.register({ body });
+  const { token, organization } = await anonymous.register({ body });
   const { secret } = await createClient({ baseUrl, credential: token }).createApiKey();
   const client = createClient({ baseUrl, credential: secret });
   await client.topUpWallet({ body: { amount: 1_000 } });
-  return client;
+  return { client, organizationId: organization.id };
 }
 
 function newEmail(): string {

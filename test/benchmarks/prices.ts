@@ -15,6 +15,20 @@ export const prices = {
   lambdaGigabyteSecond: 0.0000133334,
   /** API Gateway's HTTP API, a request of up to 512 KB. */
   httpRequest: 1e-6,
-  /** CloudWatch Logs, a gigabyte taken in. */
+  /** CloudWatch Logs, a gigabyte taken in, and a gigabyte kept for a month. */
   logGigabyte: 0.5,
+  logGigabyteMonth: 0.03,
+  /** DynamoDB, a gigabyte kept for a month, and the same for its point-in-time recovery. */
+  tableGigabyteMonth: 0.25,
+  recoveryGigabyteMonth: 0.2,
+  /** X-Ray, a trace that is recorded. */
+  trace: 5e-6,
+  /** CloudWatch, a month of a metric that an alarm looks at. */
+  alarmMetricMonth: 0.1,
+  /** A month of a key of KMS, and of a secret. */
+  kmsKeyMonth: 1,
+  secretMonth: 0.4,
+  /** WAF, a month of a web ACL, and of each of its rules. */
+  webAclMonth: 5,
+  webAclRuleMonth: 1,
 } as const;

@@ -1,0 +1,85 @@
+import * as z from "zod/mini";
+
+import { bundleFunctions } from "../../infra/bundle.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { alarmsOf, metricsOfAlarm } from "../support/alarms.ts";
+import { testApp } from "../support/test-app.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
+import { prices } from "./prices.ts";
+
+/** One item of the monthly cost of a stage that does nothing. */
+export interface IdleCost {
+  readonly what: string;
+  readonly count: number;
+  readonly dollarsPerMonth: number;
+}
+
+const hoursPerMonth = 730;
+
+/** Lambda polls each queue with so many requests at a time, each of which waits so long for a job. */
+const pollers = 5;
+const pollSeconds = 20;
+
+const Rule = z.object({
+  Properties: z.object({
+    ScheduleExpression: z.optional(z.string()),
+    Targets: z.array(z.unknown()),
+  }),
+});
+const Rules = z.object({ Properties: z.object({ Rules: z.array(z.unknown()) }) });
+
+/**
+ * What the stage `prod` costs a month with nothing to do, from its template: list prices, no free tier.
+ * @param clockDollars what the calls by the clock use, without their traces
+ */
+export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
+  await bundleFunctions();
+  const app = testApp(".build/idle-cost.out");
+  const { stackName } = new GatewayStack(app, "sms-gateway-idle-cost", stageNamed("prod"));
+  const assembly = app.synth();
+  const templates = assembly.stacks.map((stack) => wholeTemplate(assembly.directory, stack.stackName));
+  const ofType = (type: string): object[] =>
+    templates.flatMap((template) => Object.values(template.findResources(type)));
+  const gateway = wholeTemplate(assembly.directory, stackName);
+
+  const alarmMetrics = alarmsOf(gateway).flatMap(metricsOfAlarm).length;
+  const polls =
+    (ofType("AWS::Lambda::EventSourceMapping").length * pollers * hoursPerMonth * 3_600) / pollSeconds;
+  // X-Ray records the first call in each second, which a call by the clock is taken for.
+  const clockCalls = ofType("AWS::Events::Rule")
+    .map((rule) => Rule.parse(rule).Properties)
+    .reduce((calls, rule) => calls + rule.Targets.length * callsPerMonth(rule.ScheduleExpression), 0);
+  const cost = (what: string, count: number, each: number): IdleCost => ({
+    what,
+    count,
+    dollarsPerMonth: count * each,
+  });
+  const firewallRules = ofType("AWS::WAFv2::WebACL").reduce(
+    (count, acl) => count + Rules.parse(acl).Properties.Rules.length,
+    0,
+  );
+  return [
+    cost("metrics that alarms look at", alarmMetrics, prices.alarmMetricMonth),
+    cost("requests of queues that wait for jobs, millions", polls / 1e6, prices.queueRequest * 1e6),
+    cost("traces of calls by the clock, millions", clockCalls / 1e6, prices.trace * 1e6),
+    cost("work by the clock", 1, clockDollars),
+    cost("keys of KMS", ofType("AWS::KMS::Key").length, prices.kmsKeyMonth),
+    cost("secrets", ofType("AWS::SecretsManager::Secret").length, prices.secretMonth),
+    cost("the firewall", ofType("AWS::WAFv2::WebACL").length, prices.webAclMonth),
+    cost("its rules", firewallRules, prices.webAclRuleMonth),
+  ];
+}
+
+export function sumOfCosts(costs: readonly Pick<IdleCost, "dollarsPerMonth">[]): number {
+  return costs.reduce((sum, { dollarsPerMonth }) => sum + dollarsPerMonth, 0);
+}
+
+/** How often a rule calls in a month; one for events calls when they come. */
+function callsPerMonth(expression: string | undefined): number {
+  if (expression === undefined) return 0;
+  const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const perHour = { minute: 60, hour: 1, day: 1 / 24 }[unit];
+  if (perHour === undefined) throw new Error(`the benchmark does not know the schedule ${expression}`);
+  return (hoursPerMonth * perHour) / Number(count);
+}

@@ -1,0 +1,72 @@
+import { createHash, randomUUID } from "node:crypto";
+
+import { setRoute } from "../../shared/carriers/manage.ts";
+import { CarrierRecord } from "../../shared/carriers/record.ts";
+import type { Client } from "../../shared/client.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem } from "../../shared/platform/table/table.ts";
+import { HttpCarrier, says } from "../support/http-carrier.ts";
+import type { Deed } from "./deeds.ts";
+import type { Clock } from "./gateway.ts";
+
+const name = "reporting";
+/** Numbers that are routed to the carrier. */
+const prefix = "44";
+const to = "447700900120";
+
+/** A receipt that a carrier brings by a call, for a message that it was sent before. */
+export function receiptDeed(
+  baseUrl: string,
+  clock: Clock,
+  sender: { client: Client; organizationId: string },
+): Deed {
+  const token = randomUUID();
+  let isRouted = false;
+  let reference = "";
+  return {
+    name: "delivery receipt",
+    prepare: async () => {
+      if (!isRouted) {
+        await addCarrier(token);
+        // Functions know the carriers and routes of half a minute ago.
+        clock.advance(minuteMs);
+        isRouted = true;
+      }
+      const body = { to, message: "Your code is 123456", senderId: "ADASHOP" };
+      const { id } = await sender.client.sendSms({ body });
+      reference = `${sender.organizationId}.${id}`;
+    },
+    act: async () => {
+      const response = await fetch(`${baseUrl}/v1/carriers/${name}/receipts?token=${token}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ status: "delivered", reference }),
+      });
+      if (response.status !== 200) throw new Error(`the receipt was answered ${response.status}`);
+    },
+  };
+}
+
+/** Adds a carrier that takes every message over HTTP, and routes some numbers to it. */
+async function addCarrier(token: string): Promise<void> {
+  const { url } = await HttpCarrier.start(says(200));
+  const at = new Date().toISOString();
+  const record = CarrierRecord.parse({
+    entity: "carrier",
+    name,
+    settings: {
+      kind: "http",
+      url,
+      body: { reference: "{reference}", to: "{to}", text: "{text}" },
+      answers: [{ meaning: "accepted", statuses: [200] }],
+      recognisesRepeats: true,
+      receipts: { statusPath: "status", delivered: ["delivered"], referencePath: "reference" },
+    },
+    createdAt: at,
+    updatedAt: at,
+    callbackTokenHash: createHash("sha256").update(token).digest("hex"),
+  });
+  await putItem({ put: { ...keys.carrier(name), ...record } });
+  await setRoute({ prefix, carriers: [name] });
+}
