@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { access, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 
 import { projectRoot } from "./project-root.ts";
 
@@ -13,21 +14,64 @@ const sources = [
 
 const buildFolder = path.join(projectRoot, ".build");
 
+const lockPollMs = 100;
+const longestBuildMs = 5 * 60_000;
+
 /**
- * Builds a folder, unless it was built from the same sources before.
+ * Builds a folder, unless it was built from the same sources before. Of several processes that want it at the same time,
+ * one builds it, and the others wait.
  * @param folder its name in `.build`
  * @param variant what it depends on besides the sources, such as a stage
  * @param build writes the folder; when it fails, the next call builds again
+ * @throws Error when another process has been building for five minutes
  */
 export async function builtOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
   const stamp = path.join(buildFolder, "stamps", folder);
   const wanted = `${variant} ${process.version} ${await digestOfSources()}`;
-  if ((await readText(stamp)) === wanted && (await exists(path.join(buildFolder, folder)))) return;
-  // A build that is interrupted leaves no stamp.
-  await rm(stamp, { force: true });
-  await build();
+  const isBuilt = async (): Promise<boolean> =>
+    (await readText(stamp)) === wanted && (await exists(path.join(buildFolder, folder)));
+  if (await isBuilt()) return;
+  const lockFile = `${stamp}.lock`;
   await mkdir(path.dirname(stamp), { recursive: true });
-  await writeFile(stamp, wanted);
+  await lock(lockFile);
+  try {
+    if (await isBuilt()) return;
+    // A build that is interrupted leaves no stamp.
+    await rm(stamp, { force: true });
+    await build();
+    await writeFile(stamp, wanted);
+  } finally {
+    await rm(lockFile, { force: true });
+  }
+}
+
+/** Makes a file that names this process, as soon as no other process that is alive has made it. */
+async function lock(file: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < longestBuildMs; waitedMs += lockPollMs) {
+    const isOurs = await writeFile(file, String(process.pid), { flag: "wx" }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") return false;
+        throw error;
+      },
+    );
+    if (isOurs) return;
+    const holder = await readText(file);
+    // It is empty for a moment after it was made.
+    if (holder !== "" && !isAlive(Number(holder))) await rm(file, { force: true });
+    else await delay(lockPollMs);
+  }
+  throw new Error(`Another process has been building for long. If there is none, remove ${file}.`);
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    // It is there, and belongs to somebody else.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 async function digestOfSources(): Promise<string> {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -45,6 +45,11 @@ async function bundlesOfCopy(
   const source = await readFile(path.join(copy, file), "utf8");
   await writeFile(path.join(copy, file), change(source));
   await bundleCopy(copy);
+  return bundlesIn(copy);
+}
+
+/** The bundles that a copy has. */
+async function bundlesIn(copy: string): Promise<Bundles> {
   const bundles = new Map<string, string>();
   const cwd = path.join(copy, ".build/functions");
   const files: string[] = [];
@@ -68,6 +73,17 @@ function changedFunctions(bundles: Bundles): string[] {
 
 it("makes the same bundles of the same sources in any folder", async () => {
   expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
+});
+
+it("bundles once where several processes ask for it at the same time, also after one that was killed", async () => {
+  const copy = path.join(folder, "unchanged");
+  await rm(path.join(copy, ".build/stamps"), { recursive: true });
+  await mkdir(path.join(copy, ".build/stamps"));
+  // No process has this id.
+  await writeFile(path.join(copy, ".build/stamps/functions.lock"), String(2 ** 30));
+  await Promise.all([bundleCopy(copy), bundleCopy(copy), bundleCopy(copy)]);
+  expect(changedFunctions(await bundlesIn(copy))).toEqual([]);
+  expect(await readdir(path.join(copy, ".build/stamps"))).toEqual(["functions"]);
 });
 
 it("bundles again when a source has changed, or the last build did not end, and not otherwise", async () => {
