@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 
 import { App } from "aws-cdk-lib";
@@ -51,6 +52,18 @@ async function lint(cfnLint: string, templates: readonly string[]): Promise<stri
   });
 }
 
+/** Distributes files over at most so many groups that have about the same number of bytes. */
+function groupsOfLikeSize(files: readonly string[], count: number): string[][] {
+  const groups = Array.from({ length: count }, () => ({ bytes: 0, files: new Array<string>() }));
+  const sized = files.map((file) => ({ file, bytes: statSync(file).size }));
+  for (const { file, bytes } of sized.toSorted((one, other) => other.bytes - one.bytes)) {
+    const smallest = groups.reduce((least, group) => (group.bytes < least.bytes ? group : least));
+    smallest.files.push(file);
+    smallest.bytes += bytes;
+  }
+  return groups.map((group) => group.files).filter((group) => group.length > 0);
+}
+
 await bundleFunctions();
 const names = readdirSync(path.join(projectRoot, "infra/stages"))
   .filter((file) => file.endsWith(".json"))
@@ -62,9 +75,9 @@ const findings = stages.flatMap((stage) => stage.findings);
 const templates = stages.flatMap((stage) => stage.templates);
 if (await hasPython()) {
   const cfnLint = path.join(await pythonPrograms("test/infra/requirements.txt"), "cfn-lint");
-  // Two at once, for it uses one core.
-  const halves = [0, 1].map((half) => templates.filter((_, index) => index % 2 === half));
-  findings.push(...(await Promise.all(halves.map((half) => lint(cfnLint, half)))).flat());
+  // Several at once, for it uses one core, and takes as long as a template is.
+  const groups = groupsOfLikeSize(templates, availableParallelism());
+  findings.push(...(await Promise.all(groups.map((group) => lint(cfnLint, group)))).flat());
 } else {
   process.stdout.write("Left out: cfn-lint, for there is no Python 3 with venv.\n");
 }
