@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 import { localSettings } from "./test/support/local-settings.ts";
+import { endpointTestsOf } from "./test/support/second-opinions.ts";
 
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
 const sharedGateway = {
@@ -76,11 +77,11 @@ export default defineConfig({
       },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },
-      // Deployed to an emulator of AWS, with all tests of the endpoints. It needs Python, and takes minutes too.
+      // Deployed to an emulator of AWS, with tests of the endpoints. It needs Python, and takes minutes too.
       {
         test: {
           name: "deploy",
-          include: ["test/{deploy,endpoints}/**/*.test.ts"],
+          include: ["test/deploy/**/*.test.ts", ...endpointTestsOf("miniStack")],
           globalSetup: ["test/deploy/global-setup.ts"],
           setupFiles: ["test/deploy/localhost-names.ts", "test/support/deployed-environment.ts"],
         },

@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
-import { mustRun } from "./program.ts";
+import { pythonPrograms } from "../support/python.ts";
 
 /** What a run leaves behind, to be looked at. */
 export const workFolder = path.join(projectRoot, ".build/deploy");
@@ -23,7 +23,8 @@ export interface Emulator {
  * otherwise than AWS is put right in `emulator.py`, where each mend has its reason.
  */
 export async function startEmulator(): Promise<Emulator> {
-  const python = await installEmulator();
+  await mkdir(workFolder, { recursive: true });
+  const python = path.join(await pythonPrograms("test/deploy/requirements.txt"), "python");
   const port = await freePort();
   const log = await open(path.join(workFolder, "emulator.log"), "w");
   const child = spawn(python, [path.join(projectRoot, "test/deploy/emulator.py")], {
@@ -60,14 +61,4 @@ export async function startEmulator(): Promise<Emulator> {
       await ended;
     },
   };
-}
-
-/** @returns the Python that has MiniStack */
-async function installEmulator(): Promise<string> {
-  await mkdir(workFolder, { recursive: true });
-  const requirements = path.join(projectRoot, "test/deploy/requirements.txt");
-  const python = path.join(workFolder, "venv/bin/python");
-  await mustRun("python3", ["-m", "venv", path.join(workFolder, "venv")]);
-  await mustRun(python, ["-m", "pip", "install", "--quiet", "-r", requirements]);
-  return python;
 }

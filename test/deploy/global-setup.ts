@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 import { projectRoot } from "../../infra/project-root.ts";
 import { provideStage } from "../support/deployed-stage.ts";
 import { startEmulator, workFolder } from "./emulator.ts";
+import { checkOutRelease } from "./release.ts";
 import { deploy, mustRunCdk } from "./stages.ts";
 
 /** Rules under which all tests of the endpoints can do what they do on a laptop, on a stage that is deployed. */
@@ -34,7 +35,10 @@ const openStage = {
 /** The same, but for data that must not go: what the tests upgrade, destroy and deploy again. */
 const keptStage = { ...openStage, keepData: true };
 
-/** Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. */
+/**
+ * Starts an AWS, and deploys to it the stage that the tests of the endpoints run on, and beside it the one that is upgraded,
+ * from the last release.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const emulator = await startEmulator();
   try {
@@ -54,7 +58,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await writeFile(path.join(stagesFolder, "open.json"), JSON.stringify(openStage));
     await writeFile(path.join(stagesFolder, "kept.json"), JSON.stringify(keptStage));
     await mustRunCdk(["bootstrap"]);
-    await deploy("open");
+    await Promise.all([
+      deploy("open"),
+      checkOutRelease().then(async (releaseFolder) => deploy("kept", { folder: releaseFolder })),
+    ]);
     await provideStage(project, "open");
   } catch (error) {
     await emulator.stop();

@@ -10,7 +10,8 @@ export interface Ended {
   readonly err: string;
 }
 
-interface Surroundings {
+/** Where a program runs. */
+export interface Surroundings {
   /** The folder that it runs in, the project's where none is named. */
   readonly folder?: string;
   /** What its environment has besides this process's. */

@@ -2,21 +2,21 @@ import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
 import { workFolder } from "./emulator.ts";
-import { run, type Ended } from "./program.ts";
+import { run, type Ended, type Surroundings } from "./program.ts";
 
 const program = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
 
 /** Runs a command of the CDK as one does who is not at a terminal. */
-export async function runCdk(args: readonly string[], folder = projectRoot): Promise<Ended> {
-  return run(process.execPath, [program, "--no-notices", "--no-color", ...args], { folder });
+export async function runCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+  return run(process.execPath, [program, "--no-notices", "--no-color", ...args], surroundings);
 }
 
 /**
  * The same for a command that must succeed.
  * @throws Error with all that it said
  */
-export async function mustRunCdk(args: readonly string[], folder = projectRoot): Promise<Ended> {
-  const ended = await runCdk(args, folder);
+export async function mustRunCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+  const ended = await runCdk(args, surroundings);
   if (ended.code === 0) return ended;
   throw new Error(`cdk ${args.join(" ")} failed:\n${ended.out}\n${ended.err}`);
 }
@@ -29,10 +29,21 @@ export function assemblyOf(stage: string): string {
   return path.join(workFolder, "assemblies", stage);
 }
 
-/** Deploys a stage as the README says, from this checkout or from one in another folder. */
-export async function deploy(stage: string, folder = projectRoot): Promise<void> {
+/**
+ * Deploys a stage as the README says.
+ * @param options.folder the checkout to deploy from, this one where none is named
+ * @param options.validates whether the CDK checks the template with CloudFormation's rules, which takes half of the time.
+ *   The stages of this repository are deployed with it; the others differ from them in settings alone.
+ */
+export async function deploy(
+  stage: string,
+  { folder, validates = false }: { folder?: string; validates?: boolean } = {},
+): Promise<void> {
   const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
   // A stage that kept its data has left its log groups behind.
   options.push("--import-existing-resources");
-  await mustRunCdk(["deploy", "--all", ...options], folder);
+  await mustRunCdk(["deploy", "--all", ...options], {
+    ...(folder === undefined ? {} : { folder }),
+    environment: { CDK_VALIDATION: String(validates) },
+  });
 }

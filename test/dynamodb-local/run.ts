@@ -4,10 +4,11 @@ import path from "node:path";
 
 import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { endpointTestsOf } from "../support/second-opinions.ts";
 import { compareWith } from "./compare.ts";
 
 // `npm run test:dynamodb-local`: compares the answers of AWS's own DynamoDB Local with those of the local store, and runs
-// the endpoint tests on it. It needs Java 17 or newer, and Maven to get it with. What follows `--` goes to
+// endpoint tests on it: those that `second-opinions.ts` names, or all with `NIGHTLY=1`. It needs Java 17 or newer, and Maven to get it with. What follows `--` goes to
 // vitest. `COMPARE_SEED` compares the same requests again, and `COMPARE_RUNS` so many.
 
 const startTimeoutMs = 60_000;
@@ -44,7 +45,7 @@ try {
   await waitForPort(port, startTimeoutMs);
   await compareWith(`http://127.0.0.1:${port}`);
   const vitest = path.join(projectRoot, "node_modules/vitest/vitest.mjs");
-  const tests = ["run", "--project=gateway", "test/endpoints", ...process.argv.slice(2)];
+  const tests = ["run", "--project=gateway", ...endpointTestsOf("dynamodbLocal"), ...process.argv.slice(2)];
   process.exitCode = await run(process.execPath, [vitest, ...tests], {
     ...process.env,
     DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}`,

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 
 import {
   CloudFormationClient,
@@ -8,7 +7,6 @@ import {
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
 import {
-  DescribeTableCommand,
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
   UpdateContinuousBackupsCommand,
@@ -21,82 +19,31 @@ import {
   paginateListEventSourceMappings,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { connect } from "../../infra/operator/context.ts";
-import { projectRoot } from "../../infra/project-root.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { agendaIndex } from "../../shared/platform/table/keys.ts";
-import { Customer, errorOf } from "../support/api.ts";
-import { mustRun, run, type Ended } from "./program.ts";
-import { checkOutRelease } from "./release.ts";
+import {
+  deploymentTimeoutMs,
+  destroy,
+  ending,
+  message,
+  operator,
+  Organizations,
+  outputOf,
+  rowsOf,
+  smoke,
+  statusOf,
+  until,
+} from "./stage-commands.ts";
 import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 
 /*
- * The life of stages, in the order of the tests. `kept` is one that an operator has: it keeps its data, was deployed from
- * the last release and is upgraded, destroyed and deployed again. `dev` and `prod` are as this repository has them, but
- * for the firewall of `prod`; its carrier is real, and the emulator does not know it.
+ * The life of the stage `kept`, in the order of the tests. It is one that an operator has: it keeps its data, was deployed
+ * from the last release (by the global setup) and is upgraded, destroyed and deployed again.
  */
-
-// A deployment takes half a minute where two cores do all that an AWS does.
-const deploymentTimeoutMs = 240_000;
-
-const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;
-
-/** Runs a command of the operator, which must succeed. */
-async function operator(stage: string, ...args: readonly string[]): Promise<Ended> {
-  return mustRun(process.execPath, ["infra/operator/main.ts", ...args, "--stage", stage]);
-}
-
-/** The objects that a command of the operator prints. */
-async function rowsOf<Row>(
-  schema: z.ZodMiniType<Row>,
-  stage: string,
-  ...args: readonly string[]
-): Promise<Row[]> {
-  const { out } = await operator(stage, ...args, "--json");
-  return out
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => schema.parse(JSON.parse(line)));
-}
-
-async function outputOf(stage: string, name: string): Promise<string> {
-  return (await connect(stageNamed(stage))).stackOutput(name).value;
-}
-
-const destroy = ["destroy", "--all", "--force", "--app"];
-
-async function statusOf(TableName: string): Promise<string | undefined> {
-  const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName }));
-  return Table?.TableStatus;
-}
-
-async function smoke(stage: string): Promise<Ended> {
-  const options = { environment: { NODE_OPTIONS: `--import ${localhostNames}` } };
-  return run(process.execPath, ["infra/operator/smoke.ts", "--stage", stage], options);
-}
-
-/** Waits until something is so. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if (!(await isSo())) throw new Error(`it has not come about that ${what}`);
-    },
-    { timeout: 60_000, interval: 250 },
-  );
-}
-
-/** Waits until a message is sent, or failed. */
-async function ending(client: Client, id: string, status: "failed" | "sent"): Promise<void> {
-  await until(`${id} is ${status}`, async () => (await client.getSms({ params: { id } })).status === status);
-}
-
-const message = { message: "hello", senderId: "ACME" };
-const Organizations = z.object({ organizationId: z.string(), findings: z.array(z.string()) });
 
 /** The customer of the stage `kept`. */
 const account = { email: "kept@example.com", password: "correct horse" };
@@ -175,7 +122,6 @@ describe("an upgrade from the last release", () => {
   let scheduledId: string;
 
   beforeAll(async () => {
-    await deploy("kept", await checkOutRelease());
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
     const { token } = await createClient({ baseUrl }).register({ body: account });
     const session = createClient({ baseUrl, credential: token });
@@ -246,100 +192,6 @@ describe("an upgrade from the last release", () => {
     });
     const log = await rowsOf(Entry, "kept", "audit-log", /org_\w+/.exec(out)?.[0] ?? "none");
     expect(log).toContainEqual({ action: "smoke", actor: { type: "operator" }, outcome: "done" });
-  });
-});
-
-describe("the operator's commands", () => {
-  it("credit, debit and show a customer of a stage, once for a reference", async () => {
-    const customer = await Customer.register();
-    const credit = [
-      "wallet",
-      "credit",
-      customer.email,
-      "250",
-      "--reason",
-      "Invoice 117",
-      "--reference",
-      "117",
-    ];
-    await operator("open", ...credit);
-    expect((await operator("open", ...credit)).out).toContain("This was done before");
-    await operator("open", "wallet", "debit", customer.email, "12.5", "--reason", "Mistake");
-    expect(await customer.balance()).toBe(237.5);
-    const show = await operator("open", "organizations", "show", customer.email);
-    expect(show.out).toContain("237.500000 USD, open");
-    expect(show.out).toContain("Invoice 117");
-    const [audit] = await rowsOf(Organizations, "open", "audit", customer.email);
-    expect(audit).toEqual({ organizationId: customer.organizationId, findings: [] });
-  });
-
-  it("close a wallet and open it again", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    await operator("open", "wallet", "close", customer.email, "--reason", "Fraud");
-    expect(errorOf(await customer.trySend())).toEqual({ status: 400, code: "WALLET_MISSING" });
-    await operator("open", "wallet", "reopen", customer.email);
-    expect(await customer.trySend()).toMatchObject({ status: 202 });
-  });
-
-  it("decide on what customers submit", async () => {
-    const customer = await Customer.register();
-    const { id } = await customer.client.createSenderId({ body: { senderId: "DEPLOYED" } });
-    const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
-    const Ids = z.object({ id: z.string() });
-    expect(await rowsOf(Ids, "open", "sender-ids", "list")).toContainEqual({ id });
-    expect(await rowsOf(Ids, "open", "kyc", "list")).toContainEqual({ id: kyc.id });
-    await operator("open", "sender-ids", "approve", customer.email, id);
-    await operator("open", "kyc", "reject", customer.email, kyc.id, "--reason", "Not known");
-    expect((await customer.client.listSenderIds()).rows).toMatchObject([{ id, status: "approved" }]);
-    expect(await customer.client.getKyc()).toMatchObject({
-      status: "rejected",
-      rejectionReason: "Not known",
-    });
-  });
-
-  it("list what is parked, and redrive it", async () => {
-    const Parked = z.object({
-      queue: z.string(),
-      parked: z.number(),
-      meaning: z.string().check(z.minLength(1)),
-    });
-    const queues = await rowsOf(Parked, "open", "dead-letters", "list");
-    expect(queues.map(({ queue }) => queue)).toContain("refunds");
-    const { out } = await operator("open", "dead-letters", "redrive", "refunds");
-    expect(out).toContain("0 jobs moved to refunds");
-  });
-
-  it("pass the smoke test, with a call of a webhook", async () => {
-    const { code, out } = await smoke("open");
-    expect({ code, out }).toMatchObject({ code: 0 });
-    expect(out).toContain("called with a right signature");
-  });
-});
-
-describe("the stages of this repository", () => {
-  beforeAll(async () => {
-    await deploy("dev");
-    await deploy("prod");
-  }, 2 * deploymentTimeoutMs);
-
-  it("pass the smoke test, but for what a real carrier would do", async () => {
-    expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
-    const { code, out, err } = await smoke("prod");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("not tried, for the carrier of stage prod is real");
-  });
-
-  it("ask before they change what customers have, where data is kept", async () => {
-    const email = "nobody@example.com";
-    const credit = ["wallet", "credit", email, "20", "--reason", "Paid"];
-    await expect(operator("prod", ...credit)).rejects.toThrow("add --yes");
-    await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organisation ${email}`);
-  });
-
-  it("are gone with their tables when they are destroyed, where nothing is kept", async () => {
-    const tableName = await outputOf("dev", outputNames.tableName);
-    await mustRunCdk([...destroy, assemblyOf("dev")]);
-    await expect(statusOf(tableName)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 });
 

@@ -1,0 +1,37 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { deploymentTimeoutMs, destroy, operator, outputOf, smoke, statusOf } from "./stage-commands.ts";
+import { assemblyOf, deploy, mustRunCdk } from "./stages.ts";
+
+/*
+ * `dev` and `prod` are as this repository has them, but for the firewall of `prod`; its carrier is real, and the emulator
+ * does not know it.
+ */
+
+describe("the stages of this repository", () => {
+  beforeAll(async () => {
+    await deploy("dev", { validates: true });
+    await deploy("prod", { validates: true });
+  }, 2 * deploymentTimeoutMs);
+
+  it("pass the smoke test, but for what a real carrier would do", async () => {
+    expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
+    const { code, out, err } = await smoke("prod");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("not tried, for the carrier of stage prod is real");
+  });
+
+  it("ask before they change what customers have, where data is kept", async () => {
+    const email = "nobody@example.com";
+    const credit = ["wallet", "credit", email, "20", "--reason", "Paid"];
+    await expect(operator("prod", ...credit)).rejects.toThrow("add --yes");
+    await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organisation ${email}`);
+  });
+
+  it("are gone with their tables when they are destroyed, where nothing is kept", async () => {
+    const tableName = await outputOf("dev", outputNames.tableName);
+    await mustRunCdk([...destroy, assemblyOf("dev")]);
+    await expect(statusOf(tableName)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  });
+});

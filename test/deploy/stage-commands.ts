@@ -1,0 +1,76 @@
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { vi } from "vitest";
+import * as z from "zod/mini";
+
+import { connect } from "../../infra/operator/context.ts";
+import { projectRoot } from "../../infra/project-root.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import type { Client } from "../../shared/client.ts";
+import { mustRun, run, type Ended } from "./program.ts";
+
+/** A deployment takes half a minute where two cores do all that an AWS does. */
+export const deploymentTimeoutMs = 240_000;
+
+const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;
+
+/** Runs a command of the operator, which must succeed. */
+export async function operator(stage: string, ...args: readonly string[]): Promise<Ended> {
+  return mustRun(process.execPath, ["infra/operator/main.ts", ...args, "--stage", stage]);
+}
+
+/** The objects that a command of the operator prints. */
+export async function rowsOf<Row>(
+  schema: z.ZodMiniType<Row>,
+  stage: string,
+  ...args: readonly string[]
+): Promise<Row[]> {
+  const { out } = await operator(stage, ...args, "--json");
+  return out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => schema.parse(JSON.parse(line)));
+}
+
+/** An output of the stack of a stage, such as the URL of its API. */
+export async function outputOf(stage: string, name: string): Promise<string> {
+  return (await connect(stageNamed(stage))).stackOutput(name).value;
+}
+
+/** The arguments before the assembly of the stage that `cdk destroy` removes. */
+export const destroy = ["destroy", "--all", "--force", "--app"];
+
+/** The status of a table, or undefined where AWS gives none. */
+export async function statusOf(TableName: string): Promise<string | undefined> {
+  const { Table } = await new DynamoDBClient().send(new DescribeTableCommand({ TableName }));
+  return Table?.TableStatus;
+}
+
+/** Runs the smoke test on a stage. */
+export async function smoke(stage: string): Promise<Ended> {
+  const options = { environment: { NODE_OPTIONS: `--import ${localhostNames}` } };
+  return run(process.execPath, ["infra/operator/smoke.ts", "--stage", stage], options);
+}
+
+/** Waits until something is so. */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await isSo())) throw new Error(`it has not come about that ${what}`);
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+}
+
+/** Waits until a message is sent, or failed. */
+export async function ending(client: Client, id: string, status: "failed" | "sent"): Promise<void> {
+  await until(`${id} is ${status}`, async () => (await client.getSms({ params: { id } })).status === status);
+}
+
+/** A message that any carrier of a test takes, but for its recipient. */
+export const message = { message: "hello", senderId: "ACME" };
+
+/** What `audit --json` prints of an organisation. */
+export const Organizations = z.object({ organizationId: z.string(), findings: z.array(z.string()) });

@@ -1,0 +1,31 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+
+import { projectRoot } from "../../infra/project-root.ts";
+
+/*
+ * All tests of the endpoints run on the local gateway in each run. MiniStack and Amazon's DynamoDB Local are second opinions
+ * on it. They run the files whose tests are the most likely to end differently there, and all files where `NIGHTLY` is set.
+ */
+
+const folder = "test/endpoints";
+
+const filesOfEachRun = {
+  /** What only a deployed stage has: API Gateway's routes and encoding of bodies, event sources, schedules, calls out. */
+  miniStack: ["carrier-reports", "console", "docs", "methods", "sms", "webhooks"],
+  /** Conditions, transactions, batches, and queries with filters and pages. */
+  dynamodbLocal: ["campaigns", "contacts", "idempotency", "sms", "wallet"],
+} as const;
+
+/**
+ * The endpoint tests that a second opinion runs, from the project's root.
+ * @throws Error when a file is named that does not exist
+ */
+export function endpointTestsOf(opinion: keyof typeof filesOfEachRun): string[] {
+  const all = readdirSync(path.join(projectRoot, folder)).filter((file) => file.endsWith(".test.ts"));
+  const ofEachRun = filesOfEachRun[opinion].map((name) => `${name}.test.ts`);
+  const missing = ofEachRun.filter((file) => !all.includes(file));
+  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}`);
+  const isNightly = (process.env["NIGHTLY"] ?? "") !== "";
+  return (isNightly ? all : ofEachRun).map((file) => `${folder}/${file}`);
+}
