@@ -1,5 +1,5 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, it, vi } from "vitest";
 
 import { Customer, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
@@ -9,7 +9,7 @@ import { patience } from "../support/patience.ts";
 
 /*
  * How each view looks: in light and dark, on a phone and on a desk. What axe finds wrong fails the test, and so does a page
- * that is wider than its screen. The screenshots are for people.
+ * that is wider than its screen. `SCREENS=1` also takes screenshots, for people.
  */
 
 /** A name that tries to be more than a name, goes the other way, and does not end. */
@@ -111,63 +111,67 @@ afterAll(async () => browser.close());
 
 /** What is wrong with the view that is open, each with the name of the view. */
 async function faults(visitor: ConsoleVisitor, name: string, look: Look): Promise<string[]> {
-  await visitor.screenshot(name, look);
+  if (process.env["SCREENS"] !== undefined) await visitor.screenshot(name, look);
   const overflowPx = await visitor.overflowPx();
   const found = [...(await visitor.violations()), ...(overflowPx > 0 ? [`${overflowPx} px too wide`] : [])];
   return found.map((each) => `${name}: ${each}`);
 }
 
-it.each(looks)("all views look well, $colorScheme and $width px wide", { timeout: 400_000 }, async (look) => {
-  const found: string[] = [];
-  const visitor = await ConsoleVisitor.arrive(browser, look);
-  found.push(...(await faults(visitor, "login", look)));
-  await visitor.page.getByRole("link", { name: "Sign up" }).click();
-  await visitor.heading("Sign up");
-  found.push(...(await faults(visitor, "sign-up", look)));
-  await visitor.page.getByRole("link", { name: "Log in" }).click();
-  await visitor.page.getByRole("link", { name: "Forgot your password?" }).click();
-  await visitor.heading("Forgot your password");
-  found.push(...(await faults(visitor, "forgot-password", look)));
-  await visitor.page.getByRole("link", { name: "Log in" }).click();
-  await visitor.heading("Log in");
-  await visitor.login(customer.email);
-  for (const { name, address, heading } of views) {
-    await visitor.open(address, heading);
-    found.push(...(await faults(visitor, name, look)));
-  }
-  for (const [address, heading, button] of [
-    ["api-keys", "API keys", "New key"],
-    ["webhooks", "Webhooks", "New webhook"],
-    ["members", "Members", "Invite a member"],
-    ["wallet", "Wallet", "Top up"],
-  ] as const) {
-    await visitor.open(address, heading);
-    await visitor.page.getByRole("button", { name: button }).click();
-    await visitor.page.getByRole("dialog").waitFor();
-    found.push(...(await faults(visitor, `${address}-new`, look)));
+it.concurrent.for(looks)(
+  "all views look well, $colorScheme and $width px wide",
+  { timeout: 400_000 },
+  async (look, { expect }) => {
+    const found: string[] = [];
+    const visitor = await ConsoleVisitor.arrive(browser, look);
+    found.push(...(await faults(visitor, "login", look)));
+    await visitor.page.getByRole("link", { name: "Sign up" }).click();
+    await visitor.heading("Sign up");
+    found.push(...(await faults(visitor, "sign-up", look)));
+    await visitor.page.getByRole("link", { name: "Log in" }).click();
+    await visitor.page.getByRole("link", { name: "Forgot your password?" }).click();
+    await visitor.heading("Forgot your password");
+    found.push(...(await faults(visitor, "forgot-password", look)));
+    await visitor.page.getByRole("link", { name: "Log in" }).click();
+    await visitor.heading("Log in");
+    await visitor.login(customer.email);
+    for (const { name, address, heading } of views) {
+      await visitor.open(address, heading);
+      found.push(...(await faults(visitor, name, look)));
+    }
+    for (const [address, heading, button] of [
+      ["api-keys", "API keys", "New key"],
+      ["webhooks", "Webhooks", "New webhook"],
+      ["members", "Members", "Invite a member"],
+      ["wallet", "Wallet", "Top up"],
+    ] as const) {
+      await visitor.open(address, heading);
+      await visitor.page.getByRole("button", { name: button }).click();
+      await visitor.page.getByRole("dialog").waitFor();
+      found.push(...(await faults(visitor, `${address}-new`, look)));
+      await visitor.page.keyboard.press("Escape");
+    }
+    await visitor.open("api-keys", "API keys");
+    await visitor.page
+      .getByRole("button", { name: /Actions for the key/ })
+      .first()
+      .click();
+    await visitor.page.getByRole("menu").waitFor();
+    found.push(...(await faults(visitor, "api-keys-menu", look)));
     await visitor.page.keyboard.press("Escape");
-  }
-  await visitor.open("api-keys", "API keys");
-  await visitor.page
-    .getByRole("button", { name: /Actions for the key/ })
-    .first()
-    .click();
-  await visitor.page.getByRole("menu").waitFor();
-  found.push(...(await faults(visitor, "api-keys-menu", look)));
-  await visitor.page.keyboard.press("Escape");
-  await visitor.open("security", "Security");
-  await visitor.page.getByLabel("Confirm your password").fill(password);
-  await visitor.page.getByRole("button", { name: "Enable" }).click();
-  await visitor.page.getByLabel("Code from the app").waitFor();
-  found.push(...(await faults(visitor, "security-set-up", look)));
-  await visitor.leave();
-  expect(found).toEqual([]);
-});
+    await visitor.open("security", "Security");
+    await visitor.page.getByLabel("Confirm your password").fill(password);
+    await visitor.page.getByRole("button", { name: "Enable" }).click();
+    await visitor.page.getByLabel("Code from the app").waitFor();
+    found.push(...(await faults(visitor, "security-set-up", look)));
+    await visitor.leave();
+    expect(found).toEqual([]);
+  },
+);
 
-it.each(looks)(
+it.concurrent.for(looks)(
   "empty lists say what to do next, $colorScheme and $width px wide",
   { timeout: 400_000 },
-  async (look) => {
+  async (look, { expect }) => {
     const found: string[] = [];
     const visitor = await ConsoleVisitor.arriveAs(browser, newcomer, look);
     const empty = new Set([
