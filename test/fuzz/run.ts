@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { startLocalGateway } from "../../infra/local/gateway.ts";
-import { errorResponse } from "../../infra/local/local-aws.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient } from "../../shared/client.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
 import { pythonPrograms } from "../support/python.ts";
 
 // `npm run test:fuzz`: lets Schemathesis, a Python program, call the local gateway with requests made from the
@@ -33,17 +33,18 @@ await mkdir(folder, { recursive: true });
 await mkdir(path.dirname(report), { recursive: true });
 const programs = await pythonPrograms("test/fuzz/requirements.txt");
 
+// No worker dispatches webhooks: of the endpoints that are made up some might exist.
+const assembly = await changedAssembly(await synthesizeLocalStack(), (resource) => {
+  const { FunctionName } = resource.Properties;
+  const isDispatcher = JSON.stringify(FunctionName ?? "").includes("DispatchWebhook");
+  if (resource.Type === "AWS::Lambda::EventSourceMapping" && isDispatcher) resource.Type = "left out";
+});
 const gateway = await startLocalGateway({
-  ...(await synthesizeLocalStack()),
+  ...assembly,
   port: 0,
   log: (line) => {
     if (line.includes('"level":"error"')) process.stdout.write(`${line}\n`);
   },
-  // The webhook endpoints that are made up must not be called: some might exist.
-  interceptor: async (request, next) =>
-    request.functionName.startsWith("DispatchWebhook")
-      ? errorResponse("AccessDeniedException", "no webhook is called while fuzzing")
-      : next(request),
 });
 try {
   const account = { email: "fuzz@example.com", password: "correct horse" };
@@ -73,4 +74,5 @@ try {
   process.stdout.write(`The seed was ${flags.seed}.\n`);
 } finally {
   await gateway.stop();
+  await rm(assembly.assemblyFolder, { recursive: true });
 }
