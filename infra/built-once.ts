@@ -14,6 +14,9 @@ const sources = [
 
 const buildFolder = path.join(projectRoot, ".build");
 
+/** Sources that change while a process runs are for the next one. */
+let digest: Promise<string> | undefined;
+
 const lockPollMs = 100;
 const longestBuildMs = 5 * 60_000;
 
@@ -27,7 +30,7 @@ const longestBuildMs = 5 * 60_000;
  */
 export async function builtOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
   const stamp = path.join(buildFolder, "stamps", folder);
-  const wanted = `${variant} ${process.version} ${await digestOfSources()}`;
+  const wanted = `${variant} ${process.version} ${await (digest ??= digestOfSources())}`;
   const isBuilt = async (): Promise<boolean> =>
     (await readText(stamp)) === wanted && (await exists(path.join(buildFolder, folder)));
   if (await isBuilt()) return;

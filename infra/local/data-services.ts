@@ -9,6 +9,7 @@ import { StorePort, type Service, type ServiceAnswer } from "./store/port.ts";
 import { ServiceError } from "./store/service-error.ts";
 import type { StoreThreadData, StoreThreadMessage } from "./store/thread.ts";
 import { localRegion } from "./template.ts";
+import { buildThreads, storeThreadFile } from "./threads.ts";
 
 const targets = { dynamodb: "DynamoDB_20120810", sqs: "AmazonSQS" };
 
@@ -52,9 +53,10 @@ export class DataServices {
       ...(dynamodb === undefined ? {} : { dynamodb }),
       ...(sqs === undefined ? {} : { sqs }),
     };
+    await buildThreads();
     if (embedded(external).size === 0) return new DataServices(external);
     const workerData: StoreThreadData = { dataFolder, clock };
-    const thread = new Worker(new URL("store/thread.ts", import.meta.url), { workerData });
+    const thread = new Worker(storeThreadFile, { workerData });
     const [url] = z.tuple([z.string()]).parse(await once(thread, "message"));
     return new DataServices(external, { thread, url });
   }

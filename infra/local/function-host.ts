@@ -4,8 +4,8 @@ import { Worker } from "node:worker_threads";
 
 import type { Permissions } from "./aws-requests.ts";
 import type { FunctionPort } from "./data-services.ts";
-import { threadFile } from "./synthesize.ts";
 import { localRegion, type FunctionDefinition } from "./template.ts";
+import { functionThreadFile } from "./threads.ts";
 
 /** What a function's thread is given when it starts. */
 export interface FunctionThreadData {
@@ -116,7 +116,7 @@ export class FunctionHost {
       clock: this.#clock,
       store,
     };
-    const worker = new Worker(threadFile, {
+    const worker = new Worker(functionThreadFile, {
       workerData,
       transferList: store === undefined ? [] : [store.port],
       env: {

@@ -1,8 +1,5 @@
-import { build } from "esbuild";
-
 import { bundleFunctions } from "../bundle.ts";
-import { projectRoot } from "../project-root.ts";
-import { localAssembly, threadFile } from "./synthesize.ts";
+import { localAssembly } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
 
@@ -11,18 +8,7 @@ process.stdin.once("end", () => process.exit(1)).resume();
 process.stdin.unref();
 
 const { assemblyFolder, stackName } = localAssembly;
-const bundling = Promise.all([
-  bundleFunctions(),
-  // Node could take away the types by itself, at the cost of 7 MB in each thread.
-  build({
-    absWorkingDir: projectRoot,
-    entryPoints: ["infra/local/function-thread.ts"],
-    outfile: threadFile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-  }),
-]);
+const bundling = bundleFunctions();
 // The CDK loads while the bundler, which is another process, works.
 const [{ App }, { GatewayStack }, { forThisMachine, stageNamed }] = await Promise.all([
   import("aws-cdk-lib"),

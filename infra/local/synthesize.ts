@@ -14,9 +14,6 @@ export const localAssembly = {
   stackName: "sms-gateway-local",
 };
 
-/** What a function's thread begins with: `function-thread.ts` without its types. */
-export const threadFile = path.join(projectRoot, ".build/function-thread.mjs");
-
 /**
  * Bundles the functions and synthesizes a stage as it can run on this machine. The bundler and the CDK take more memory than the whole
  * gateway, so they run in a process of their own that ends with its work. What was made of the same sources is kept.
