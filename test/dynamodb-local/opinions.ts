@@ -70,6 +70,8 @@ function isKnownDifference(request: Request, own: Answer, other: Answer): boolea
     if (errors === "TransactionCanceledException, ValidationException") {
       return JSON.stringify(own.body).includes("ValidationError");
     }
+    // It does not notice two writes of one item where the key is the smallest number.
+    if (errors === "ValidationException, undefined") return JSON.stringify(input).includes('{"N":"1E-130"}');
     // It looks at conditions before it looks for two writes of one item.
     return errors === "ValidationException, TransactionCanceledException";
   }
