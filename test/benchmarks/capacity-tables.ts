@@ -17,10 +17,10 @@ export function printTables({
   readonly idle: readonly IdleCost[];
 }): void {
   const rows = figures.flatMap(({ byFunction, ...whole }): Row[] => {
-    const parts = Object.entries(byFunction).map(([name, total]): Row => ({ deed: `- ${name}`, total }));
+    const parts = Object.entries(byFunction).map(([name, total]): Row => ({ operation: `- ${name}`, total }));
     return parts.length > 1 ? [whole, ...parts] : [whole];
   });
-  print(tableOf(rows, deedColumns));
+  print(tableOf(rows, operationColumns));
   print("");
   print(tableOf(background, backgroundColumns));
   print("");
@@ -34,11 +34,11 @@ export function printTables({
   );
 }
 
-/** A deed, or the part that one function had in it. */
-type Row = Pick<Figures, "deed" | "total"> & Partial<Figures>;
+/** An operation, or the part that one function had in it. */
+type Row = Pick<Figures, "operation" | "total"> & Partial<Figures>;
 
-const deedColumns: readonly Column<Row>[] = [
-  { heading: "deed", text: ({ deed }) => deed },
+const operationColumns: readonly Column<Row>[] = [
+  { heading: "operation", text: ({ operation }) => operation },
   numberColumn("write units", 2, ({ total }) => total.writeUnits),
   numberColumn("read units", 2, ({ total }) => total.readUnits),
   numberColumn("table requests", 2, ({ total }) => total.tableRequests),

@@ -3,19 +3,19 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { openWallet } from "../support/wallets.ts";
 import { printTables } from "./capacity-tables.ts";
-import { customerDeeds, type Deed } from "./deeds.ts";
 import type { Figure, Suite } from "./figures.ts";
 import { clockOf, print, startBenchmarkGateway, type Clock } from "./gateway.ts";
 import { idleCosts, sumOfCosts } from "./idle-cost.ts";
 import { Meter, noUsage, shareOf, shortName, sumOf, type Reading, type Usage } from "./meter.ts";
+import { customerOperations, type Operation } from "./operations.ts";
 import { prices } from "./prices.ts";
 import { storedBytes } from "./storage.ts";
 
-// `npm run bench -- capacity`: what each deed of a customer, and each wallet that nothing happens to, uses of AWS.
+// `npm run bench -- capacity`: what each operation of a customer, and each wallet that nothing happens to, uses of AWS.
 
-/** What one deed used, in all and by function. */
+/** What one operation used, in all and by function. */
 export interface Figures {
-  readonly deed: string;
+  readonly operation: string;
   readonly total: Usage;
   readonly logBytes: number;
   readonly byFunction: Readonly<Record<string, Usage>>;
@@ -49,7 +49,7 @@ const restingRounds = 3;
 const measuredRounds = 5;
 
 /**
- * Measures each deed on a gateway of its own and prints what it uses and costs.
+ * Measures each operation on a gateway of its own and prints what it uses and costs.
  * @returns true: it asserts nothing
  */
 export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promise<boolean> {
@@ -59,13 +59,13 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
   const clock = clockOf(gateway);
   const backgroundWithout = await measureBackground(meter, clock);
 
-  const deeds = await customerDeeds(gateway, meter, clock);
+  const operations = await customerOperations(gateway, meter, clock);
   process.stderr.write("storage\n");
-  const storage = await measureStorage(gateway, meter, deeds);
+  const storage = await measureStorage(gateway, meter, operations);
   const figures: Figures[] = [];
-  for (const deed of deeds) {
-    process.stderr.write(`${deed.name}\n`);
-    figures.push(await measureDeed(meter, deed));
+  for (const operation of operations) {
+    process.stderr.write(`${operation.name}\n`);
+    figures.push(await measureOperation(meter, operation));
   }
 
   process.stderr.write("idle wallets\n");
@@ -89,14 +89,14 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
   });
   process.stderr.write("idle stage\n");
   const idle = await idleCosts(sumOfCosts(background));
-  if (isJson) print(JSON.stringify({ prices, deeds: figures, background, storage, idle }, undefined, 2));
+  if (isJson) print(JSON.stringify({ prices, operations: figures, background, storage, idle }, undefined, 2));
   else printTables({ figures, background, storage, idle });
   await gateway.stop();
   return true;
 }
 
-/** The deeds of a message's life are enough where there is little time. */
-const quickDeeds = new Set(["send", "send, with a webhook"]);
+/** The operations of a message's life are enough where there is little time. */
+const quickOperations = new Set(["send", "send, with a webhook"]);
 
 /** What the project has set itself: units, and dollars a million. */
 const budgets: Readonly<Record<string, number>> = {
@@ -109,30 +109,30 @@ const budgets: Readonly<Record<string, number>> = {
   "send, with a webhook: $ a million": 14,
 };
 
-/** The deeds in figures of the common table. */
+/** The operations in figures of the common table. */
 export const capacitySuite: Suite = async ({ isQuick }, note) => {
   const meter = new Meter();
   const gateway = await startBenchmarkGateway(meter);
   await meter.watch(gateway);
   const figures: Figure[] = [];
-  const add = (deed: string, what: string, value: number, unit: string): void => {
-    const atMost = budgets[`${deed}: ${what}`];
-    const figure = { suite: "capacity", what: `${deed}: ${what}`, value, unit };
+  const add = (operation: string, what: string, value: number, unit: string): void => {
+    const atMost = budgets[`${operation}: ${what}`];
+    const figure = { suite: "capacity", what: `${operation}: ${what}`, value, unit };
     figures.push(atMost === undefined ? figure : { ...figure, atMost });
   };
-  const addUnits = (deed: string, { writeUnits, readUnits, tableRequests }: Usage): void => {
-    add(deed, "write units", writeUnits, "units");
-    add(deed, "read units", readUnits, "units");
-    add(deed, "table requests", tableRequests, "requests");
+  const addUnits = (operation: string, { writeUnits, readUnits, tableRequests }: Usage): void => {
+    add(operation, "write units", writeUnits, "units");
+    add(operation, "read units", readUnits, "units");
+    add(operation, "table requests", tableRequests, "requests");
   };
-  for (const deed of await customerDeeds(gateway, meter, clockOf(gateway))) {
-    if (isQuick && !quickDeeds.has(deed.name)) continue;
-    note(`capacity: ${deed.name}`);
-    const { total, byFunction, dollarsPerMillion } = await measureDeed(meter, deed);
+  for (const operation of await customerOperations(gateway, meter, clockOf(gateway))) {
+    if (isQuick && !quickOperations.has(operation.name)) continue;
+    note(`capacity: ${operation.name}`);
+    const { total, byFunction, dollarsPerMillion } = await measureOperation(meter, operation);
     const accept = byFunction["SendSms"];
-    if (deed.name === "send" && accept !== undefined) addUnits("accept", accept);
-    addUnits(deed.name, total);
-    add(deed.name, "$ a million", dollarsPerMillion, "$");
+    if (operation.name === "send" && accept !== undefined) addUnits("accept", accept);
+    addUnits(operation.name, total);
+    add(operation.name, "$ a million", dollarsPerMillion, "$");
   }
   await gateway.stop();
   return figures;
@@ -150,9 +150,9 @@ export interface Storage {
 async function measureStorage(
   gateway: LocalGateway,
   meter: Meter,
-  deeds: readonly Deed[],
+  operations: readonly Operation[],
 ): Promise<Storage[]> {
-  const send = deeds.find(({ name }) => name === "send");
+  const send = operations.find(({ name }) => name === "send");
   const sendOften = async (): Promise<Map<string, number>> => {
     for (let sends = 0; sends < storedSends; sends += 1) await send?.act();
     await meter.settle();
@@ -170,8 +170,8 @@ async function measureStorage(
     }));
 }
 
-async function measureDeed(meter: Meter, deed: Deed): Promise<Figures> {
-  const { name, prepare, act, besides, repeats = defaultRepeats, messages = 1 } = deed;
+async function measureOperation(meter: Meter, operation: Operation): Promise<Figures> {
+  const { name, prepare, act, besides, repeats = defaultRepeats, messages = 1 } = operation;
   const measure = async (what: () => Promise<unknown>): Promise<Reading> => {
     meter.take();
     await what();
@@ -205,7 +205,7 @@ async function measureDeed(meter: Meter, deed: Deed): Promise<Figures> {
     each.reduce((sum, { logBytes }) => sum + logBytes, 0) / count;
   const logBytes = logBytesOf(readings) - logBytesOf(others);
   return {
-    deed: name,
+    operation: name,
     total,
     logBytes,
     byFunction,

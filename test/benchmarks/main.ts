@@ -90,7 +90,7 @@ withFigureOptions(
 
 program
   .command("capacity")
-  .description("what each deed uses of AWS, and what that costs")
+  .description("what each operation uses of AWS, and what that costs")
   .option("--json", "print the figures as one JSON object")
   .action(async (_: object, command: Command) =>
     end(await benchmarkCapacity({ isJson: command.optsWithGlobals()["json"] === true })),

@@ -7,8 +7,8 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
-import type { Deed } from "./deeds.ts";
 import type { Clock } from "./gateway.ts";
+import type { Operation } from "./operations.ts";
 
 const name = "reporting";
 /** Numbers that are routed to the carrier. */
@@ -16,11 +16,11 @@ const prefix = "44";
 const to = "447700900120";
 
 /** A receipt that a carrier brings by a call, for a message that it was sent before. */
-export function receiptDeed(
+export function receiptOperation(
   baseUrl: string,
   clock: Clock,
   sender: { client: Client; organizationId: string },
-): Deed {
+): Operation {
   const token = randomUUID();
   let isRouted = false;
   let reference = "";

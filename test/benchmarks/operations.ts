@@ -5,10 +5,10 @@ import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import type { Clock } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
-import { receiptDeed } from "./receipts.ts";
+import { receiptOperation } from "./receipts.ts";
 
 /** One thing that customers do, measured until all that follows from it is done. */
-export interface Deed {
+export interface Operation {
   readonly name: string;
   /** What it starts from; it is not measured. */
   readonly prepare?: () => Promise<unknown>;
@@ -23,11 +23,11 @@ export interface Deed {
 const campaignSize = 1_000;
 
 /** What customers do, each with an account that is ready for it. */
-export async function customerDeeds(
+export async function customerOperations(
   gateway: LocalGateway,
   meter: Meter,
   clock: Clock,
-): Promise<readonly Deed[]> {
+): Promise<readonly Operation[]> {
   const anonymous = createClient({ baseUrl: gateway.url });
   const { client: plain } = await openAccount(anonymous, gateway.url);
   const { client: subscriber } = await openAccount(anonymous, gateway.url);
@@ -108,7 +108,7 @@ export async function customerDeeds(
     },
     { name: "creation of a contact", act: async () => plain.createContact({ body: newContact() }) },
     // The last one: from then on senders know a route.
-    receiptDeed(gateway.url, clock, await openAccount(anonymous, gateway.url)),
+    receiptOperation(gateway.url, clock, await openAccount(anonymous, gateway.url)),
   ];
 }
 
