@@ -5,9 +5,8 @@ import { JWTExpired } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
 
 /*
- * The check of signed tokens. It is imported when the first token comes: in a bundle it is a file of its own, which a
- * function that is called with API keys never loads. The file has its own copies of what it imports, so that nothing here
- * may keep anything, or import what does.
+ * The check of signed tokens. It is imported with the first token. In a bundle it is a separate file, which a function
+ * does not load for API keys. That file has its own copy of each import: keep no state here, and import no module that does.
  */
 
 /** What a token carries; undefined when it is forged or foreign. */
