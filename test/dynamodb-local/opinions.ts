@@ -60,7 +60,7 @@ export function opinionAt(endpoint: string): Opinion {
 function isKnownDifference(request: Request, own: Answer, other: Answer): boolean {
   const { operation, input } = request;
   // It counts the capacity of a transaction once, that of an empty page not at all, and some of it unasked.
-  if (JSON.stringify(withoutCapacity(own)) === JSON.stringify(withoutCapacity(other))) {
+  if (isEqualWithout("ConsumedCapacity", own, other)) {
     const isEmpty = JSON.stringify(own.body).includes('"ScannedCount":0');
     return operation.startsWith("Transact") || isEmpty || !("ReturnConsumedCapacity" in input);
   }
@@ -75,15 +75,40 @@ function isKnownDifference(request: Request, own: Answer, other: Answer): boolea
     // It looks at conditions before it looks for two writes of one item.
     return errors === "ValidationException, TransactionCanceledException";
   }
-  // It does not go on behind the last key of a range, where a page may have ended.
-  return operation === "Query" && "ExclusiveStartKey" in input && errors === "undefined, ValidationException"
+  if (operation !== "Query") return false;
+  // It omits LastEvaluatedKey when a full page ends at the last key that the range allows.
+  if (errors === "undefined, undefined" && "Limit" in input && !hasField(other, "LastEvaluatedKey")) {
+    return endsAtBound(input, own) && isEqualWithout("LastEvaluatedKey", own, other);
+  }
+  // It refuses to continue after the last key of a range, where a page may have ended.
+  return "ExclusiveStartKey" in input && errors === "undefined, ValidationException"
     ? JSON.stringify(own.body).includes('"ScannedCount":0')
     : false;
 }
 
-function withoutCapacity({ error, body }: Answer): unknown {
+const KeyRange = z.looseObject({ ExpressionAttributeValues: z.record(z.string(), z.unknown()) });
+const Page = z.looseObject({ LastEvaluatedKey: z.looseObject({ sk: z.unknown() }) });
+
+/** Whether a page of a query ends at one of the values that limit its range. */
+function endsAtBound(input: unknown, answer: Answer): boolean {
+  const page = Page.safeParse(answer.body);
+  if (!page.success) return false;
+  const { ":from": from, ":to": to } = KeyRange.parse(input).ExpressionAttributeValues;
+  const last = JSON.stringify(page.data.LastEvaluatedKey.sk);
+  return [from, to].some((bound) => JSON.stringify(normalised(bound)) === last);
+}
+
+function hasField({ body }: Answer, name: string): boolean {
+  return typeof body === "object" && body !== null && name in body;
+}
+
+function isEqualWithout(field: string, one: Answer, other: Answer): boolean {
+  return JSON.stringify(without(field, one)) === JSON.stringify(without(field, other));
+}
+
+function without(field: string, { error, body }: Answer): unknown {
   if (typeof body !== "object" || body === null) return { error, body };
-  return { error, body: { ...body, ConsumedCapacity: undefined } };
+  return { error, body: { ...body, [field]: undefined, ConsumedCapacity: undefined } };
 }
 
 /** The fields of answers that are compared. Of errors that is what programs read, and not their words. */
