@@ -94,7 +94,7 @@ it("a handler takes the routes of its own tag, so that its bundle carries no oth
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs|phone-numbers|sms|validation)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs|phone-numbers|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
   // The operator's commands are a program of their own beside the functions.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
