@@ -209,7 +209,7 @@ export const changesOptOuts = {
 /** To take what carriers report. */
 const takesReports: Access = {
   table: { CARRIERS: ["Query"] },
-  queues: ["carrierReports"],
+  queues: ["carrierCallbacks"],
   callbackSecrets: true,
 };
 

@@ -14,13 +14,13 @@ const sealed = [
     kind: "webhooks",
     what: "the secrets of webhooks",
     constructId: "WebhookKey",
-    setting: "adoptWebhookKey",
+    setting: "adoptWebhookKeyArn",
   },
   {
     kind: "secondFactors",
     what: "the secrets of second factors",
     constructId: "SecondFactorKey",
-    setting: "adoptSecondFactorKey",
+    setting: "adoptSecondFactorKeyArn",
   },
 ] as const satisfies readonly { readonly kind: SealedKind; readonly [name: string]: string }[];
 
@@ -41,7 +41,11 @@ export interface KeysOfTable {
  */
 export async function checkKeys(
   stage: Stage,
-  { adoptTable, client, region }: { adoptTable: string; client: DynamoDBClient; region: string | undefined },
+  {
+    adoptTableName,
+    client,
+    region,
+  }: { adoptTableName: string; client: DynamoDBClient; region: string | undefined },
 ): Promise<KeysOfTable> {
   const problems: string[] = [];
   const unknown: string[] = [];
@@ -49,7 +53,7 @@ export async function checkKeys(
   for (const { kind, what, constructId, setting } of sealed) {
     const { Item } =
       (await DynamoDBDocumentClient.from(client).send(
-        new GetCommand({ TableName: adoptTable, Key: keys.sealingKey(kind) }),
+        new GetCommand({ TableName: adoptTableName, Key: keys.sealingKey(kind) }),
       )) ?? {};
     const noted = Noted.safeParse(Item);
     if (!noted.success) {

@@ -24,23 +24,23 @@ export async function checkAdoptedTable(
   stage: Stage,
   region: string | undefined,
 ): Promise<string | undefined> {
-  const { name, adoptTable, encryptionKeyArn } = stage;
-  if (adoptTable === undefined) return undefined;
+  const { name, adoptTableName, encryptionKeyArn } = stage;
+  if (adoptTableName === undefined) return undefined;
   const client = new DynamoDBClient(region === undefined ? {} : { region });
-  const problems = await problemsOf(adoptTable, encryptionKeyArn, client);
+  const problems = await problemsOf(adoptTableName, encryptionKeyArn, client);
   // A table that is not a gateway's, or not ready, cannot be read.
   const keysOfTable =
     problems.length === 0
-      ? await checkKeys(stage, { adoptTable, client, region })
+      ? await checkKeys(stage, { adoptTableName, client, region })
       : { problems: [], unknown: [] };
   problems.push(...keysOfTable.problems);
   if (problems.length === 0) {
     return keysOfTable.unknown.length === 0
       ? undefined
-      : `The table ${adoptTable} does not say which key these are sealed with: ${keysOfTable.unknown.join(", ")}. Without ` +
+      : `The table ${adoptTableName} does not say which key these are sealed with: ${keysOfTable.unknown.join(", ")}. Without ` +
           "the right one no webhook can be signed and no code of an app be checked: see Adopt a table in infra/RUNBOOK.md.";
   }
-  const heading = `Stage ${name} cannot adopt the table ${adoptTable} yet:`;
+  const heading = `Stage ${name} cannot adopt the table ${adoptTableName} yet:`;
   throw new Error([heading, ...problems].join("\n  "));
 }
 

@@ -75,7 +75,7 @@ export const workers = {
       },
       transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
       // The sandbox reports what became of messages, as other carriers do over the API.
-      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierReports"],
+      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierCallbacks"],
       carrier: true,
     },
     queues: {
@@ -161,7 +161,7 @@ export const workers = {
       },
     },
   },
-  recordReport: {
+  recordCallback: {
     timeoutSeconds: 20,
     queuesForItself: true,
     access: grant(changesOptOuts, {
@@ -173,10 +173,10 @@ export const workers = {
       },
       transactions: [{ INBOUND: ["PutItem"] }],
       // A message to a number that many share is worked on in several jobs.
-      queues: ["carrierReports", "webhookDeliveries"],
+      queues: ["carrierCallbacks", "webhookDeliveries"],
     }),
     queues: {
-      carrierReports: {
+      carrierCallbacks: {
         maxConcurrency: 20,
         maxAgeMinutes: 20,
         alarm:
@@ -216,7 +216,7 @@ export const workers = {
       },
     },
   },
-  releaseDue: {
+  releaseScheduledJobs: {
     timeoutSeconds: 50,
     access: {
       table: { DUE: ["GetItem", "Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },

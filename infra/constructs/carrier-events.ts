@@ -67,7 +67,7 @@ export class CarrierEvents extends Construct {
       value: configurationSet.ref,
       description:
         "The configuration set that a carrier of the kind aws names, to hear what becomes of messages",
-    }).overrideLogicalId(outputNames.configurationSetName);
+    }).overrideLogicalId(outputNames.carrierConfigurationSetName);
     new CfnOutput(this, "TopicArn", {
       value: topic.topicArn,
       description: "Where numbers with two-way SMS publish what they receive",

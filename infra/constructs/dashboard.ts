@@ -53,16 +53,16 @@ export function addDashboard(
       "What the carrier said",
       counted(
         "CarrierAccepted",
-        "CarrierRefused",
+        "CarrierRejected",
         "CarrierInvalidDestinations",
-        "CarrierUnknown",
-        "CarrierPutOff",
+        "CarrierOutcomeUnknown",
+        "CarrierThrottled",
         "CarrierBuffered",
       ),
     ),
     graph(
       "What the reconciler found; right: returned, in millionths of a dollar",
-      counted("SealedDebits", "RequeuedMessages", "FailedReconciliations", "InconsistentLedgers"),
+      counted("VoidedDebits", "RequeuedMessages", "FailedReconciliations", "InconsistentLedgers"),
       counted("RefundedMicros"),
     ),
   );
@@ -77,7 +77,7 @@ export function addDashboard(
     ),
     graph(
       "Jobs that failed and come again",
-      counted("FailedJobs", "CarrierNotReached", "CarrierBreakersOpened", "CarrierBreakersClosed"),
+      counted("FailedJobs", "CarrierUnreachable", "CarrierBreakersOpened", "CarrierBreakersClosed"),
     ),
   );
   dashboard.addWidgets(
@@ -93,7 +93,7 @@ export function addDashboard(
     graph("Table, log-ins, prices, records and emails held back", [
       tableThrottles(table),
       tableErrors(table),
-      ...counted("FailedLogins", "PricesNotRead", "UnreadableRecords", "SuppressedEmails"),
+      ...counted("FailedLogins", "FailedPriceReads", "UnreadableRecords", "SuppressedEmails"),
     ]),
   );
   return dashboard;

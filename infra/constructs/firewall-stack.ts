@@ -24,23 +24,23 @@ export class FirewallStack extends Stack {
       env: { ...(stage.account === undefined ? {} : { account: stage.account }), region: cloudFrontRegion },
       tags: { ...stage.tags, stage: stage.name },
     });
-    const { requestsPerAddressInFiveMinutes, authRequestsPerAddressInFiveMinutes } = settings;
-    const { carrierRequestsPerAddressInFiveMinutes } = settings;
+    const { requestsPerAddressPer5Minutes, authRequestsPerAddressPer5Minutes } = settings;
+    const { carrierRequestsPerAddressPer5Minutes } = settings;
     const limits = [
       {
         name: "AuthRequestsPerAddress",
-        requests: authRequestsPerAddressInFiveMinutes,
+        requests: authRequestsPerAddressPer5Minutes,
         paths: pathsUnder(authPath),
       },
       {
         name: "CarrierRequestsPerAddress",
-        requests: carrierRequestsPerAddressInFiveMinutes,
+        requests: carrierRequestsPerAddressPer5Minutes,
         paths: pathsUnder(carriersPath),
       },
       // A carrier reports each message from a few addresses, and may make more requests than any customer.
       {
         name: "RequestsPerAddress",
-        requests: requestsPerAddressInFiveMinutes,
+        requests: requestsPerAddressPer5Minutes,
         paths: { notStatement: { statement: pathsUnder(carriersPath) } },
       },
     ];

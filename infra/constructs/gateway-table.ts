@@ -22,12 +22,12 @@ export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn
  * looked at before (`infra/adopted-table.ts`).
  */
 export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
-  const { name, adoptTable, encryptionKeyArn, keepData, tags } = stage;
+  const { name, adoptTableName, encryptionKeyArn, keepData, tags } = stage;
   const encryptionKey =
     encryptionKeyArn === undefined ? undefined : Key.fromKeyArn(scope, "TableKey", encryptionKeyArn);
-  if (adoptTable !== undefined) {
+  if (adoptTableName !== undefined) {
     return TableV2.fromTableAttributes(scope, "AdoptedTable", {
-      tableName: adoptTable,
+      tableName: adoptTableName,
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
   }

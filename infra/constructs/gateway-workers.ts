@@ -47,7 +47,7 @@ export function addQueues(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const queues = Object.fromEntries(named) as Record<QueueName, JobQueue>;
   if (stage.carrier === "aws") {
-    new CarrierEvents(scope, "CarrierEvents", { reports: queues.carrierReports, policy });
+    new CarrierEvents(scope, "CarrierEvents", { reports: queues.carrierCallbacks, policy });
   }
   const configurationSet = stage.email?.configurationSet;
   if (configurationSet !== undefined) {
@@ -131,7 +131,7 @@ function addFedAlarms({
   // Lambda counts nothing where its loop detection is off.
   if (queuesForItself) return;
   alarms.add({
-    kind: "loop-ended",
+    kind: "recursion-stopped",
     subject,
     means: `Lambda took jobs of ${pascalCase(name)} for a loop and dropped them: what they were for stays undone.`,
     firstStep: "Say queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",

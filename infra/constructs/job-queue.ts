@@ -84,10 +84,10 @@ export class JobQueue extends Construct {
     new CfnOutput(this, "QueueUrl", { value: this.queue.queueUrl }).overrideLogicalId(
       outputNames.queueUrl(id),
     );
-    new CfnOutput(this, "DeadLettersUrl", {
+    new CfnOutput(this, "DeadLetterQueueUrl", {
       value: this.deadLetters.queueUrl,
       description: `${feed.alarm} ${firstStep}`,
-    }).overrideLogicalId(outputNames.deadLettersUrl(id));
+    }).overrideLogicalId(outputNames.deadLetterQueueUrl(id));
   }
 
   /** Lets a function work on the queue. */

@@ -8,14 +8,14 @@ import type { Backend } from "./gateway-function.ts";
 /** What lies sealed in the table, by the key that it is sealed with, and why that key is never changed by itself. */
 const sealed = {
   WebhookKey: {
-    adopted: "adoptWebhookKey",
+    adopted: "adoptWebhookKeyArn",
     description: "Seals the signing secrets of webhooks in the table",
     reason:
       "With a new key no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
       "says what to do when it is known to others.",
   },
   SecondFactorKey: {
-    adopted: "adoptSecondFactorKey",
+    adopted: "adoptSecondFactorKeyArn",
     description: "Seals the secrets of second factors in the table",
     reason:
       "With a new key no code of an app could be checked, and each user would need a recovery code to get in.",

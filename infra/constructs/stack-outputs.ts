@@ -22,13 +22,13 @@ export const outputNames = {
   /** Only where there is one: the operator's commands hold prices against it. */
   minimumMargin: "MinimumMargin",
   /** Only where AWS is the carrier: what its messages are sent with to hear of them, and where its numbers publish. */
-  configurationSetName: "ConfigurationSetName",
+  carrierConfigurationSetName: "CarrierConfigurationSetName",
   carrierTopicArn: "CarrierTopicArn",
   /** Of the API's functions, of the workers, and of the requests as API Gateway saw them. */
-  logGroups: { api: "ApiLogGroup", workers: "WorkerLogGroup", access: "AccessLogGroup" },
+  logGroups: { api: "ApiLogGroupName", workers: "WorkerLogGroupName", access: "AccessLogGroupName" },
   queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,
   /** Its description says what it means for customers when a job is in there. */
-  deadLettersUrl: (queue: string): string => `${capitalized(queue)}DeadLettersUrl`,
+  deadLetterQueueUrl: (queue: string): string => `${capitalized(queue)}DeadLetterQueueUrl`,
 };
 
 function capitalized(name: string): string {

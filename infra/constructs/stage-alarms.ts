@@ -220,7 +220,7 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     stretches: 2,
   });
   alarms.add({
-    kind: "ledger-inconsistent",
+    kind: "inconsistent-ledgers",
     means:
       "A customer's ledger does not add up. It is reported once and never normal; the alarm is over in minutes, " +
       "the matter is not.",
@@ -230,13 +230,13 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
     threshold: 1,
   });
   alarms.add({
-    kind: "prices-not-read",
+    kind: "failed-price-reads",
     means:
       "Functions cannot read the prices: they go by the last for a quarter of an hour, then sends end in 503, and what goes " +
       "out has no cost.",
     firstStep: "See the error: the table is throttled, or a row of the prices cannot be read.",
     command: tailOf(alarms, "api", '{ $.event = "prices.not_read" }'),
-    metric: countedMetric(stage, "PricesNotRead"),
+    metric: countedMetric(stage, "FailedPriceReads"),
     threshold: 1,
     // One look that fails is made up for by the next.
     stretches: 2,
@@ -263,11 +263,11 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
       metric: countedMetric(stage, metricName, hour),
     });
   };
-  addFinding("lost-debits", "SealedDebits", {
+  addFinding("voided-debits", "VoidedDebits", {
     means: "Ten or more debits within an hour had no message behind them. The reconciler gives them back.",
     threshold: 10,
   });
-  addFinding("returned-money", "RefundedMicros", {
+  addFinding("refunded-amount", "RefundedMicros", {
     means:
       "The reconciler has given back ten dollars or more within an hour: sends have failed after they were paid.",
     threshold: 10_000_000,
@@ -281,8 +281,8 @@ function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
 function addCarrierAlarms({ stage, alarms }: Watched): void {
   const outcomes = (period: Duration): Record<string, Metric> => ({
     accepted: countedMetric(stage, "CarrierAccepted", period),
-    refused: countedMetric(stage, "CarrierRefused", period),
-    unknown: countedMetric(stage, "CarrierUnknown", period),
+    refused: countedMetric(stage, "CarrierRejected", period),
+    unknown: countedMetric(stage, "CarrierOutcomeUnknown", period),
   });
   alarms.add({
     kind: "carrier-failures",
@@ -300,7 +300,7 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     threshold: 20,
   });
   alarms.add({
-    kind: "carrier-put-off",
+    kind: "carrier-throttles",
     means:
       "For half an hour the carrier has put off nine messages of ten. What it puts off for six hours fails.",
     firstStep: "Compare what customers send with the carrier's rate and spending limit.",
@@ -309,7 +309,7 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
       expression: "100 * putOff / (accepted + refused + unknown + putOff)",
       usingMetrics: {
         ...outcomes(alarmPeriod),
-        putOff: countedMetric(stage, "CarrierPutOff"),
+        putOff: countedMetric(stage, "CarrierThrottled"),
       },
       period: alarmPeriod,
     }),
@@ -317,12 +317,12 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     stretches: 6,
   });
   alarms.add({
-    kind: "carrier-not-reached",
+    kind: "carrier-unreachable",
     means:
       "Messages do not get to the carrier: no connection, or it turns us away. They wait, and fail after six hours.",
     firstStep: "See by error code whether a permission, a credential or the network is missing.",
     command: tailOf(alarms, "workers", '{ $.event = "carrier.not_reached" }'),
-    metric: countedMetric(stage, "CarrierNotReached"),
+    metric: countedMetric(stage, "CarrierUnreachable"),
     threshold: 1,
     stretches: 2,
   });
@@ -337,7 +337,7 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     stretches: 2,
   });
   alarms.add({
-    kind: "carrier-broken",
+    kind: "carrier-breaker-open",
     means:
       "A carrier does not answer, and is not asked for now: messages go to the next one of their route, or wait for it.",
     firstStep: "See which one it is, and whether its routes have another.",
@@ -347,7 +347,7 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
     // One that closes at once was a moment's matter.
     stretches: 2,
   });
-  if (stage.carrier !== "aws" || stage.monthlyCarrierSpendUsd === undefined) return;
+  if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
   alarms.add({
     kind: "carrier-spend",
     means:
@@ -360,7 +360,7 @@ function addCarrierAlarms({ stage, alarms }: Watched): void {
       statistic: Stats.MAXIMUM,
       period: hour,
     }),
-    threshold: 0.8 * stage.monthlyCarrierSpendUsd,
+    threshold: 0.8 * stage.monthlyCarrierSpendLimitUsd,
     // It is what the month has come to, and said only when something is sent.
     missingData: TreatMissingData.IGNORE,
   });

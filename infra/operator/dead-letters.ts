@@ -63,7 +63,7 @@ const list = command({
 async function listQueues({ output, stackOutput }: Context): Promise<void> {
   const rows = await Promise.all(
     queueNames.map(async (queue) => {
-      const { value, description = "" } = stackOutput(outputNames.deadLettersUrl(queue));
+      const { value, description = "" } = stackOutput(outputNames.deadLetterQueueUrl(queue));
       return { queue, parked: await countParked(value), meaning: description };
     }),
   );
@@ -76,7 +76,7 @@ async function listQueues({ output, stackOutput }: Context): Promise<void> {
 }
 
 async function listJobs({ output, stackOutput }: Context, queue: QueueName, limit: number): Promise<void> {
-  const { value: url, description = "" } = stackOutput(outputNames.deadLettersUrl(queue));
+  const { value: url, description = "" } = stackOutput(outputNames.deadLetterQueueUrl(queue));
   output.note(description);
   const held: Message[] = [];
   try {
@@ -125,7 +125,7 @@ const redrive = command({
     ),
   }),
   run: async ({ queue, max }, { output, stackOutput, confirm }) => {
-    const from = stackOutput(outputNames.deadLettersUrl(queue)).value;
+    const from = stackOutput(outputNames.deadLetterQueueUrl(queue)).value;
     const to = stackOutput(outputNames.queueUrl(queue)).value;
     const parked = await countParked(from);
     await confirm(`move ${Math.min(parked, max)} of about ${parked} parked jobs back to ${queue}`);

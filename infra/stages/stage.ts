@@ -144,21 +144,21 @@ export const StageSettings = z.strictObject({
       ),
       sendsPerSecond: z.optional(z.int().check(z.gte(1), z.lte(10_000))),
       /** Messages of one organization to one number: codes and transactional ones in ten minutes, marketing in a day. */
-      oneTimeCodesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
-      transactionalMessagesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
-      marketingMessagesPerNumber: z.optional(z.int().check(z.gte(1), z.lte(100))),
+      oneTimeCodesPerNumberPer10Minutes: z.optional(z.int().check(z.gte(1), z.lte(100))),
+      transactionalMessagesPerNumberPer10Minutes: z.optional(z.int().check(z.gte(1), z.lte(100))),
+      marketingMessagesPerNumberPerDay: z.optional(z.int().check(z.gte(1), z.lte(100))),
       /** Of a message of type `otp` whose request does not say how long it is valid. */
       oneTimeCodeValiditySeconds: z._default(ExpiresInSeconds, 600),
       webhooksBeforePayment: z.optional(z.int().check(z.gte(0), z.lte(100))),
       /** In an hour; of IPv6 all of a /64 count as one address. */
-      registrationsPerAddress: z.optional(z.int().check(z.gte(1), z.lte(500))),
+      registrationsPerAddressPerHour: z.optional(z.int().check(z.gte(1), z.lte(500))),
       /** Of an organisation, over all operations. */
       requestsPerSecond: z._default(
         z.union([z.int().check(z.gte(1), z.lte(10_000)), z.literal("none")]),
         100,
       ),
       /** In five minutes; of IPv6 all of a /64 count as one address. */
-      unknownCredentialsPerAddress: z._default(
+      unknownCredentialsPerAddressPer5Minutes: z._default(
         z.union([z.int().check(z.gte(1), z.lte(500)), z.literal("none")]),
         100,
       ),
@@ -177,18 +177,18 @@ export const StageSettings = z.strictObject({
   ),
   firewall: z.optional(
     z.strictObject({
-      requestsPerAddressInFiveMinutes: RequestsPerAddress,
+      requestsPerAddressPer5Minutes: RequestsPerAddress,
       /** Of these, to `/v1/auth/`: log-ins and registrations have no credential yet that could be limited. */
-      authRequestsPerAddressInFiveMinutes: z._default(RequestsPerAddress, 300),
+      authRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 300),
       /** To `/v1/carriers/`, which the first limit leaves out. */
-      carrierRequestsPerAddressInFiveMinutes: z._default(RequestsPerAddress, 60_000),
+      carrierRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 60_000),
     }),
   ),
   email: z.optional(SentEmails),
   /** AWS takes so many for the warnings of a budget. */
   alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
-  monthlyCarrierSpendUsd: z.optional(z.number().check(z.positive())),
+  monthlyCarrierSpendLimitUsd: z.optional(z.number().check(z.positive())),
   logRetentionDays: z._default(z.literal(logRetentionDays), 90),
   /** A day is counted for the last time a month after it, which needs all of its messages. */
   messageRetentionDays: z.optional(z.int().check(z.gte(45), z.lte(3_650))),
@@ -198,13 +198,13 @@ export const StageSettings = z.strictObject({
   ),
   reservedConcurrency: z._default(z.partialRecord(FunctionName, z.int().check(z.gte(1), z.lte(10_000))), {}),
   gradualDeployment: z._default(z.boolean(), false),
-  adoptTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, "must be the name of a table"))),
-  adoptWebhookKey: z.optional(
+  adoptTableName: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, "must be the name of a table"))),
+  adoptWebhookKeyArn: z.optional(
     arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…").check(
       z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"),
     ),
   ),
-  adoptSecondFactorKey: z.optional(
+  adoptSecondFactorKeyArn: z.optional(
     arn("secretsmanager", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…").check(
       z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"),
     ),
@@ -287,9 +287,9 @@ export function forThisMachine(stage: Stage): Stage {
     region: undefined,
     domain: undefined,
     firewall: undefined,
-    adoptTable: undefined,
-    adoptWebhookKey: undefined,
-    adoptSecondFactorKey: undefined,
+    adoptTableName: undefined,
+    adoptWebhookKeyArn: undefined,
+    adoptSecondFactorKeyArn: undefined,
     encryptionKeyArn: undefined,
     backups: undefined,
   };

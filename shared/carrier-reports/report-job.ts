@@ -29,5 +29,5 @@ export type QueuedReport = z.output<typeof QueuedReport>;
 /** The job that records a report. */
 export function reportJob(report: ReportJob): QueuedJob {
   const group = report.kind === "receipt" ? report.organizationId : report.carrier;
-  return { queue: "carrierReports", group, body: report };
+  return { queue: "carrierCallbacks", group, body: report };
 }

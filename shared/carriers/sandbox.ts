@@ -69,7 +69,7 @@ async function queueReceipt(carrier: string, { to, reference }: OutgoingMessage)
   const at = new Date(now().getTime() + receiptDelaySeconds * secondMs).toISOString();
   const body = { kind: "receipt", carrier, organizationId, messageId, ...receipt, at };
   await enqueue({
-    queue: "carrierReports",
+    queue: "carrierCallbacks",
     group: organizationId,
     body,
     delaySeconds: receiptDelaySeconds,

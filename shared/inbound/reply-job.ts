@@ -20,5 +20,5 @@ type ReplyJob = z.infer<typeof ReplyJob>;
 /** The job that takes a message for some of those who share its number. */
 export function replyJob(reply: Omit<ReplyJob, "kind">): QueuedJob {
   const body: ReplyJob = { kind: "reply", ...reply };
-  return { queue: "carrierReports", group: reply.carrier, body };
+  return { queue: "carrierCallbacks", group: reply.carrier, body };
 }

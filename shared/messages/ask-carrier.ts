@@ -30,7 +30,7 @@ export async function askCarrier(
   countMetrics({
     ...nothingCounted,
     [metricOf(answer)]: 1,
-    ...(answer.outcome === "notReached" ? { CarrierNotReached: 1 } : {}),
+    ...(answer.outcome === "notReached" ? { CarrierUnreachable: 1 } : {}),
     ...(isBuffered ? { CarrierBuffered: 1 } : {}),
   });
   const { organizationId, id: messageId } = message;
@@ -82,9 +82,9 @@ async function answerOf(
 const nothingCounted = {
   CarrierAccepted: 0,
   CarrierInvalidDestinations: 0,
-  CarrierPutOff: 0,
-  CarrierRefused: 0,
-  CarrierUnknown: 0,
+  CarrierThrottled: 0,
+  CarrierRejected: 0,
+  CarrierOutcomeUnknown: 0,
 } as const satisfies { [Name in MetricName]?: number };
 
 function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
@@ -95,12 +95,12 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
       // A number that does not exist says nothing against the carrier or the stage.
       return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
         ? "CarrierInvalidDestinations"
-        : "CarrierRefused";
+        : "CarrierRejected";
     case "notReached":
     case "tryLater":
-      return "CarrierPutOff";
+      return "CarrierThrottled";
     case "unknown":
-      return "CarrierUnknown";
+      return "CarrierOutcomeUnknown";
   }
 }
 

@@ -43,7 +43,7 @@ export const environmentNames = {
   },
   queueUrl: {
     campaigns: "CAMPAIGNS_QUEUE_URL",
-    carrierReports: "CARRIER_REPORTS_QUEUE_URL",
+    carrierCallbacks: "CARRIER_CALLBACKS_QUEUE_URL",
     emails: "EMAILS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
     refunds: "REFUNDS_QUEUE_URL",

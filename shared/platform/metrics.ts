@@ -3,38 +3,38 @@ import { config } from "./config.ts";
 
 export const metricsNamespace = "SmsGateway";
 
-/** What functions count. Alarms and the dashboard read it, and each name has its price a month in each stage. */
+/** The metrics that functions write. Alarms and the dashboard read them. Each costs a monthly price in each stage. */
 export const metricNames = [
-  // What the carrier said of a message that was handed to it. Each hand-off counts all five, four of them as 0.
+  // The outcome of a submission. Each submission writes all five, four of them as 0.
   "CarrierAccepted",
   "CarrierInvalidDestinations",
-  "CarrierPutOff",
-  "CarrierRefused",
-  "CarrierUnknown",
-  // Messages that a carrier has taken and keeps, because it cannot send them on now.
+  "CarrierOutcomeUnknown",
+  "CarrierRejected",
+  "CarrierThrottled",
+  // Messages that a carrier accepted and holds, because its own link is down.
   "CarrierBuffered",
-  // Hand-offs that ended before the carrier: no connection, or a request that it turned away for what we are.
-  "CarrierNotReached",
-  // Breakers that opened because a carrier did not answer, or stayed open, and those that closed.
+  // Submissions that did not reach the carrier: no connection, or rejected credentials.
+  "CarrierUnreachable",
+  // Circuit breakers that opened or stayed open because a carrier did not respond, and those that closed.
   "CarrierBreakersClosed",
   "CarrierBreakersOpened",
-  // Jobs that threw, and come again.
+  // Jobs that threw and are retried.
   "FailedJobs",
   // Log-ins with a wrong password or an unknown email.
   "FailedLogins",
+  // Reads of the prices that failed.
+  "FailedPriceReads",
   // Wallets that could not be reconciled.
   "FailedReconciliations",
   // Places where a ledger does not add up.
   "InconsistentLedgers",
-  // Looks at the prices that failed.
-  "PricesNotRead",
-  // What the reconciler found and made good.
+  // Repairs of the reconciler.
   "RefundedMicros",
   "RequeuedMessages",
-  "SealedDebits",
-  // Emails that were not sent, because earlier ones to the address came back or were called unwanted.
+  "VoidedDebits",
+  // Emails that were not sent, because the address is on the suppression list.
   "SuppressedEmails",
-  // Records that have another shape than any that this release knows.
+  // Records whose shape this release does not know.
   "UnreadableRecords",
 ] as const;
 export type MetricName = (typeof metricNames)[number];

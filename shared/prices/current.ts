@@ -52,7 +52,7 @@ export async function currentRateCard(): Promise<RateCard> {
     return known.card;
   } catch (error) {
     log.warn("prices.not_read", { error });
-    countMetrics({ PricesNotRead: 1 });
+    countMetrics({ FailedPriceReads: 1 });
     if (usable === undefined || atMs - usable.readAtMs > maxAgeMs) {
       throw new ApiError("UNAVAILABLE", { cause: error });
     }

@@ -34,7 +34,7 @@ export async function reconcileWallets(shard: number): Promise<Total> {
   // A round that looked at nothing has nothing to say.
   if (total.wallets > 0) {
     countMetrics({
-      SealedDebits: sealed,
+      VoidedDebits: sealed,
       RefundedMicros: refundedMicros,
       RequeuedMessages: requeued,
       FailedReconciliations: failed,

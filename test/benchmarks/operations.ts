@@ -46,7 +46,7 @@ export async function customerOperations(
     (await client.sendSms({ body: { ...message, ...fields } })).id;
   const releaseAfter = async (ms: number): Promise<void> => {
     clock.advance(ms);
-    await meter.callScheduled("ReleaseDue");
+    await meter.callScheduled("ReleaseScheduledJobs");
   };
   let id = "";
   return [

@@ -29,7 +29,7 @@ const openStage = {
   email: { from: "sms@gateway.test" },
   webhookTargets: "any",
   logRetentionDays: 7,
-  limits: { requestsPerSecond: "none", unknownCredentialsPerAddress: "none" },
+  limits: { requestsPerSecond: "none", unknownCredentialsPerAddressPer5Minutes: "none" },
 };
 
 /** The same, but for data that must not go: what the tests upgrade, destroy and deploy again. */

@@ -94,7 +94,7 @@ async function adoptTable(stage: string): Promise<void> {
       ],
     }),
   );
-  await changeStage(stage, { adoptTable: TableName });
+  await changeStage(stage, { adoptTableName: TableName });
 }
 
 /** Changes the file of a stage. */
@@ -203,8 +203,8 @@ describe("a stage that keeps its data", () => {
     const tableName = await outputOf("kept", outputNames.tableName);
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
     keptKeys = {
-      adoptWebhookKey: await outputOf("kept", outputNames.webhookKeyArn),
-      adoptSecondFactorKey: await outputOf("kept", outputNames.secondFactorKeyArn),
+      adoptWebhookKeyArn: await outputOf("kept", outputNames.webhookKeyArn),
+      adoptSecondFactorKeyArn: await outputOf("kept", outputNames.secondFactorKeyArn),
     };
     atLast = await everythingOf(createClient({ baseUrl, credential: apiKey }));
     const refused = await runCdk([...destroy, assemblyOf("kept")]);
@@ -226,7 +226,7 @@ describe("a stage that keeps its data", () => {
     "comes back with its customers when it is deployed again",
     async () => {
       // What is sealed in the table needs the keys that the destroyed stack has left behind.
-      await expect(deploy("kept")).rejects.toThrow("adoptWebhookKey must be");
+      await expect(deploy("kept")).rejects.toThrow("adoptWebhookKeyArn must be");
       await changeStage("kept", keptKeys);
       await deploy("kept");
       const baseUrl = await outputOf("kept", outputNames.apiUrl);
@@ -269,7 +269,7 @@ describe("a restore to an earlier moment, as the runbook tells", () => {
       );
       await waitUntilTableExists({ client: dynamodb, maxWaitTime: 60 }, { TableName: restored });
       await customer.createContact({ body: { phoneNumber: "15006000002" } });
-      await changeStage("kept", { adoptTable: restored });
+      await changeStage("kept", { adoptTableName: restored });
       const lacking = /deletion-protection-enabled[^]*update-time-to-live[^]*update-continuous-backups/;
       await expect(deploy("kept")).rejects.toThrow(lacking);
 
@@ -297,7 +297,7 @@ describe("a restore to an earlier moment, as the runbook tells", () => {
     "is undone by naming the old table",
     async () => {
       const { rows: inRestored } = await customer.listContacts();
-      await changeStage("kept", { adoptTable: TableName });
+      await changeStage("kept", { adoptTableName: TableName });
       await deploy("kept");
       const { rows } = await customer.listContacts();
       expect(rows.length).toBe(inRestored.length + 1);

@@ -44,7 +44,7 @@ beforeEach(() => {
     .resolves({ SecretString: JSON.stringify({ authToken }) });
 });
 afterEach(async () => {
-  await takeJobs("carrierReports");
+  await takeJobs("carrierCallbacks");
   vi.restoreAllMocks();
 });
 
@@ -92,7 +92,7 @@ it("a call of Twilio's is taken when it has the token and the signature, and not
   const answer = await take(signed(fields));
   expect(answer.body).toContain("<Response/>");
   const [organizationId, messageId] = reference.split(".");
-  expect(await takeJobs("carrierReports")).toMatchObject([
+  expect(await takeJobs("carrierCallbacks")).toMatchObject([
     {
       kind: "receipt",
       carrier: name,
@@ -109,7 +109,7 @@ it("a call of Twilio's is taken when it has the token and the signature, and not
     notFound,
   );
   await expect(take(signed(fields, { method: "GET" }))).rejects.toMatchObject(notFound);
-  expect(await takeJobs("carrierReports")).toEqual([]);
+  expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
 it("a carrier whose calls are signed and that has no secret to verify them with is not heard", async () => {
@@ -127,13 +127,13 @@ it("a carrier without a token, and one that is disabled", async () => {
   // What it was handed before it goes on to report.
   take = reportTaker();
   await take(callOf({ type: "1" }));
-  expect(await takeJobs("carrierReports")).toHaveLength(1);
+  expect(await takeJobs("carrierCallbacks")).toHaveLength(1);
 });
 
 it("what is not the end of a message is taken, and goes nowhere", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
   for (const type of ["4", "8"]) await take(callOf({ type, answer: "ACK/" }));
-  expect(await takeJobs("carrierReports")).toEqual([]);
+  expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
 it("what cannot be understood is refused without a word of it, in the answer or the log", async () => {
@@ -177,7 +177,7 @@ describe("a list", () => {
       { id: third, status: "FAILED" },
     ];
     await take(callOf({}, { reports }));
-    const jobs = await takeJobs("carrierReports");
+    const jobs = await takeJobs("carrierCallbacks");
     const summaries = z.array(z.object({ messageId: z.string(), status: z.string() })).parse(jobs);
     expect(summaries.map(({ messageId, status }) => `${messageId} ${status}`).toSorted()).toEqual([
       `${first?.split(".")[1]} delivered`,
@@ -189,10 +189,10 @@ describe("a list", () => {
     await putCarrier(settings);
     const reports = Array.from({ length: 25 }, () => ({ id: references[0], status: "DELIVERED" }));
     await take(callOf({}, { reports }));
-    expect(await takeJobs("carrierReports")).toHaveLength(25);
+    expect(await takeJobs("carrierCallbacks")).toHaveLength(25);
     const replies = [1, 2].map((count) => ({ from: "447700900123", to: "90909", text: `reply ${count}` }));
     await take(callOf({}, { params: { carrier: name, report: "replies" }, reports: replies }));
-    expect(await takeJobs("carrierReports")).toHaveLength(2);
+    expect(await takeJobs("carrierCallbacks")).toHaveLength(2);
   });
 
   it("of which nothing can be understood, and one of Twilio's, which no signature is for, is refused", async () => {
@@ -206,7 +206,7 @@ describe("a list", () => {
     const fields = { MessageSid: "SM1", MessageStatus: "delivered" };
     const call = signed(fields);
     await expect(take({ ...call, reports: [fields, fields] })).rejects.toMatchObject(notFound);
-    expect(await takeJobs("carrierReports")).toEqual([]);
+    expect(await takeJobs("carrierCallbacks")).toEqual([]);
   });
 });
 
@@ -216,7 +216,7 @@ it("a reply goes onto the queue with the carrier's id, or where it has none with
   const fields = { from: "+447700900123", to: "90909", text: "hi" };
   await take(callOf({ ...fields, id: "kannel-1" }, replies));
   await take(callOf(fields, replies));
-  const [first, second] = await takeJobs("carrierReports");
+  const [first, second] = await takeJobs("carrierCallbacks");
   expect(first).toMatchObject({ kind: "reply", carrier: name, carrierId: "kannel-1", from: "447700900123" });
   const { carrierId, reportId } = z.object({ carrierId: z.string(), reportId: z.string() }).parse(second);
   expect(carrierId).toBe(reportId);

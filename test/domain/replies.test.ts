@@ -141,7 +141,7 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   await putItem({ put: { ...keys.number(shared), ...record } });
   const stop = reply("STOP", { to: shared });
   await receiveReply(stop);
-  const jobs = z.array(QueuedReport).parse(await takeJobs("carrierReports"));
+  const jobs = z.array(QueuedReport).parse(await takeJobs("carrierCallbacks"));
   const parts = jobs.flatMap((job) => (job.kind === "reply" ? [job] : []));
   const sizes = parts.map(({ organizationIds = [] }) => organizationIds.length);
   expect(sizes.toSorted((one, other) => one - other)).toEqual([20, 50, 50]);
@@ -161,7 +161,7 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   }
   const told = await events();
   expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(owners.length);
-  expect(await takeJobs("carrierReports")).toEqual([]);
+  expect(await takeJobs("carrierCallbacks")).toEqual([]);
 }, 60_000);
 
 it("a number is one organisation's, or has keywords of several, and goes with an organisation that is erased", async () => {

@@ -140,7 +140,7 @@ it("an endpoint hears once of a completed campaign whose worker died before it q
   expect(hook.calls).toHaveLength(0);
   gateway.advanceClock(17 * minuteMs);
   await vi.waitFor(async () => {
-    await runSchedule(gateway, "ReleaseDue");
+    await runSchedule(gateway, "ReleaseScheduledJobs");
     expect(hook.calls).toHaveLength(1);
   }, patience);
   expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ data: { id, accepted: 1, sent: 1 } });

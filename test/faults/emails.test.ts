@@ -129,9 +129,9 @@ it("a user hears of a second factor that the operator took away, and of one whos
   await enableSecondFactor(customer);
   const user = await findUserByEmail(customer.email);
   expect(user && (await resetSecondFactor(user))).toBe(true);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   gateway.advanceClock(17 * minuteMs);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   await waitForEmail(gateway, customer.email, 3);
   const subjects = emailsTo(gateway, customer.email).map(({ subject }) => subject);
   expect(subjects.toSorted()).toEqual([
@@ -187,9 +187,9 @@ it("an email whose job was lost is sent all the same, and one that was sent is n
   const other = await register();
   await waitForEmail(gateway, other.email);
   expect(emailsTo(gateway, customer.email)).toEqual([]);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   gateway.advanceClock(17 * minuteMs);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   await waitForEmail(gateway, customer.email);
   // The other job of the same minute is through as well, when the one of a third is that was queued after it.
   const last = await register();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   new GatewayStack(app, stackName, {
     ...prod,
     email: undefined,
-    limits: { ...prod.limits, registrationsPerAddress: undefined },
+    limits: { ...prod.limits, registrationsPerAddressPerHour: undefined },
   });
   app.synth();
   gateway = await startLocalGateway({
@@ -208,8 +208,8 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
   RECIPIENT_RATE_EXCEEDED: async () => {
     await credit();
-    const { oneTimeCodesPerNumber = 0 } = stageNamed("prod").limits;
-    for (let count = 0; count < oneTimeCodesPerNumber; count += 1) {
+    const { oneTimeCodesPerNumberPer10Minutes = 0 } = stageNamed("prod").limits;
+    for (let count = 0; count < oneTimeCodesPerNumberPer10Minutes; count += 1) {
       expect((await send({ messageType: "otp" })).status).toBe(202);
     }
     return send({ messageType: "otp" });

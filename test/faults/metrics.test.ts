@@ -145,10 +145,10 @@ const notWatched: ReadonlySet<MetricName> = new Set([
 const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierAccepted: async () => send("15005550000"),
   CarrierInvalidDestinations: async () => send("15005550001"),
-  CarrierPutOff: async () => send("15005550003"),
-  CarrierRefused: async () => send("15005550006"),
-  CarrierUnknown: silenceCarrier,
-  CarrierNotReached: async () => handOver({ outcome: "notReached", reason: "ECONNREFUSED" }),
+  CarrierThrottled: async () => send("15005550003"),
+  CarrierRejected: async () => send("15005550006"),
+  CarrierOutcomeUnknown: silenceCarrier,
+  CarrierUnreachable: async () => handOver({ outcome: "notReached", reason: "ECONNREFUSED" }),
   CarrierBuffered: async () => handOver({ outcome: "accepted", isBuffered: true }),
   CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
   CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
@@ -172,7 +172,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     });
     await reconcile();
   },
-  PricesNotRead: async () => {
+  FailedPriceReads: async () => {
     vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
     vi.spyOn(config, "tableName").mockReturnValue("nothing-here");
     expect(await findPresentCard()).toBeUndefined();
@@ -186,7 +186,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     await acceptMessage(organizationId, { ...text, to: "15005550000" });
     await reconcile();
   },
-  SealedDebits: loseDebit,
+  VoidedDebits: loseDebit,
   SuppressedEmails: async () => {
     const { email } = await customerWithMoney();
     await suppressEmail(email, "bounce", new Date().toISOString());
@@ -244,9 +244,9 @@ it("every hand-off counts all that the carrier can say, so that shares can be re
     expect(counted.map(({ name }) => name).toSorted()).toEqual([
       "CarrierAccepted",
       "CarrierInvalidDestinations",
-      "CarrierPutOff",
-      "CarrierRefused",
-      "CarrierUnknown",
+      "CarrierOutcomeUnknown",
+      "CarrierRejected",
+      "CarrierThrottled",
     ]);
     expect(counted.reduce((sum, { value }) => sum + Number(value), 0)).toBeGreaterThan(0);
   }

@@ -493,7 +493,7 @@ it("what the reconciler did is told as metrics and as a log line", async () => {
   faults.next(isDebit, killing("ApiSendSms", "after"));
   await send();
   await reconcile();
-  const sealed = (): string[] => log.filter((line) => line.includes('"SealedDebits":1'));
+  const sealed = (): string[] => log.filter((line) => line.includes('"VoidedDebits":1'));
   // What a function writes arrives a moment after its answer.
   await vi.waitFor(() => expect(sealed()).toHaveLength(1), patience);
   const metrics = sealed();

@@ -54,7 +54,7 @@ it("what a pause of an hour held back is sent once each after it, and none of it
 
   for (const passed of [20 * minuteMs, 40 * minuteMs]) {
     gateway.advanceClock(passed);
-    await runSchedule(gateway, "ReleaseDue");
+    await runSchedule(gateway, "ReleaseScheduledJobs");
     const before = looks(ids[0] ?? "");
     await vi.waitFor(() => expect(looks(ids[0] ?? "")).toBeGreaterThan(before + 1), { timeout: 20_000 });
   }

@@ -60,9 +60,9 @@ it("an owner whose email is verified hears once that the balance is low, and onc
     expect(notes).toHaveLength(2);
   }, patience);
   // Both events are handed out a second time, in case that their first jobs were lost.
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   gateway.advanceClock(17 * minuteMs);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   const jobs = await vi.waitFor(() => {
     const queued = jobsOfEvents();
     expect(queued.length).toBeGreaterThanOrEqual(4);

@@ -110,10 +110,10 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ lastStatus: 503 }),
     patience,
   );
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   expect(endpoint.hook.calls).toHaveLength(1);
   gateway.advanceClock(31 * 60_000);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   await endpoint.hook.waitForCalls(2);
   await vi.waitFor(
     async () => expect(await deliveryTo(endpoint)).toMatchObject({ state: "succeeded", attempts: 2 }),

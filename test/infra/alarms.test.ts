@@ -29,7 +29,7 @@ let runbook: string;
 let entries: Map<string, string>;
 
 beforeAll(async () => {
-  const budgets = { alarmEmails: emails, monthlyBudgetUsd: 500, monthlyCarrierSpendUsd: 1_000 };
+  const budgets = { alarmEmails: emails, monthlyBudgetUsd: 500, monthlyCarrierSpendLimitUsd: 1_000 };
   prod = synthesize({ ...stageNamed("prod"), ...budgets });
   dev = synthesize(stageNamed("dev"));
   alarms = alarmsOf(prod);

@@ -38,7 +38,7 @@ function synthesize(settings: Partial<z.input<typeof StageSettings>>): Template 
 }
 
 it("takes an adopted table for its own, and can neither change nor delete it", () => {
-  const template = synthesize({ adoptTable: "left-behind", backups: { retentionDays: 35 } });
+  const template = synthesize({ adoptTableName: "left-behind", backups: { retentionDays: 35 } });
   template.resourceCountIs("AWS::DynamoDB::GlobalTable", 0);
   template.resourceCountIs("AWS::DynamoDB::Table", 0);
   template.hasOutput(outputNames.tableName, { Value: "left-behind" });
@@ -56,11 +56,11 @@ it("takes an adopted table for its own, and can neither change nor delete it", (
 });
 
 it.each([
-  ["adoptWebhookKey", "WebhookKey", outputNames.webhookKeyArn, 3],
-  ["adoptSecondFactorKey", "SecondFactorKey", outputNames.secondFactorKeyArn, 5],
+  ["adoptWebhookKeyArn", "WebhookKey", outputNames.webhookKeyArn, 3],
+  ["adoptSecondFactorKeyArn", "SecondFactorKey", outputNames.secondFactorKeyArn, 5],
 ])("takes %s of an adopted table for its own, and makes none", (setting, id, output, uses) => {
   const keyArn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-key-AbCd12";
-  const template = synthesize({ adoptTable: "left-behind", [setting]: keyArn });
+  const template = synthesize({ adoptTableName: "left-behind", [setting]: keyArn });
   const secrets = Object.keys(template.findResources("AWS::SecretsManager::Secret"));
   expect(secrets.filter((each) => each.startsWith(id))).toEqual([]);
   template.hasOutput(output, { Value: keyArn });
@@ -95,7 +95,7 @@ it("encrypts the table with the stage's key, which a function may use through Dy
     SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
     Replicas: [Match.objectLike({ SSESpecification: { KMSMasterKeyId: encryptionKeyArn } })],
   });
-  for (const each of [template, synthesize({ encryptionKeyArn, adoptTable: "left-behind" })]) {
+  for (const each of [template, synthesize({ encryptionKeyArn, adoptTableName: "left-behind" })]) {
     const policies = statementsOfRoles(each);
     let usesOfKey = 0;
     for (const { PolicyDocument } of policies) {
@@ -202,7 +202,7 @@ function answer(
   });
 }
 
-const adopting = stage({ adoptTable: "left-behind" });
+const adopting = stage({ adoptTableName: "left-behind" });
 
 const keyOfTable = "the key that the secrets in the table are sealed with, long enough";
 const anotherKey = "the key of another stack, which never sealed anything, long enough";
@@ -248,25 +248,25 @@ it("does not let a table be adopted without the keys that its secrets are sealed
   // A new stack would make keys of its own.
   const refused = checkAdoptedTable(adopting, "eu-west-1");
   await expect(refused).rejects.toThrow(
-    "the secrets of webhooks in it are sealed with a key, and this stack would make a new one: adoptWebhookKey must be",
+    "the secrets of webhooks in it are sealed with a key, and this stack would make a new one: adoptWebhookKeyArn must be",
   );
-  await expect(refused).rejects.toThrow("adoptSecondFactorKey must be");
-  const adoptWebhookKey = keepSecret("webhooks", keyOfTable);
-  const adoptSecondFactorKey = keepSecret("second-factors", keyOfTable);
-  const withKeys = stage({ adoptTable: "left-behind", adoptWebhookKey, adoptSecondFactorKey });
+  await expect(refused).rejects.toThrow("adoptSecondFactorKeyArn must be");
+  const adoptWebhookKeyArn = keepSecret("webhooks", keyOfTable);
+  const adoptSecondFactorKeyArn = keepSecret("second-factors", keyOfTable);
+  const withKeys = stage({ adoptTableName: "left-behind", adoptWebhookKeyArn, adoptSecondFactorKeyArn });
   await expect(checkAdoptedTable(withKeys, "eu-west-1")).resolves.toBeUndefined();
 });
 
 it("does not let a table be adopted with another key, and says which setting is wrong", async () => {
   noteKeys(keyOfTable, keyOfTable);
-  const adoptWebhookKey = keepSecret("webhooks", anotherKey);
-  const adoptSecondFactorKey = keepSecret("second-factors", keyOfTable);
-  const wrong = stage({ adoptTable: "left-behind", adoptWebhookKey, adoptSecondFactorKey });
+  const adoptWebhookKeyArn = keepSecret("webhooks", anotherKey);
+  const adoptSecondFactorKeyArn = keepSecret("second-factors", keyOfTable);
+  const wrong = stage({ adoptTableName: "left-behind", adoptWebhookKeyArn, adoptSecondFactorKeyArn });
   const refused = checkAdoptedTable(wrong, "eu-west-1");
   await expect(refused).rejects.toThrow(
-    `the secrets of webhooks in it are sealed with another key than ${adoptWebhookKey}: adoptWebhookKey must be`,
+    `the secrets of webhooks in it are sealed with another key than ${adoptWebhookKeyArn}: adoptWebhookKeyArn must be`,
   );
-  await expect(refused).rejects.not.toThrow("adoptSecondFactorKey");
+  await expect(refused).rejects.not.toThrow("adoptSecondFactorKeyArn");
 });
 
 it("lets a living stack adopt a table that its own keys belong to, and none of another stack", async () => {
@@ -295,8 +295,8 @@ it("warns of a table that does not say which keys it needs, and lets it be adopt
   noteKeys(undefined, keyOfTable);
   deployStack({ SecondFactorKey: keepSecret("second-factors", keyOfTable) });
   const warning = await checkAdoptedTable(adopting, "eu-west-1");
-  expect(warning).toContain("the secrets of webhooks (adoptWebhookKey)");
-  expect(warning).not.toContain("adoptSecondFactorKey");
+  expect(warning).toContain("the secrets of webhooks (adoptWebhookKeyArn)");
+  expect(warning).not.toContain("adoptSecondFactorKeyArn");
 });
 
 it("finds nothing wrong with a table that a stack of this gateway has left behind", async () => {
@@ -344,6 +344,6 @@ it("does not let functions be deployed that could not read what another key encr
     `it is encrypted with ${encryptionKeyArn}, the stage's encryptionKeyArn is not set`,
   );
   await expect(
-    checkAdoptedTable(stage({ adoptTable: "left-behind", encryptionKeyArn }), "eu-west-1"),
+    checkAdoptedTable(stage({ adoptTableName: "left-behind", encryptionKeyArn }), "eu-west-1"),
   ).resolves.toContain("does not say which key");
 });

@@ -296,7 +296,7 @@ describe("a stage with a firewall", () => {
 
 describe("prod", () => {
   it("has a firewall, and a stage that keeps its data without one is warned of", () => {
-    expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressInFiveMinutes: 300 });
+    expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressPer5Minutes: 300 });
     const warnings = (stage: Stage): string[] => {
       const app = testApp(`.build/test-edge-warning-${stage.name}.out`);
       const gateway = new GatewayStack(app, "gateway", stage);

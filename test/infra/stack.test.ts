@@ -610,7 +610,7 @@ it("lets those workers alone run in chains of their own that queue jobs for them
           .RecursiveLoop === "Allow",
     )
     .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
-  expect(allowed.toSorted()).toEqual(["DispatchWebhook", "RecordReport", "RunCampaign", "SendMessage"]);
+  expect(allowed.toSorted()).toEqual(["DispatchWebhook", "RecordCallback", "RunCampaign", "SendMessage"]);
   // A worker may only send to the queues that feed it if its row says so.
   for (const [name, { access, queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
     const ownQueues = Object.keys(queues).filter((queue) => access.queues?.some((each) => each === queue));
@@ -647,7 +647,7 @@ it("says in its outputs where the operator finds the table, the queues and what 
   expect(outputs).toContain(outputNames.tableName);
   for (const queue of queueNames) {
     expect(outputs).toContain(outputNames.queueUrl(queue));
-    const [deadLetters] = Object.values(prod.findOutputs(outputNames.deadLettersUrl(queue)));
+    const [deadLetters] = Object.values(prod.findOutputs(outputNames.deadLetterQueueUrl(queue)));
     expect(String(Object(deadLetters)["Description"]).length).toBeGreaterThan(60);
   }
 });

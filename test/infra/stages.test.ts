@@ -28,7 +28,7 @@ const domain = {
   name: "sms.example.com",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
 };
-const firewall = { requestsPerAddressInFiveMinutes: 1_000 };
+const firewall = { requestsPerAddressPer5Minutes: 1_000 };
 
 it("takes a file of any name, and is strict where nothing is said", async () => {
   expect((await stage(least, "blue-2"))()).toMatchObject({
@@ -41,7 +41,7 @@ it("takes a file of any name, and is strict where nothing is said", async () => 
     limits: {
       oneTimeCodeValiditySeconds: 600,
       requestsPerSecond: 100,
-      unknownCredentialsPerAddress: 100,
+      unknownCredentialsPerAddressPer5Minutes: 100,
     },
   });
 });
@@ -90,12 +90,12 @@ it.each([
     "policies.redactOneTimeCode: unknown setting; did you mean `redactOneTimeCodes`?",
   ],
   [
-    { ...least, adoptWebhookKey: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
-    "adoptWebhookKey: must be a whole ARN",
+    { ...least, adoptWebhookKeyArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
+    "adoptWebhookKeyArn: must be a whole ARN",
   ],
   [
-    { ...least, adoptSecondFactorKey: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
-    "adoptSecondFactorKey: must be a whole ARN",
+    { ...least, adoptSecondFactorKeyArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key" },
+    "adoptSecondFactorKeyArn: must be a whole ARN",
   ],
   [{ ...least, workerConcurrency: { refunds: 1 } }, "workerConcurrency.refunds: "],
   [{ ...least, workerConcurrency: { sends: 10 } }, "workerConcurrency"],

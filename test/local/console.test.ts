@@ -57,7 +57,7 @@ it("what went wrong is seen with its error and what that came from", () => {
 it("workers that did nothing are not seen, those that did are", () => {
   expect(shown("info", "due_jobs.released", { count: 0 })).toBeUndefined();
   expect(shown("info", "wallets.reconciled", { count: 7 })).toBeUndefined();
-  expect(consoleLine(JSON.stringify({ _aws: { Timestamp: 0 }, SealedDebits: 7 }))).toBeUndefined();
+  expect(consoleLine(JSON.stringify({ _aws: { Timestamp: 0 }, VoidedDebits: 7 }))).toBeUndefined();
   expect(shown("info", "due_jobs.released", { count: 2 })).toBe("due_jobs.released | 2");
 });
 

@@ -62,7 +62,7 @@ async function sendLater(gateway: LocalGateway): Promise<() => Promise<string>> 
 
 /** How many jobs of senders are parked. */
 async function parkedSends(gateway: LocalGateway): Promise<string | undefined> {
-  const name = outputNames.deadLettersUrl("TransactionalSends");
+  const name = outputNames.deadLetterQueueUrl("TransactionalSends");
   const sqs = new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
   const { Attributes } = await sqs.send(
     new GetQueueAttributesCommand({

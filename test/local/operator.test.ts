@@ -882,7 +882,7 @@ it("parked jobs are counted, shown by their ids alone, and moved back so that th
   const { organizationId } = customer;
   await new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false }).send(
     new SendMessageCommand({
-      QueueUrl: queueOutput(outputNames.deadLettersUrl("transactionalSends")),
+      QueueUrl: queueOutput(outputNames.deadLetterQueueUrl("transactionalSends")),
       MessageBody: JSON.stringify({ organizationId, messageId: id, to: "15005550000" }),
       MessageGroupId: organizationId,
     }),

@@ -79,15 +79,15 @@ it("a parked START of AWS that is redriven does not lift the STOP that was said 
         MessageGroupId: "aws",
       }),
     );
-  await send(output(outputNames.deadLettersUrl("carrierReports")), said("START"));
+  await send(output(outputNames.deadLetterQueueUrl("carrierCallbacks")), said("START"));
   const parkedAt = Date.now();
   await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(parkedAt + 2), patience);
-  await send(output(outputNames.queueUrl("carrierReports")), said("STOP"));
+  await send(output(outputNames.queueUrl("carrierCallbacks")), said("STOP"));
   const optOut = await vi.waitFor(async () => getOptOut(organizationId, phoneNumber), patience);
   expect(optOut).toMatchObject({ source: "reply" });
   expect(Date.parse(optOut.createdAt)).toBeGreaterThan(parkedAt - secondMs);
 
-  expect(await operator(["dead-letters", "redrive", "carrierReports"])).toMatchObject({ code: 0 });
+  expect(await operator(["dead-letters", "redrive", "carrierCallbacks"])).toMatchObject({ code: 0 });
   await vi.waitFor(async () => {
     const { rows } = await listInbound(organizationId, { page: 1, limit: 20 });
     expect(rows.map(({ message }) => message).toSorted()).toEqual(["START", "STOP"]);

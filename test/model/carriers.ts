@@ -132,7 +132,7 @@ class CarrierWorld {
     this.#random = random;
     this.#mutation = mutation;
     this.#observe = observe;
-    const { sendMessage, recordReport: reportRecorder } = workers;
+    const { sendMessage, recordCallback: reportRecorder } = workers;
     const sendTimeoutMs = sendMessage.timeoutSeconds * secondMs;
     this.#lambda = new Lambda(this.#time, random, mutation === "deadline" ? sendTimeoutMs : undefined);
     this.#carriers = [this.#newCarrier("alpha", false), this.#newCarrier("beta", true)];
@@ -147,7 +147,7 @@ class CarrierWorld {
       newHandler: (index) => this.#newSender(index),
     });
     this.#reports = new QueueWorker(this.#lambda, {
-      name: "recordReport",
+      name: "recordCallback",
       timeoutMs: reportRecorder.timeoutSeconds * secondMs,
       instances: 3,
       batchSize: 10,

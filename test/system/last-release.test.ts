@@ -182,7 +182,7 @@ it("what waits in the table for its time is released, and sent", async () => {
   expect(await client.getSms({ params: { id } })).toMatchObject({ status: "queued" });
   // Well past its time, for a queue that it comes to sooner goes by the real clock.
   gateway.advanceClock(20 * minuteMs);
-  await runSchedule(gateway, "ReleaseDue");
+  await runSchedule(gateway, "ReleaseScheduledJobs");
   await vi.waitFor(async () => {
     expect(await client.getSms({ params: { id } })).toMatchObject({ status: "sent" });
   }, patience);

@@ -1,7 +1,7 @@
 /** The queues of the gateway. */
 export const queueNames = [
   "campaigns",
-  "carrierReports",
+  "carrierCallbacks",
   "emails",
   "marketingSends",
   "refunds",
