@@ -197,7 +197,7 @@ function sumOf(label: string, usingMetrics: Record<string, IMetric>): MathExpres
 }
 
 function addJobAndMoneyAlarms({ stage, alarms }: Watched): void {
-  const audit = `npm run operator -- audit --stage ${stage.name}`;
+  const audit = `npm run operator -- wallets verify --stage ${stage.name}`;
   alarms.add({
     kind: "failed-jobs",
     means:

@@ -8,7 +8,7 @@ import { command, part } from "./command.ts";
 import { readOrganization } from "./organizations.ts";
 
 const audit = command({
-  name: "audit",
+  name: "wallets verify",
   summary: "Prove that wallets are in order",
   details:
     "Every seq of the ledger has its entry, each balance follows from the one before, the last is the wallet's, " +

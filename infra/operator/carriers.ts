@@ -65,13 +65,13 @@ async function readCredentials(file: string): Promise<unknown> {
 
 const set = command({
   name: "carriers set",
-  summary: "Make a carrier, or change its settings, credentials or pace",
+  summary: "Make a carrier, or change its settings, credentials or throughput",
   details:
     "The settings of each kind, and the credentials, are in shared/carriers/README.md. Credentials go to Secrets Manager; " +
     "without --credentials they stay as they are. It counts within a minute, and takes messages once a route leads to it.",
   examples: [
     "kannel-london --settings kannel.json --credentials credentials.json --stage prod",
-    "kannel-london --settings kannel.json --pace 30",
+    "kannel-london --settings kannel.json --throughput 30",
     "twilio --settings twilio.json --credentials - < credentials.json",
   ],
   asksFirst: true,
@@ -83,18 +83,18 @@ const set = command({
       "JSON: what the carrier knows us by; - reads it from standard input",
       z.optional(RequiredText),
     ),
-    pace: part(
-      "--pace <segments>",
+    throughput: part(
+      "--throughput <segments>",
       "what it takes in a second, in segments; none is no limit",
       z.optional(Pace),
     ),
-    newCallbackToken: part(
-      "--new-callback-token",
+    rotateCallbackToken: part(
+      "--rotate-callback-token",
       "make the token of its calls back anew; the present one ends",
       z.optional(z.boolean()),
     ),
   }),
-  run: async ({ name, settings: file, credentials, pace, newCallbackToken = false }, context) => {
+  run: async ({ name, settings: file, credentials, throughput, rotateCallbackToken = false }, context) => {
     const { output, stackName, apiUrl, confirm, changed } = context;
     const settings = CarrierSettings.safeParse(await readJson(file), { error: validationMessage });
     if (!settings.success) {
@@ -104,8 +104,8 @@ const set = command({
     const wanted = {
       name,
       settings: settings.data,
-      segmentsPerSecond: pace,
-      newCallbackToken,
+      segmentsPerSecond: throughput,
+      newCallbackToken: rotateCallbackToken,
       ...(credentials === undefined ? {} : { credentials: await readCredentials(credentials) }),
     };
     await checkCarrier(wanted);
@@ -138,7 +138,7 @@ function carrierText(record: CarrierRecord): string {
     Carrier: record.name,
     Kind: kind,
     State: record.disabledAt === undefined ? "enabled" : `disabled since ${record.disabledAt}`,
-    Pace:
+    Throughput:
       record.segmentsPerSecond === undefined ? "no limit" : `${record.segmentsPerSecond} segments a second`,
     Credentials: record.secretId ?? "none",
     "Calls back at": record.callbackBaseUrl,
@@ -164,7 +164,11 @@ const columns: readonly Column<Listed>[] = [
   { heading: "CARRIER", text: ({ name }) => name },
   { heading: "KIND", text: ({ kind }) => kind },
   { heading: "STATE", text: ({ state }) => state },
-  { heading: "PACE", text: ({ segmentsPerSecond }) => String(segmentsPerSecond ?? "-"), isNumber: true },
+  {
+    heading: "THROUGHPUT",
+    text: ({ segmentsPerSecond }) => String(segmentsPerSecond ?? "-"),
+    isNumber: true,
+  },
   { heading: "ROUTES", text: ({ routes }) => String(routes), isNumber: true },
 ];
 
@@ -244,7 +248,7 @@ function switching(
 }
 
 const remove = command({
-  name: "carriers delete",
+  name: "carriers remove",
   summary: "Delete a carrier that no route leads to, with its credentials",
   details:
     "Messages that it was asked about without an answer fail with MESSAGE_OUTCOME_UNKNOWN, and its receipts are not heard " +

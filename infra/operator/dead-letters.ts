@@ -114,24 +114,24 @@ const redrive = command({
   details:
     "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double " +
     "a job, which changes nothing, but never lose one.",
-  examples: ["refunds", "transactionalSends --max 10 --stage prod"],
+  examples: ["refunds", "transactionalSends --limit 10 --stage prod"],
   asksFirst: true,
   input: z.object({
     queue: part("<queue>", "its name, as dead-letters list shows it", Queue),
-    max: part(
-      "--max <number>",
+    limit: part(
+      "--limit <number>",
       `so many jobs at the most, ${maxMoved} unless told`,
       z._default(count(maxMoved), maxMoved),
     ),
   }),
-  run: async ({ queue, max }, { output, stackOutput, confirm }) => {
+  run: async ({ queue, limit }, { output, stackOutput, confirm }) => {
     const from = stackOutput(outputNames.deadLetterQueueUrl(queue)).value;
     const to = stackOutput(outputNames.queueUrl(queue)).value;
     const parked = await countParked(from);
-    await confirm(`move ${Math.min(parked, max)} of about ${parked} parked jobs back to ${queue}`);
+    await confirm(`move ${Math.min(parked, limit)} of about ${parked} parked jobs back to ${queue}`);
     let moved = 0;
-    while (moved < max) {
-      const messages = await receive(from, Math.min(batchSize, max - moved));
+    while (moved < limit) {
+      const messages = await receive(from, Math.min(batchSize, limit - moved));
       if (messages.length === 0) break;
       moved += await move(messages, from, to);
       output.progress(`${moved} of about ${parked} jobs moved`);

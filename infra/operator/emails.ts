@@ -18,7 +18,7 @@ const Address = part(
 );
 
 const show = command({
-  name: "emails show",
+  name: "suppressions show",
   summary: "Show whether emails are sent to an address, or why not",
   details:
     "None are sent to an address from which one came back for good, or whose reader reported one as unwanted. A stage " +
@@ -37,7 +37,7 @@ const show = command({
 });
 
 const allow = command({
-  name: "emails allow",
+  name: "suppressions remove",
   summary: "Send emails to an address again that one came back from, or that reported one",
   details:
     "You know from the person that the address works, and that they want the emails. Amazon SES may have the address on a list " +
@@ -60,7 +60,7 @@ const allow = command({
 /** Why no emails are sent to an address. */
 export function suppressionText({ reason, since }: Suppression): string {
   const happened = reason === "bounce" ? "came back" : "was reported as unwanted";
-  return `no emails are sent: one of ${since} ${happened} (emails allow)`;
+  return `no emails are sent: one of ${since} ${happened} (suppressions remove)`;
 }
 
 export const emailCommands = [show, allow];

@@ -11,7 +11,7 @@ const ofOrganization = command({
   name: "organizations erase",
   summary: "Erase an organisation, but for its ledger",
   details:
-    "Its wallet has to be closed, empty and settled: wallet close, wallet debit, twenty minutes. Users, invitations, keys, KYC, sender " +
+    "Its wallet has to be closed, empty and settled: wallets close, wallets debit, twenty minutes. Users, invitations, keys, KYC, sender " +
     "IDs, contacts, opt-outs, templates, campaigns, messages, replies, webhooks and deliveries go; wallet and ledger stay, which have ids and " +
     "amounts. An erasure that was interrupted, or met messages that are still to be sent, is finished by the same command " +
     "with the organisation's id. Export first what must be handed out.",
@@ -32,7 +32,7 @@ const ofOrganization = command({
 });
 
 const ofNumber = command({
-  name: "numbers erase",
+  name: "recipients erase",
   summary: "Take a phone number out of all that there is of it",
   details:
     "Out of contacts, messages with their texts, replies, and deliveries of webhooks. The ledger has no numbers. Whoever has opted " +

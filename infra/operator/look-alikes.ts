@@ -18,8 +18,8 @@ import type { Context } from "./context.ts";
 import type { Column } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
-export const DespiteLookAlikes = part(
-  "--despite-look-alikes",
+export const AllowLookAlikes = part(
+  "--allow-look-alikes",
   "also if it resembles a sender ID of another organisation, or a well-known name",
   z._default(z.boolean(), false),
 );
@@ -66,7 +66,7 @@ export async function guardAgainstLookAlikes(
     ...(isWhole ? [] : [`Only the first ${most} organisations were compared.`]),
   ].join(" ");
   if (!areAccepted) {
-    throw new Refusal(`Nothing was changed: ${summary} --despite-look-alikes approves it.`);
+    throw new Refusal(`Nothing was changed: ${summary} --allow-look-alikes approves it.`);
   }
   output.aside(`Warning: ${summary}`);
 }

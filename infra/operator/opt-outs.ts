@@ -9,7 +9,7 @@ import { command, Organization, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organizations.ts";
 
 const lift = command({
-  name: "opt-outs lift",
+  name: "opt-outs remove",
   summary: "Lift the opt-out of a number, also one that the person has asked for by STOP",
   details:
     "An organisation cannot lift a STOP itself. Lift it only if you know by other means that the person wants messages again. " +

@@ -254,7 +254,7 @@ function without(rows: readonly PriceRow[], prefix: string): readonly PriceRow[]
 const usualRows = 50;
 
 const show = command({
-  name: "prices show",
+  name: "prices list",
   summary: "Show the prices that count, and what the carriers take",
   details: "With --csv it is a file that can be changed and imported again.",
   examples: ["--prefix 4477", "--csv --stage prod > rates.csv", "--organization ada@example.com"],
@@ -303,7 +303,7 @@ async function pricesToShow(organization: string | undefined): Promise<Shown> {
 }
 
 const history = command({
-  name: "prices history",
+  name: "prices list-versions",
   summary: "List the versions of the prices, newest first",
   details: "Who imported or restored which is in the audit log of the stage.",
   examples: ["--stage prod"],
@@ -344,7 +344,7 @@ const restore = command({
   examples: ["7 --stage prod"],
   asksFirst: true,
   input: z.object({
-    version: part("<version>", "as prices history names it", count(999_999_999)),
+    version: part("<version>", "as prices list-versions names it", count(999_999_999)),
     allowLoss: AllowLoss,
   }),
   run: async ({ version, allowLoss }, context) => {

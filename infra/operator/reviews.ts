@@ -9,7 +9,7 @@ import { decideSenderId, listPendingSenderIds, takeApprovedNames } from "../../s
 import { listWallets } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
-import { DespiteLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
+import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
 import { readOrganization } from "./organizations.ts";
 import { listOf, type Column, type Output } from "./output.ts";
 
@@ -98,19 +98,19 @@ const senderIdsApprove = command({
   details:
     "The first one of an organisation becomes its default. Register it with the carrier before. In whatever case it is " +
     "written it is then this organisation's: for another it is refused, unless both may have it. Sender IDs of other " +
-    "organisations and well-known names that it resembles are shown first, and then it takes --despite-look-alikes.",
+    "organisations and well-known names that it resembles are shown first, and then it takes --allow-look-alikes.",
   examples: [
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod",
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --shared",
-    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --despite-look-alikes",
+    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --allow-look-alikes",
   ],
   asksFirst: true,
   input: z.extend(SenderIdRequest, {
     shared: part("--shared", "also if another organisation has it", z.optional(z.literal(true))),
-    despiteLookAlikes: DespiteLookAlikes,
+    allowLookAlikes: AllowLookAlikes,
   }),
-  run: async ({ shared: isShared = false, despiteLookAlikes, ...input }, context) =>
-    decideOnSenderId(input, { approved: true, isShared, despiteLookAlikes }, context),
+  run: async ({ shared: isShared = false, allowLookAlikes, ...input }, context) =>
+    decideOnSenderId(input, { approved: true, isShared, allowLookAlikes }, context),
 });
 
 const senderIdsReject = command({
@@ -191,7 +191,7 @@ async function decideOnKyc(
 }
 
 type SenderIdDecision =
-  | { readonly approved: true; readonly isShared: boolean; readonly despiteLookAlikes: boolean }
+  | { readonly approved: true; readonly isShared: boolean; readonly allowLookAlikes: boolean }
   | Extract<Decision, { readonly approved: false }>;
 
 async function decideOnSenderId(
@@ -205,7 +205,7 @@ async function decideOnSenderId(
     throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
   });
   if (decision.approved) {
-    const asked = { organizationId: id, senderId: record.senderId, areAccepted: decision.despiteLookAlikes };
+    const asked = { organizationId: id, senderId: record.senderId, areAccepted: decision.allowLookAlikes };
     await guardAgainstLookAlikes(asked, context);
   }
   const isShared = decision.approved && decision.isShared;

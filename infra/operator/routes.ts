@@ -106,7 +106,7 @@ const set = command({
 });
 
 const remove = command({
-  name: "routes delete",
+  name: "routes remove",
   summary: "Take a route away; its messages take the one with the next shorter prefix",
   details: "With the last route, the carrier that the stage's file names takes everything again.",
   examples: ["4477 --type otp --stage prod"],

@@ -41,7 +41,7 @@ const resume = command({
 });
 
 const status = command({
-  name: "sending status",
+  name: "sending show",
   summary: "Tell whether messages are handed to the carrier",
   examples: ["--stage prod"],
   input: z.object({}),

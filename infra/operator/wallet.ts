@@ -127,7 +127,7 @@ async function ownerText(organization: OrganizationRecord): Promise<string> {
 }
 
 const close = command({
-  name: "wallet close",
+  name: "wallets close",
   summary: "Keep a wallet from being used",
   details:
     "Sends and top-ups are refused; refunds and the operator's movements still arrive, and what was paid before is still " +
@@ -150,7 +150,7 @@ const close = command({
 });
 
 const reopen = command({
-  name: "wallet reopen",
+  name: "wallets reopen",
   summary: "Let a closed wallet be used again",
   examples: ["ada@example.com --stage prod"],
   asksFirst: true,
@@ -187,7 +187,7 @@ const ownLimit = <Value>(
   );
 
 const cap = command({
-  name: "wallet cap",
+  name: "wallets set-daily-cap",
   summary: "Say what an organisation may spend in a day",
   details: "A day begins at midnight UTC. It holds from the next message on; the customer can go below it.",
   examples: ["ada@example.com 50.00 --stage prod", "ada@example.com none", "ada@example.com default"],
@@ -208,7 +208,7 @@ const cap = command({
 });
 
 const pace = command({
-  name: "wallet pace",
+  name: "wallets set-rate-limit",
   summary: "Say how many messages an organisation may send in a second",
   details: "Campaigns do not count. It holds from the next message on.",
   examples: ["ada@example.com 50 --stage prod", "ada@example.com none", "ada@example.com default"],
@@ -242,7 +242,7 @@ function limitText(limit: number | string | undefined, unit: string): string {
 }
 
 const ledger = command({
-  name: "wallet ledger",
+  name: "wallets list-entries",
   summary: "Show the newest entries of a wallet's ledger",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 1000 --json --stage prod"],
   input: z.object({ organization: Organization, limit: LedgerLimit }),
@@ -255,7 +255,7 @@ const ledger = command({
 
 export const walletCommands = [
   adjustment({
-    name: "wallet credit",
+    name: "wallets credit",
     summary: "Add money to a wallet",
     sign: 1,
     types: ["credit", "payment", "correction"],
@@ -263,12 +263,12 @@ export const walletCommands = [
       "payment is money that the customer paid, credit is goodwill, correction puts a mistake right; credit where nothing " +
       "is said",
     examples: [
-      "ada@example.com 250 --type payment --reason 'Invoice 117' --reference invoice-117",
+      "ada@example.com 250 --type payment --reason 'Invoice 117' --reference inv-117",
       "ada@example.com 5 --reason 'Sorry for the delay' --stage prod",
     ],
   }),
   adjustment({
-    name: "wallet debit",
+    name: "wallets debit",
     summary: "Take money from a wallet, never more than it has unless a bank took it back",
     sign: -1,
     types: ["correction", "payment_refund", "chargeback"],
@@ -277,7 +277,7 @@ export const walletCommands = [
       "mistake right; correction where nothing is said",
     examples: [
       "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
-      "ada@example.com 250 --type chargeback --reason 'Invoice 117' --reference dispute-8841",
+      "ada@example.com 250 --type chargeback --reason 'Invoice 117' --reference dispute-88",
     ],
   }),
   close,

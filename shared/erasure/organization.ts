@@ -115,12 +115,12 @@ async function begin(organizationId: string): Promise<void> {
   ]);
   if (begun.outcome === "committed") return;
   const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
-  if (closedAt === undefined) throw new Refusal("The wallet is not closed: wallet close comes first.");
+  if (closedAt === undefined) throw new Refusal("The wallet is not closed: wallets close comes first.");
   if (balanceMicros > 0) {
-    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: wallet debit comes first.`);
+    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: wallets debit comes first.`);
   }
   if (balanceMicros < 0) {
-    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: wallet credit comes first.`);
+    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: wallets credit comes first.`);
   }
   if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
   throw new Refusal("There is no such organisation any more.");

@@ -168,7 +168,7 @@ describe("an upgrade from the last release", () => {
 
   it("is finished by the operator's agenda, after which wallets are in order", async () => {
     expect((await operator("kept", "agenda")).out).toContain("1 wallets looked at");
-    const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
+    const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
     expect(audit?.findings).toEqual([]);
   });
 
@@ -236,7 +236,7 @@ describe("a stage that keeps its data", () => {
       expect(user.email).toBe(account.email);
       const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });
       await ending(customer, id, "sent");
-      const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
+      const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
       expect(audit?.findings).toEqual([]);
     },
     deploymentTimeoutMs,
@@ -282,7 +282,7 @@ describe("a restore to an earlier moment, as the runbook tells", () => {
       );
       await deploy("kept");
       expect(await everythingOf(customer)).toEqual(before);
-      const [audit] = await rowsOf(Organizations, "kept", "audit", account.email);
+      const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
       expect(audit?.findings).toEqual([]);
 
       const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });

@@ -10,7 +10,7 @@ describe("the operator's commands", () => {
   it("credit, debit and show a customer of a stage, once for a reference", async () => {
     const customer = await Customer.register();
     const credit = [
-      "wallet",
+      "wallets",
       "credit",
       customer.email,
       "250",
@@ -21,20 +21,20 @@ describe("the operator's commands", () => {
     ];
     await operator("open", ...credit);
     expect((await operator("open", ...credit)).out).toContain("This was done before");
-    await operator("open", "wallet", "debit", customer.email, "12.5", "--reason", "Mistake");
+    await operator("open", "wallets", "debit", customer.email, "12.5", "--reason", "Mistake");
     expect(await customer.balance()).toBe(237.5);
     const show = await operator("open", "organizations", "show", customer.email);
     expect(show.out).toContain("237.500000 USD, open");
     expect(show.out).toContain("Invoice 117");
-    const [audit] = await rowsOf(Organizations, "open", "audit", customer.email);
+    const [audit] = await rowsOf(Organizations, "open", "wallets", "verify", customer.email);
     expect(audit).toEqual({ organizationId: customer.organizationId, findings: [] });
   });
 
   it("close a wallet and open it again", async () => {
     const customer = await Customer.register({ balance: 1 });
-    await operator("open", "wallet", "close", customer.email, "--reason", "Fraud");
+    await operator("open", "wallets", "close", customer.email, "--reason", "Fraud");
     expect(errorOf(await customer.trySend())).toEqual({ status: 400, code: "WALLET_MISSING" });
-    await operator("open", "wallet", "reopen", customer.email);
+    await operator("open", "wallets", "reopen", customer.email);
     expect(await customer.trySend()).toMatchObject({ status: 202 });
   });
 

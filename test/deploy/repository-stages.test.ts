@@ -24,7 +24,7 @@ describe("the stages of this repository", () => {
 
   it("ask before they change what customers have, where data is kept", async () => {
     const email = "nobody@example.com";
-    const credit = ["wallet", "credit", email, "20", "--reason", "Paid"];
+    const credit = ["wallets", "credit", email, "20", "--reason", "Paid"];
     await expect(operator("prod", ...credit)).rejects.toThrow("add --yes");
     await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organisation ${email}`);
   });

@@ -207,9 +207,9 @@ it("a wallet that is open, has money or is not settled keeps everything as it is
   await send();
   const before = (await allRows()).length;
   const erase = async (): Promise<unknown> => eraseOrganization({ id: organizationId });
-  await expect(erase()).rejects.toThrow("wallet close comes first");
+  await expect(erase()).rejects.toThrow("wallets close comes first");
   await closeWallet(organizationId, "test");
-  await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: wallet debit comes first");
+  await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: wallets debit comes first");
   await adjust(-992_100);
   await expect(erase()).rejects.toThrow("not settled yet");
   // The debit has its entry and its reference.
@@ -225,7 +225,7 @@ it("what is still to be sent stays with its organisation until it has come to it
     new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
   );
   await cancelMessage(organizationId, id);
-  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("wallet debit comes first");
+  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("wallets debit comes first");
   await wind();
   expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 0 });
   expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));

@@ -112,7 +112,7 @@ async function auditLog(action: string): Promise<z.output<typeof Entry>[]> {
 const nothing = z.looseObject({});
 
 it("a carrier is made with its secrets apart, and takes messages once a route leads to it", async () => {
-  const made = await setCarrier("acme", "--pace", "30");
+  const made = await setCarrier("acme", "--throughput", "30");
   expect(made).toMatchObject({ code: 0, err: "" });
   expect(made.out).toContain("Try it: carriers test acme --to NUMBER");
   await send();
@@ -136,10 +136,10 @@ it("a carrier is made with its secrets apart, and takes messages once a route le
 
 it("carriers are listed with their state, and shown without what is secret", async () => {
   expect((await run("carriers", "list")).out).toMatch(
-    /^CARRIER +KIND +STATE +PACE +ROUTES\nacme +http +enabled +30 +1\n$/,
+    /^CARRIER +KIND +STATE +THROUGHPUT +ROUTES\nacme +http +enabled +30 +1\n$/,
   );
   const { out } = await run("carriers", "show", "acme");
-  expect(out).toMatch(/^Carrier +acme\nKind +http\nState +enabled\nPace +30 segments a second\n/);
+  expect(out).toMatch(/^Carrier +acme\nKind +http\nState +enabled\nThroughput +30 segments a second\n/);
   expect(out).toContain("Bearer {secret.token}");
   expect(out).toMatch(/^Setting url +http:\S+$/m);
   const [shown] = await json(nothing, "carriers", "show", "acme");
@@ -156,7 +156,7 @@ it("the address of replies has the token, and whoever has asked for it stands in
   const status = async (url = ""): Promise<number> => (await fetch(url)).status;
   // A call with the token is understood as far as it goes, one without a good one is nobody's.
   expect(await status(before)).toBe(400);
-  await setCarrier("acme", "--new-callback-token");
+  await setCarrier("acme", "--rotate-callback-token");
   const after = await repliesUrl();
   expect(after).not.toBe(before);
   gateway.advanceClock(minuteMs);
@@ -165,7 +165,7 @@ it("the address of replies has the token, and whoever has asked for it stands in
 
 it("settings are changed without the credentials, and credentials without a deploy", async () => {
   const moved = await fileWith("moved.json", settings({ url: `${carrier.url}/moved` }));
-  expect(await run("carriers", "set", "acme", "--settings", moved, "--pace", "none")).toMatchObject({
+  expect(await run("carriers", "set", "acme", "--settings", moved, "--throughput", "none")).toMatchObject({
     code: 0,
     err: "",
   });
@@ -220,7 +220,7 @@ it("a route that a message would take is found, the longest first and its type b
   expect(await prefixFor("--to", "447700900123")).toEqual(["44"]);
   expect(await prefixFor("--to", "4915112345678")).toEqual([""]);
   expect(await prefixFor("--type", "otp")).toEqual(["4477"]);
-  await run("routes", "delete", "default");
+  await run("routes", "remove", "default");
   expect((await run("routes", "list", "--to", "4915112345678")).out).toBe(
     "No route leads there: such messages fail with MESSAGE_UNROUTABLE.\n",
   );
@@ -283,11 +283,15 @@ it.each([
   [["carriers", "set", "Acme", "--settings", "x"], 2, "<name> must be 1 to 32 lower-case letters"],
   [["carriers", "set", "acme"], 2, "--settings is missing"],
   [
-    ["carriers", "set", "acme", "--settings", "x", "--pace", "fast"],
+    ["carriers", "set", "acme", "--settings", "x", "--throughput", "fast"],
     2,
-    "--pace must be a number of segments",
+    "--throughput must be a number of segments",
   ],
-  [["carriers", "set", "acme", "--settings", "x", "--pace", "0"], 2, "--pace must be a number of segments"],
+  [
+    ["carriers", "set", "acme", "--settings", "x", "--throughput", "0"],
+    2,
+    "--throughput must be a number of segments",
+  ],
   [
     ["carriers", "set", "acme", "--settings", "/nowhere.json"],
     1,
@@ -298,8 +302,8 @@ it.each([
   [["carriers", "test", "nobody", "--to", "447700900123"], 1, "There is no carrier nobody."],
   [["carriers", "test", "acme", "--to", "0044"], 2, "--to "],
   [["carriers", "test", "acme"], 2, "--to "],
-  [["carriers", "delete", "nobody"], 1, "There is no carrier nobody."],
-  [["carriers", "delete", "beta"], 1, "The route 44 leads to beta: change it first."],
+  [["carriers", "remove", "nobody"], 1, "There is no carrier nobody."],
+  [["carriers", "remove", "beta"], 1, "The route 44 leads to beta: change it first."],
   [
     ["routes", "set", "+44", "--carriers", "acme"],
     2,
@@ -314,8 +318,8 @@ it.each([
     "There is no carrier nobody: make it with carriers set.",
   ],
   [["routes", "set", "44", "--carriers", "acme", "--type", "sale"], 2, "--type "],
-  [["routes", "delete", "45"], 1, "There is no route 45."],
-  [["routes", "delete", "44", "--type", "otp"], 1, "There is no route 44 (otp)."],
+  [["routes", "remove", "45"], 1, "There is no route 45."],
+  [["routes", "remove", "44", "--type", "otp"], 1, "There is no route 44 (otp)."],
   [["numbers", "assign", "12", "ada@example.com"], 2, "<number> must be 3 to 15 digits"],
   [["numbers", "assign", "90909", "nobody@example.com"], 1, "nobody@example.com"],
   [["numbers", "release", "90909"], 1, "90909 is nobody's."],
@@ -488,13 +492,13 @@ it("a number is one organisation's alone, or of several by their keywords", asyn
 
 it("a carrier that no route leads to is deleted with its secrets, and without routes the stage's own is back", async () => {
   await run("routes", "set", "44", "--carriers", "acme");
-  await run("routes", "delete", "4477", "--type", "otp");
-  const last = await run("routes", "delete", "44");
+  await run("routes", "remove", "4477", "--type", "otp");
+  const last = await run("routes", "remove", "44");
   expect(last.out).toBe(
     "the route 44 is deleted\nThere is no route: the carrier that the stage's file names takes everything.\n",
   );
   for (const name of ["acme", "beta"]) {
-    expect(await run("carriers", "delete", name)).toMatchObject({ code: 0, out: `${name} is deleted\n` });
+    expect(await run("carriers", "remove", name)).toMatchObject({ code: 0, out: `${name} is deleted\n` });
   }
   expect((await run("carriers", "list")).out).toContain("There is no route");
   expect(await readFile(path.join(dataFolder, "operator-secrets.json"), "utf8")).toBe("{}");

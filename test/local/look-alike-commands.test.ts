@@ -47,18 +47,18 @@ it("one that resembles another organization's is shown with it, and approved whe
   const refused = await approve(asked);
   expect(refused).toMatchObject({
     code: 1,
-    err: "Nothing was changed: HARB0URBK resembles 1 name. --despite-look-alikes approves it.\n",
+    err: "Nothing was changed: HARB0URBK resembles 1 name. --allow-look-alikes approves it.\n",
   });
   expect(refused.out).toMatch(new RegExp(`^HARBOURBK +looks the same +${holder.organizationId} +`, "m"));
   expect(await statusOf(asked)).toBe("pending");
 
-  const approved = await approve(asked, "--despite-look-alikes");
+  const approved = await approve(asked, "--allow-look-alikes");
   expect(approved).toMatchObject({ code: 0, err: "Warning: HARB0URBK resembles 1 name.\n" });
   expect(await statusOf(asked)).toBe("approved");
   const { out } = await operator(["audit-log", asked.customer.email, "--json"]);
   const entries = out.split("\n").filter((line) => line.includes("sender-ids approve"));
   expect(entries).toHaveLength(1);
-  expect(JSON.parse(entries[0] ?? "")).toMatchObject({ subject: { despiteLookAlikes: true } });
+  expect(JSON.parse(entries[0] ?? "")).toMatchObject({ subject: { allowLookAlikes: true } });
 });
 
 it("one that resembles a well-known name is shown with it", async () => {
@@ -66,7 +66,7 @@ it("one that resembles a well-known name is shown with it", async () => {
   const refused = await approve(asked, "--json");
   expect(refused.code).toBe(1);
   expect(JSON.parse(refused.out)).toEqual({ senderId: "PAYPAL", resemblance: "looks the same" });
-  expect(await approve(asked, "--despite-look-alikes")).toMatchObject({ code: 0 });
+  expect(await approve(asked, "--allow-look-alikes")).toMatchObject({ code: 0 });
 });
 
 it("neither an organization's own, nor one that was never approved, nor a number stands in the way", async () => {

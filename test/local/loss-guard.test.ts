@@ -171,7 +171,7 @@ it("a route is held against the prices that it is for, when it is set and when i
 
   await operator(["routes", "set", "default", "--carriers", "beta", "--allow-loss"]);
   await operator(["routes", "set", "44", "--carriers", "alpha"]);
-  const remove = ["routes", "delete", "44"];
+  const remove = ["routes", "remove", "44"];
   expect(await operator(remove)).toMatchObject({ code: 1, err: expect.stringContaining("are below") });
   expect(await operator([...remove, "--allow-loss"])).toMatchObject({ code: 0 });
   const restore = await operator(["prices", "restore", "1"]);
@@ -184,7 +184,7 @@ it("a stage's minimum margin is asked for, and a cost that is missing is said", 
   const minimumMargin = { name: outputNames.minimumMargin, value: "0.2" };
   await writeFile(connections, JSON.stringify({ ...rest, outputs: [...outputs, minimumMargin] }));
   await operator(["routes", "set", "default", "--carriers", "alpha"]);
-  await operator(["routes", "delete", "447", "--type", "otp"]);
+  await operator(["routes", "remove", "447", "--type", "otp"]);
   const { code, err } = await operator(["prices", "import", await rates("0.05", "0.041,")]);
   expect([code, err]).toEqual([
     1,

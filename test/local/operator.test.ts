@@ -134,7 +134,7 @@ it("help lists every command, and each one explains its parameters, options and 
       expect(out).toContain(`\n  ${`npm run operator -- ${name} ${each}`.trimEnd()}\n`);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
   }
-  expect(await operator(["wallet", "credit", "--help"])).toMatchObject({
+  expect(await operator(["wallets", "credit", "--help"])).toMatchObject({
     code: 0,
     out: expect.stringContaining("--reason <text>"),
     err: "",
@@ -142,50 +142,51 @@ it("help lists every command, and each one explains its parameters, options and 
 });
 
 it("the help of a group lists its commands alone", async () => {
-  const { code, out } = await operator(["wallet", "--help"]);
+  const { code, out } = await operator(["wallets", "--help"]);
   expect(code).toBe(0);
   const named = commands.filter(({ name }) => out.includes(`\n  ${name} `)).map(({ name }) => name);
   expect(named).toEqual([
-    "wallet credit",
-    "wallet debit",
-    "wallet close",
-    "wallet reopen",
-    "wallet cap",
-    "wallet pace",
-    "wallet ledger",
+    "wallets credit",
+    "wallets debit",
+    "wallets close",
+    "wallets reopen",
+    "wallets set-daily-cap",
+    "wallets set-rate-limit",
+    "wallets list-entries",
+    "wallets verify",
   ]);
 });
 
 it.each([
-  ["audit --nonsense", "unknown option '--nonsense'"],
-  ["audit --yes", "unknown option '--yes'"],
-  ["wallet credit ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
-  ["wallet credit ada@example.com 0.0000001 --reason x", "<amount> must be a number above 0"],
-  ["wallet credit ada@example.com 1e3 --reason x", "<amount> must be a number above 0"],
-  ["wallet credit ada@example.com 9999999999.5 --reason x", "<amount> must be a number above 0"],
-  ["wallet credit ada@example.com 0.000 --reason x", "<amount> must be a number above 0"],
-  ["wallet debit ada@example.com -5 --reason x", "<amount> must be a number above 0"],
-  ["wallet debit ada@example.com 5", "--reason is missing"],
-  ["wallet debit ada@example.com 5 --reason", "option '--reason <text>' argument missing"],
-  ["wallet debit ada@example.com 5 --reason --yes", "It looks like an option"],
-  ["wallet debit ada@example.com 5 --reason --stage=prod", "It looks like an option"],
-  ["wallet ledger", "<organisation> is missing"],
-  ["opt-outs lift", "<number> is missing"],
-  ["numbers erase", "<number> is missing"],
-  ["emails show", "<address> must be an email address"],
+  ["wallets verify --nonsense", "unknown option '--nonsense'"],
+  ["wallets verify --yes", "unknown option '--yes'"],
+  ["wallets credit ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
+  ["wallets credit ada@example.com 0.0000001 --reason x", "<amount> must be a number above 0"],
+  ["wallets credit ada@example.com 1e3 --reason x", "<amount> must be a number above 0"],
+  ["wallets credit ada@example.com 9999999999.5 --reason x", "<amount> must be a number above 0"],
+  ["wallets credit ada@example.com 0.000 --reason x", "<amount> must be a number above 0"],
+  ["wallets debit ada@example.com -5 --reason x", "<amount> must be a number above 0"],
+  ["wallets debit ada@example.com 5", "--reason is missing"],
+  ["wallets debit ada@example.com 5 --reason", "option '--reason <text>' argument missing"],
+  ["wallets debit ada@example.com 5 --reason --yes", "It looks like an option"],
+  ["wallets debit ada@example.com 5 --reason --stage=prod", "It looks like an option"],
+  ["wallets list-entries", "<organisation> is missing"],
+  ["opt-outs remove", "<number> is missing"],
+  ["recipients erase", "<number> is missing"],
+  ["suppressions show", "<address> must be an email address"],
   ["carriers test acme --text hi", "--to is missing"],
-  ["wallet ledger ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
-  ["wallet reopen ada@example.com now", "Expected 1 argument but got 2: ada@example.com, now"],
-  ["wallet cap ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
-  ["wallet cap ada@example.com 0", "<amount> must be a number above 0"],
-  ["wallet cap ada@example.com all", "<amount> must be a number above 0"],
-  ["wallet pace ada@example.com 0", "<messages> must be a number from 1 to 10000"],
+  ["wallets list-entries ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
+  ["wallets reopen ada@example.com now", "Expected 1 argument but got 2: ada@example.com, now"],
+  ["wallets set-daily-cap ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],
+  ["wallets set-daily-cap ada@example.com 0", "<amount> must be a number above 0"],
+  ["wallets set-daily-cap ada@example.com all", "<amount> must be a number above 0"],
+  ["wallets set-rate-limit ada@example.com 0", "<messages> must be a number from 1 to 10000"],
   ["kyc list now", "Expected 0 arguments but got 1: now"],
   ["dead-letters redrive sends", "<queue> must be one of "],
-  ["audit --stage production", "there is no stage production"],
-  ["audit --stage local", "leave --stage out"],
-  ["audit --stage --json", "there is no stage --json"],
-  ["wallet close ada@example.com --reason x --stage prod", "add --yes"],
+  ["wallets verify --stage production", "there is no stage production"],
+  ["wallets verify --stage local", "leave --stage out"],
+  ["wallets verify --stage --json", "there is no stage --json"],
+  ["wallets close ada@example.com --reason x --stage prod", "add --yes"],
 ])("%s is refused before any gateway is looked at", async (line, reason) => {
   const { order, out, err } = await understand(line);
   expect(order).toBeUndefined();
@@ -194,11 +195,11 @@ it.each([
 });
 
 it.each([
-  ["wallet close ada@example.com --reason x --stage prod", true, { mustAsk: true, isJson: false }],
-  ["wallet close --stage prod ada@example.com --yes --reason=x", false, { mustAsk: false, isJson: false }],
-  ["wallet close ada@example.com --reason x --stage dev", false, { mustAsk: false, isJson: false }],
-  ["wallet close ada@example.com --reason x --json", false, { mustAsk: false, isJson: true }],
-  ["wallet ledger ada@example.com --stage prod", false, { mustAsk: false, isJson: false }],
+  ["wallets close ada@example.com --reason x --stage prod", true, { mustAsk: true, isJson: false }],
+  ["wallets close --stage prod ada@example.com --yes --reason=x", false, { mustAsk: false, isJson: false }],
+  ["wallets close ada@example.com --reason x --stage dev", false, { mustAsk: false, isJson: false }],
+  ["wallets close ada@example.com --reason x --json", false, { mustAsk: false, isJson: true }],
+  ["wallets list-entries ada@example.com --stage prod", false, { mustAsk: false, isJson: false }],
 ])("%s, with somebody to ask: %s, is understood as %j", async (line, canAsk, understood) => {
   const { order, out, err } = await understand(line, canAsk);
   expect(order).toMatchObject({ ...understood, run: expect.any(Function) });
@@ -207,7 +208,7 @@ it.each([
 });
 
 it("what is typed wrongly ends with 2 and one line that says what", async () => {
-  expect(await operatorProcess(["wallet", "reopen"])).toEqual({
+  expect(await operatorProcess(["wallets", "reopen"])).toEqual({
     code: 2,
     out: "",
     err: "<organisation> is missing\n",
@@ -215,10 +216,10 @@ it("what is typed wrongly ends with 2 and one line that says what", async () => 
 });
 
 it.each([
-  [["walet", "credit"], "unknown command 'walet credit'; did you mean wallet credit"],
+  [["walets", "credit"], "unknown command 'walets credit'; did you mean wallets credit"],
   [
-    ["wallet", "credits", "ada@example.com", "5"],
-    "unknown command 'wallet credits'; did you mean wallet credit",
+    ["wallets", "credits", "ada@example.com", "5"],
+    "unknown command 'wallets credits'; did you mean wallets credit",
   ],
   [["marjins"], "unknown command 'marjins'; did you mean margins?"],
   [["xylophone", "tune"], "unknown command 'xylophone tune' --help lists all commands."],
@@ -230,9 +231,9 @@ it.each([
 });
 
 it("what is no whole command ends with 2 and the help of its group", async () => {
-  const group = await operator(["wallet"]);
+  const group = await operator(["wallets"]);
   expect(group).toMatchObject({ code: 2, out: "" });
-  expect(group.err).toContain("wallet reopen");
+  expect(group.err).toContain("wallets reopen");
   expect(group.err).not.toContain("dead-letters");
   expect(await operator([])).toMatchObject({ code: 2, out: "" });
 });
@@ -287,7 +288,7 @@ it("commands start without what only deployments and the local gateway need", as
 });
 
 it("without a gateway it says in one line how to get one", async () => {
-  const { code, err } = await operatorProcess(["audit"], { DATA_DIR: "nothing-here" });
+  const { code, err } = await operatorProcess(["wallets", "verify"], { DATA_DIR: "nothing-here" });
   expect(code).toBe(1);
   expect(err).toMatch(/^No gateway has run here \(.*connections\.json is missing\): npm start\n$/);
 });
@@ -459,7 +460,7 @@ it("members and who is invited are written down with it, without what a link or 
 it("a wallet is credited and charged exactly, once for each reference, and its ledger says why", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const other = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallet", "credit", customer.email, "9007199.000001", "--reason", "Invoice 7"];
+  const credit = ["wallets", "credit", customer.email, "9007199.000001", "--reason", "Invoice 7"];
   const first = await operator([...credit, "--json"]);
   const Adjusted = z.object({ balanceMicros: z.int(), reference: z.string(), wasDoneBefore: z.boolean() });
   const [{ reference, ...done } = { reference: "" }] = objectsOf(first, Adjusted);
@@ -479,7 +480,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   }
 
   const debit = [
-    "wallet",
+    "wallets",
     "debit",
     customer.organizationId,
     "9007190",
@@ -492,7 +493,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   expect(tooMuch).toMatchObject({ code: 1, err: "The wallet has less than that.\n" });
   expect(await customer.balance()).toBe(9.000001);
 
-  const { out } = await operator(["wallet", "ledger", customer.email]);
+  const { out } = await operator(["wallets", "list-entries", customer.email]);
   expect(out).toMatch(
     /^ {2}2 {2}\S+ {2}payment_refund {2}-9007190\.000000 USD +9\.000001 USD {2}Paid back {2}a$/m,
   );
@@ -500,7 +501,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   expect(out).toMatch(new RegExp(credited, "m"));
   expect(out).toContain("2 entries in all; 9.000001 USD, open");
   const Entry = z.object({ type: z.string(), reference: z.string() });
-  expect(objectsOf(await operator(["wallet", "ledger", customer.email, "--json"]), Entry)).toEqual([
+  expect(objectsOf(await operator(["wallets", "list-entries", customer.email, "--json"]), Entry)).toEqual([
     { type: "payment_refund", reference: "a" },
     { type: "credit", reference },
   ]);
@@ -512,7 +513,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
 
 it("a payment has a reference of its own, and a chargeback takes what was spent already", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallet", "credit", customer.email, "1", "--reason", "Card", "--type"];
+  const credit = ["wallets", "credit", customer.email, "1", "--reason", "Card", "--type"];
   const missing = await operator([...credit, "payment"]);
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("--reference is missing") });
   const wrongWay = await operator([...credit, "chargeback", "--reference", "pi_1"]);
@@ -522,7 +523,7 @@ it("a payment has a reference of its own, and a chargeback takes what was spent 
   });
   expect(await operator([...credit, "payment", "--reference", "pi_1"])).toMatchObject({ code: 0, err: "" });
   await customer.send();
-  const chargeback = ["wallet", "debit", customer.email, "1", "--reason", "Card", "--type", "chargeback"];
+  const chargeback = ["wallets", "debit", customer.email, "1", "--reason", "Card", "--type", "chargeback"];
   expect(await operator(chargeback)).toMatchObject({ code: 2 });
   expect(await operator([...chargeback, "--reference", "dp_1"])).toMatchObject({
     code: 0,
@@ -534,12 +535,12 @@ it("a payment has a reference of its own, and a chargeback takes what was spent 
 
 it("a closed wallet refuses sends until it is reopened, and says why it is closed", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  const closed = await operator(["wallet", "close", customer.email, "--reason", "Fraud\u001b[2J"]);
+  const closed = await operator(["wallets", "close", customer.email, "--reason", "Fraud\u001b[2J"]);
   expect(closed.code).toBe(0);
   expect(closed.out).toMatch(/: 1\.000000 USD, closed since \S+ \(Fraud\u{FFFD}\[2J\)\n$/u);
   expect(errorOf(await customer.trySend())).toEqual({ status: 400, code: "WALLET_MISSING" });
 
-  const reopened = await operator(["wallet", "reopen", customer.email]);
+  const reopened = await operator(["wallets", "reopen", customer.email]);
   expect(reopened).toMatchObject({ code: 0, out: `${customer.organizationId}: 1.000000 USD, open\n` });
   expect((await customer.trySend()).status).toBe(202);
 });
@@ -547,25 +548,25 @@ it("a closed wallet refuses sends until it is reopened, and says why it is close
 it("a wallet's cap and pace are set for one organisation, taken away, and left to the stage", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { email, organizationId } = customer;
-  expect(await operator(["wallet", "cap", email, "0.01"])).toMatchObject({
+  expect(await operator(["wallets", "set-daily-cap", email, "0.01"])).toMatchObject({
     code: 0,
     out: `${organizationId} may spend 0.010000 USD a day\n`,
   });
   expect((await customer.trySend()).status).toBe(202);
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
-  expect(await operator(["wallet", "cap", email, "none"])).toMatchObject({
+  expect(await operator(["wallets", "set-daily-cap", email, "none"])).toMatchObject({
     code: 0,
     out: `${organizationId} may spend without a limit\n`,
   });
   expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
-  expect(await operator(["wallet", "pace", email, "9000"])).toMatchObject({
+  expect(await operator(["wallets", "set-rate-limit", email, "9000"])).toMatchObject({
     code: 0,
     out: `${organizationId} may send 9000 messages a second\n`,
   });
   const paced = await customer.trySend();
   expect(paced.status).toBe(202);
   expect(paced.headers.get("RateLimit-Policy")).toBe('"sends";q=9000;w=1');
-  expect(await operator(["wallet", "pace", email, "default"])).toMatchObject({
+  expect(await operator(["wallets", "set-rate-limit", email, "default"])).toMatchObject({
     code: 0,
     out: `${organizationId} may send what the stage says\n`,
   });
@@ -662,7 +663,7 @@ it("an email is noted as verified, once", async () => {
 
 it("in prod nothing is changed unless someone agreed", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
+  const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
   // Without credentials or a region it could not even ask AWS: it is refused before.
   const refused = await operatorProcess(credit);
   expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
@@ -671,7 +672,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
   expect(await operatorProcess([...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });
   expect(await customer.balance()).toBe(5);
   const shown = await operatorProcess(
-    ["wallet", "ledger", customer.email, "--stage", "prod"],
+    ["wallets", "list-entries", customer.email, "--stage", "prod"],
     prodEnvironment,
   );
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
@@ -683,15 +684,15 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "organizations spread",
     "organizations export",
     "organizations erase",
-    "numbers erase",
+    "recipients erase",
     "users reset-second-factor",
-    "emails allow",
-    "wallet credit",
-    "wallet debit",
-    "wallet close",
-    "wallet reopen",
-    "wallet cap",
-    "wallet pace",
+    "suppressions remove",
+    "wallets credit",
+    "wallets debit",
+    "wallets close",
+    "wallets reopen",
+    "wallets set-daily-cap",
+    "wallets set-rate-limit",
     "kyc approve",
     "kyc reject",
     "sender-ids approve",
@@ -699,7 +700,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "sender-ids claim",
     "numbers assign",
     "numbers release",
-    "opt-outs lift",
+    "opt-outs remove",
     "prices import",
     "prices restore",
     "prices set-override",
@@ -710,9 +711,9 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "carriers enable",
     "carriers disable",
     "carriers test",
-    "carriers delete",
+    "carriers remove",
     "routes set",
-    "routes delete",
+    "routes remove",
     "dead-letters redrive",
   ]);
 });
@@ -721,7 +722,7 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { organizationId, email } = customer;
   const question = async (): Promise<string> => {
-    const { order } = await understand(`wallet credit ${email} 500 --reason Invoice --stage prod`, true);
+    const { order } = await understand(`wallets credit ${email} 500 --reason Invoice --stage prod`, true);
     expect(order?.mustAsk).toBe(true);
     const confirm = vi.fn<Context["confirm"]>().mockRejectedValue(new Error("Nothing was changed."));
     const context: Context = {
@@ -796,30 +797,30 @@ it("a suspended customer logs in no more, and what waits fails, until they are r
 it("the audit log tells which operator did what, and customers see that it was one", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
-  await operator(["wallet", "credit", email, "5", "--reason", "Invoice 7", "--reference", "invoice-7"]);
-  const close = ["wallet", "close", organizationId, "--reason", "Ticket 7", "--stage", "prod", "--yes"];
+  await operator(["wallets", "credit", email, "5", "--reason", "Invoice 7", "--reference", "invoice-7"]);
+  const close = ["wallets", "close", organizationId, "--reason", "Ticket 7", "--stage", "prod", "--yes"];
   expect(await operatorProcess(close, prodEnvironment)).toMatchObject({ code: 0 });
-  const tooMuch = ["wallet", "debit", email, "50", "--reason", "Too much"];
+  const tooMuch = ["wallets", "debit", email, "50", "--reason", "Too much"];
   expect(await operator(tooMuch)).toMatchObject({ code: 1 });
-  const again = ["wallet", "credit", email, "6", "--reason", "Invoice 8", "--reference", "a"];
+  const again = ["wallets", "credit", email, "6", "--reason", "Invoice 8", "--reference", "a"];
   expect(await operator(again)).toMatchObject({ code: 1 });
 
   const Entry = z.looseObject({ action: z.string(), actor: z.unknown(), outcome: z.string() });
   const entries = objectsOf(await operator(["audit-log", email, "--json"]), Entry);
   expect(entries).toMatchObject([
     {
-      action: "wallet credit",
+      action: "wallets credit",
       subject: { amount: "6" },
       outcome: "refused",
     },
     {
-      action: "wallet debit",
+      action: "wallets debit",
       outcome: "refused",
       errorCode: "INSUFFICIENT_BALANCE",
       before: { balanceMicros: 5_000_000 },
     },
     {
-      action: "wallet close",
+      action: "wallets close",
       actor: { type: "operator", identity },
       subject: { reason: "Ticket 7" },
       outcome: "done",
@@ -827,7 +828,7 @@ it("the audit log tells which operator did what, and customers see that it was o
       after: { closedReason: "Ticket 7" },
     },
     {
-      action: "wallet credit",
+      action: "wallets credit",
       actor: { type: "operator", identity: "local operator" },
       subject: { amount: "5", reason: "Invoice 7", reference: "invoice-7" },
       outcome: "done",
@@ -839,11 +840,11 @@ it("the audit log tells which operator did what, and customers see that it was o
   // What is never taken away again has nobody's email in it: the log is that of their organisation.
   expect(JSON.stringify(entries)).not.toContain(email);
   const shown = await operator(["audit-log", email, "--limit", "3"]);
-  expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallet close +done +\{.*Ticket 7.*\}$/m);
+  expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
   expect(shown.out).toMatch(/\n3 entries\n$/);
   // What an operator notes, and who it is, stays among the operators.
   const seen = await customer.call("/v1/audit-log");
-  expect(seen.text).toContain('"action":"wallet close"');
+  expect(seen.text).toContain('"action":"wallets close"');
   for (const hidden of ["Ticket 7", "grace", "Invoice 7", "Micros"]) expect(seen.text).not.toContain(hidden);
 
   await operator(["sending", "resume"]);
@@ -853,7 +854,7 @@ it("the audit log tells which operator did what, and customers see that it was o
 
 it("nothing is changed when AWS does not say who wants it", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallet", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
+  const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
   const nobody = { ...prodEnvironment, AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
   expect(await operatorProcess(credit, nobody)).toMatchObject({ code: 1, out: "" });
   expect(await customer.balance()).toBe(0);
@@ -911,19 +912,19 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { organizationId } = customer;
   await customer.send();
-  const good = await operator(["audit", customer.email]);
+  const good = await operator(["wallets", "verify", customer.email]);
   expect(good.out).toContain(`${organizationId}  0.992100 USD  2 entries  in order\n`);
   expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets audited, 0 not in order") });
 
   const key = keys.ledgerEntry(organizationId, 1);
   expect(await findItem(LedgerEntryRecord, key)).toBeDefined();
   await deleteItem(keys.ledgerEntry(organizationId, 2));
-  const young = await operator(["audit", organizationId]);
+  const young = await operator(["wallets", "verify", organizationId]);
   expect(young.code).toBe(0);
   expect(young.out).toContain("pending\n    pending: seq 2 to 2 have no entry");
 
   const other = await Customer.register({ baseUrl: gateway.url });
-  const both = await operator(["audit", organizationId, other.email, "--json"]);
+  const both = await operator(["wallets", "verify", organizationId, other.email, "--json"]);
   const Audited = z.object({ organizationId: z.string() });
   expect(objectsOf(both, Audited).map((each) => each.organizationId)).toEqual([
     organizationId,
@@ -931,7 +932,7 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   ]);
 
   await deleteItem(keys.message(organizationId, (await customer.send()).id));
-  const bad = await operator(["audit", "--json"]);
+  const bad = await operator(["wallets", "verify", "--json"]);
   expect(bad.code).toBe(1);
   const audits = objectsOf(bad, z.object({ organizationId: z.string(), findings: z.array(z.string()) }));
   expect(audits.filter(({ findings }) => findings.length > 0)).toEqual([
@@ -1009,15 +1010,15 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   const numbersOf = async ({ client }: Customer): Promise<string[]> =>
     (await client.listContacts()).rows.map((contact) => contact.phoneNumber);
 
-  expect(await operator(["numbers", "erase", "0044"])).toMatchObject({ code: 2 });
-  const erased = await operator(["numbers", "erase", `+${phoneNumber}`, one.email]);
+  expect(await operator(["recipients", "erase", "0044"])).toMatchObject({ code: 2 });
+  const erased = await operator(["recipients", "erase", `+${phoneNumber}`, one.email]);
   expect(erased).toMatchObject({
     code: 0,
     out: expect.stringContaining(`${one.organizationId}: 1 contacts, 0 `),
   });
   expect(await numbersOf(one)).toEqual([]);
   expect(await numbersOf(other)).toEqual([phoneNumber]);
-  const everywhere = await operator(["numbers", "erase", phoneNumber, "--json"]);
+  const everywhere = await operator(["recipients", "erase", phoneNumber, "--json"]);
   const nothing = { messages: 0, deliveries: 0, inbound: 0, optOutsKept: 0, left: 0 };
   expect(objectsOf(everywhere, z.unknown())).toEqual([
     { organizationId: other.organizationId, contacts: 1, ...nothing },
@@ -1031,7 +1032,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   expect(ofOne).toMatchObject({ after: { organizationIds: [one.organizationId], left: 0 } });
   expect(ofStage).toMatchObject({ after: { organizationIds: "all", left: 0 } });
   for (const entry of [ofOne, ofStage]) {
-    expect(entry?.action).toBe("numbers erase");
+    expect(entry?.action).toBe("recipients erase");
     expect(JSON.stringify(entry)).not.toContain(phoneNumber);
     expect(JSON.stringify(entry)).not.toContain(one.email);
   }
@@ -1046,10 +1047,10 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 30_000);
   const erase = ["organizations", "erase", organizationId];
   const refused = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
-  expect(await operator(erase)).toMatchObject(refused("wallet close comes first"));
-  await operator(["wallet", "close", email, "--reason", "asked for erasure"]);
-  expect(await operator(erase)).toMatchObject(refused("wallet debit comes first"));
-  await operator(["wallet", "debit", email, "0.9921", "--reason", "paid back"]);
+  expect(await operator(erase)).toMatchObject(refused("wallets close comes first"));
+  await operator(["wallets", "close", email, "--reason", "asked for erasure"]);
+  expect(await operator(erase)).toMatchObject(refused("wallets debit comes first"));
+  await operator(["wallets", "debit", email, "0.9921", "--reason", "paid back"]);
   expect(await operator(erase)).toMatchObject(refused("try again in twenty minutes"));
   gateway.advanceClock(graceMs + minuteMs);
   await runSchedule(gateway, "ReconcileWallets");
@@ -1064,11 +1065,11 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
 
 // The last one: a sender that saw the pause would keep to it for a minute.
 it("sending is paused with a reason that the next operator reads, and resumed", async () => {
-  expect(await operator(["sending", "status"])).toMatchObject({ code: 0, out: "sending\n" });
+  expect(await operator(["sending", "show"])).toMatchObject({ code: 0, out: "sending\n" });
   const paused = await operator(["sending", "pause", "--reason", "The carrier is broken"]);
   expect(paused.out).toMatch(/^paused since \S+ \(The carrier is broken\)\n$/);
-  expect((await operator(["sending", "status"])).out).toBe(paused.out);
+  expect((await operator(["sending", "show"])).out).toBe(paused.out);
   const resumed = await operator(["sending", "resume", "--json"]);
   expect(objectsOf(resumed, z.strictObject({ entity: z.string(), resumedAt: z.string() }))).toHaveLength(1);
-  expect((await operator(["sending", "status"])).out).toMatch(/^sending, since \S+ again\n$/);
+  expect((await operator(["sending", "show"])).out).toMatch(/^sending, since \S+ again\n$/);
 });

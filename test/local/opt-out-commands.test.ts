@@ -33,14 +33,14 @@ it("the operator lifts a STOP, which is in the audit log without the number; the
   await expect(client.deleteOptOut({ params })).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
   expect(await client.getOptOut({ params })).toMatchObject({ source: "reply" });
 
-  const lift = ["opt-outs", "lift", `+${phoneNumber}`, email, "--reason", "Ticket 12"];
+  const lift = ["opt-outs", "remove", `+${phoneNumber}`, email, "--reason", "Ticket 12"];
   expect(await operator(lift)).toMatchObject({ code: 0, out: expect.stringContaining("again") });
   await expect(client.getOptOut({ params })).rejects.toMatchObject({ code: "NOT_FOUND" });
   const again = await operator(lift);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining("has not opted out") });
 
   const { out } = await operator(["audit-log", email, "--json"]);
-  const entry = out.split("\n").find((line) => line.includes("opt-outs lift"));
+  const entry = out.split("\n").find((line) => line.includes("opt-outs remove"));
   expect(JSON.parse(entry ?? "")).toMatchObject({
     subject: { reason: "Ticket 12" },
     before: { source: "reply", phoneNumberDigest: expect.stringMatching(/^[0-9a-f]{64}$/) },

@@ -91,7 +91,7 @@ it("shows the email, the name, the state, the balance and the last send of each"
   await spreadOrganization(sending.organizationId, 4, 1);
   let { queuedAt } = await sending.send();
   for (let count = 0; count < 5; count += 1) ({ queuedAt } = await sending.send());
-  await operator(["wallet", "close", closed.email, "--reason", "x"]);
+  await operator(["wallets", "close", closed.email, "--reason", "x"]);
   await operator(["organizations", "suspend", suspended.email, "--reason", "x"]);
   await deleteItem(keys.organization(erased.organizationId));
   const unreadable = updateOf(keys.organization(broken.organizationId), { set: { name: 7 } });

@@ -153,7 +153,7 @@ it("what changes is shown as it was and as it will be, and can be taken back", a
   gateway.advanceClock(minuteMs);
   expect(await priceOf("447700900123")).toBe(0.02);
 
-  const history = await operator(["prices", "history"]);
+  const history = await operator(["prices", "list-versions"]);
   expect(history.out).toMatch(/^ +2 {2}\S+ +3 {2}sandbox +counts$/m);
   expect(history.out).toMatch(/^ +1 {2}\S+ +3 {2}sandbox +kept$/m);
   expect(await operator(["prices", "restore", "3"])).toMatchObject({
@@ -172,10 +172,10 @@ it("what changes is shown as it was and as it will be, and can be taken back", a
 });
 
 it("the prices are shown by prefix, and as a file that can be imported again", async () => {
-  const shown = await operator(["prices", "show", "--prefix", "447812345678"]);
+  const shown = await operator(["prices", "list", "--prefix", "447812345678"]);
   expect(shown.out).toMatch(/^44 +GB +0\.046 +0\.03$/m);
   expect(shown.out).toContain("1 rows, version 1 of the prices");
-  const csv = await operator(["prices", "show", "--csv"]);
+  const csv = await operator(["prices", "list", "--csv"]);
   expect(csv.out).toBe(
     "prefix,country,price,valid_from,cost:sandbox\n1,,0.0079,,0.005\n44,GB,0.046,,0.03\n4477,GB,0.05,,0.04\n",
   );
@@ -200,7 +200,7 @@ it("an organisation's own prices count for its next message, and nobody's else",
   expect(await priceOf("4915112345678")).toBe(0.07);
   const prices = await customer.call("/v1/prices?prefix=49");
   expect(prices.body).toMatchObject({ data: [{ prefix: "4915", unitPrice: 0.07 }] });
-  expect((await operator(["prices", "show", "--organization", email])).out).toContain("2 rows");
+  expect((await operator(["prices", "list", "--organization", email])).out).toContain("2 rows");
 
   expect(await operator(["prices", "remove-override", email, "45"])).toMatchObject({ code: 1 });
   await operator(["prices", "remove-override", email, "44"]);
