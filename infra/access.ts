@@ -88,13 +88,6 @@ const acceptsMessages = grant(changesWallet, tellsOfWallet, {
   queues: ["transactionalSends", "marketingSends"],
 });
 
-/** To move the secrets of a webhook that release 0.2 wrote. */
-export const movesWebhookSecrets = {
-  table: { SEALING_KEYS: ["PutItem"] },
-  transactions: [{ ORG: ["UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
-  webhookKey: true,
-} as const satisfies Access;
-
 /** To know who calls, and that they still may; and to note that a key was used. */
 const authenticates: Access = {
   table: {
@@ -461,9 +454,15 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   getWebhook: { table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"] } },
   updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["GetItem", "UpdateItem"] } },
-  rotateWebhookSecret: grant(movesWebhookSecrets, {
-    table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"], WEBHOOK_SECRETS: ["GetItem", "UpdateItem"] },
-  }),
+  rotateWebhookSecret: {
+    table: {
+      OPENCALLS: ["GetItem"],
+      ORG: ["GetItem"],
+      SEALING_KEYS: ["PutItem"],
+      WEBHOOK_SECRETS: ["GetItem", "UpdateItem"],
+    },
+    webhookKey: true,
+  },
   testWebhook: {
     table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["GetItem", "PutItem"] },
     queues: ["webhookRetries"],

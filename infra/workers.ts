@@ -6,7 +6,6 @@ import {
   checksSender,
   expiresAccounts,
   grant,
-  movesWebhookSecrets,
   readsPrices,
   tellsOfWallet,
   type Access,
@@ -187,7 +186,7 @@ export const workers = {
   dispatchWebhook: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: grant(movesWebhookSecrets, {
+    access: {
       table: {
         ORG: ["GetItem", "Query", "UpdateItem"],
         WEBHOOK_SECRETS: ["GetItem"],
@@ -199,7 +198,8 @@ export const workers = {
         DUE: ["PutItem"],
       },
       queues: ["emails", "webhookDeliveries", "webhookRetries"],
-    }),
+      webhookKey: true,
+    },
     queues: {
       webhookDeliveries: {
         maxConcurrency: 200,

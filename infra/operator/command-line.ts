@@ -26,7 +26,6 @@ import { sendingCommands } from "./sending.ts";
 import { userCommands } from "./users.ts";
 import { versionCommands } from "./version.ts";
 import { walletCommands } from "./wallet.ts";
-import { webhookCommands } from "./webhooks.ts";
 
 /** All commands, in the order that help lists them. */
 export const commands: readonly OperatorCommand[] = [
@@ -49,7 +48,6 @@ export const commands: readonly OperatorCommand[] = [
   ...deadLetterCommands,
   ...auditCommands,
   ...auditLogCommands,
-  ...webhookCommands,
   ...versionCommands,
 ];
 

@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { hasHadMoney } from "../wallet/record.ts";
 import { maxWebhooks, presentWebhook, type WebhookRecord } from "./record.ts";
-import { putSecrets } from "./secrets.ts";
+import { putSecret } from "./secrets.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
 
@@ -38,7 +38,7 @@ export async function createWebhook(
       put: { ...keys.webhook(organizationId, record.id), ...record },
       condition: "attribute_not_exists(pk)",
     },
-    await putSecrets(record, { secret }),
+    await putSecret(record, secret),
   ]);
   if (created.outcome === "refused") {
     if (max < maxWebhooks) {

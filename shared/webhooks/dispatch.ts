@@ -20,7 +20,7 @@ import {
 import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "./open-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
-import { findSecrets, moveSecrets } from "./secrets.ts";
+import { findSecrets } from "./secrets.ts";
 import { storeDelivery } from "./store-delivery.ts";
 import { attemptJob, type AttemptJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
@@ -31,8 +31,8 @@ const gone = 410;
 type Attempt = Omit<AttemptJob, "kind">;
 
 /**
- * Handles one job: creates the deliveries of an event and queues its email, attempts one delivery, or moves a webhook's
- * secrets to their place. What an endpoint answers is recorded, and never an error of the job.
+ * Handles one job: creates the deliveries of an event and queues its email, or attempts one delivery. An endpoint's response
+ * is recorded, and is never an error of the job.
  * @throws Error when the job has to come again: another dispatcher makes the attempt, a write failed, or the key of the
  *   secrets is not there
  */
@@ -42,10 +42,6 @@ export async function dispatchWebhook(job: WebhookJob): Promise<void> {
       return handOut(job);
     case "attempt":
       return makeAttempt(job);
-    case "moveSecrets": {
-      const webhook = await findWebhook(job.organizationId, job.webhookId);
-      if (webhook !== undefined) await moveSecrets(webhook);
-    }
   }
 }
 

@@ -196,7 +196,6 @@ async function noteFailure(
     at,
     { take, remove, set: withStatus, setIfAbsent: { failingSince: failedAt }, add: { failedCalls: 1 } },
     {
-      // A record of release 0.2 does not say when the last call failed.
       where: "attribute_not_exists(failingSince) OR #lastFailedAt >= :earliest",
       values: { ":earliest": new Date(at.getTime() - maxFailureGapMs).toISOString() },
     },
@@ -210,15 +209,16 @@ async function noteFailure(
 }
 
 function healthOf(record: OpenCallsRecord | undefined): FailingHealth | undefined {
-  if (record?.failingSince === undefined) return undefined;
-  const { failingSince, failedCalls, lastFailedAt, lastFailedStatus: status, lastFailedError } = record;
-  // A record of release 0.2 says no more than since when.
-  const lastFailure = {
-    at: lastFailedAt ?? failingSince,
-    status,
-    error: lastFailedError ?? "the call failed",
-  };
-  return { failingSince, failedCalls, lastFailure };
+  const {
+    failingSince,
+    failedCalls = 0,
+    lastFailedAt,
+    lastFailedStatus: status,
+    lastFailedError,
+  } = record ?? {};
+  if (failingSince === undefined || lastFailedAt === undefined || lastFailedError === undefined)
+    return undefined;
+  return { failingSince, failedCalls, lastFailure: { at: lastFailedAt, status, error: lastFailedError } };
 }
 
 /** How a webhook fails; undefined while its last call succeeded, or there was none. */

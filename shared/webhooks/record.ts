@@ -14,10 +14,6 @@ export const WebhookRecord = z.object({
   organizationId: z.string(),
   url: z.string(),
   events: z.array(EventName),
-  /** Of a webhook that release 0.2 wrote, until its secrets are moved to their place (`secrets.ts`). */
-  secret: z.optional(z.string()),
-  previousSecret: z.optional(z.string()),
-  previousSecretUntil: z.optional(z.string()),
   /** Both are there exactly while the webhook is disabled. */
   disabledAt: z.optional(z.string()),
   disabledReason: z.optional(DisabledReason),

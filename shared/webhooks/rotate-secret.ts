@@ -2,7 +2,7 @@ import type { CreatedWebhook } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { untilUndisturbed } from "../platform/table/table.ts";
 import { readWebhook } from "./record.ts";
-import { moveSecrets, replaceSecret } from "./secrets.ts";
+import { replaceSecret } from "./secrets.ts";
 import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
 import { presentWithHealth } from "./webhooks.ts";
 
@@ -19,7 +19,6 @@ export async function rotateWebhookSecret(
   const previousSecretUntil = new Date(now().getTime() + secretOverlapMs);
   return untilUndisturbed(async () => {
     const webhook = await readWebhook(organizationId, webhookId);
-    await moveSecrets(webhook);
     const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
     return isReplaced ? { ...(await presentWithHealth(webhook)), secret } : undefined;
   });

@@ -5,7 +5,7 @@ import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
 import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, transact, updateItem, type Put } from "../platform/table/table.ts";
+import { findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
 import type { SigningSecrets } from "./signature.ts";
@@ -37,19 +37,12 @@ function placeOf({ organizationId, id }: WebhookId): string {
   return `webhook secret of ${organizationId} ${id}`;
 }
 
-/** The write that keeps a webhook's secrets, sealed. It belongs into the transaction that makes the webhook. */
-export async function putSecrets(webhook: WebhookId, secrets: SigningSecrets): Promise<Put> {
-  const { secret, previousSecret, previousSecretUntil } = secrets;
+/** The write that keeps a webhook's first secret, sealed. It belongs into the transaction that makes the webhook. */
+export async function putSecret(webhook: WebhookId, secret: string): Promise<Put> {
   const key = await webhookKey.value();
   await noteSealingKey("webhooks", key);
-  const seal = (text: string): string => sealText(key, text, placeOf(webhook));
-  const record: WebhookSecretRecord = {
-    entity: "webhookSecret",
-    sealedSecret: seal(secret),
-    ...(previousSecret === undefined
-      ? {}
-      : { previousSealedSecret: seal(previousSecret), previousSecretUntil }),
-  };
+  const sealedSecret = sealText(key, secret, placeOf(webhook));
+  const record: WebhookSecretRecord = { entity: "webhookSecret", sealedSecret };
   return { put: { ...keyOf(webhook), ...record }, condition: "attribute_not_exists(pk)" };
 }
 
@@ -58,8 +51,6 @@ export async function putSecrets(webhook: WebhookId, secrets: SigningSecrets): P
  * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key does not come
  */
 export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecrets | undefined> {
-  const { secret, previousSecret, previousSecretUntil } = webhook;
-  if (secret !== undefined) return { secret, previousSecret, previousSecretUntil };
   const record = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
   if (record === undefined) {
     if ((await findWebhook(webhook.organizationId, webhook.id)) === undefined) return undefined;
@@ -104,19 +95,4 @@ export async function replaceSecret(
     { isOwn: (found) => found.sealedSecret === sealedSecret },
   );
   return replaced.applied;
-}
-
-/** Moves the secrets of a webhook of release 0.2, which are in its record in clear, to their place. */
-export async function moveSecrets(webhook: WebhookRecord): Promise<void> {
-  const { organizationId, id, secret, previousSecret, previousSecretUntil } = webhook;
-  if (secret === undefined) return;
-  // Refused where the webhook was removed, or another has moved them: either way there is nothing left to do.
-  await transact([
-    await putSecrets(webhook, { secret, previousSecret, previousSecretUntil }),
-    updateOf(
-      keys.webhook(organizationId, id),
-      { remove: ["secret", "previousSecret", "previousSecretUntil"] },
-      { is: { secret } },
-    ),
-  ]);
 }

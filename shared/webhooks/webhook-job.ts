@@ -20,18 +20,8 @@ const AttemptJob = z.object({
 });
 export type AttemptJob = z.infer<typeof AttemptJob>;
 
-const MoveSecretsJob = z.object({
-  kind: z.literal("moveSecrets"),
-  organizationId: z.string(),
-  webhookId: z.string(),
-});
-type MoveSecretsJob = z.infer<typeof MoveSecretsJob>;
-
-/**
- * What the webhook queues carry: an event to hand out, an attempt to deliver it to one webhook, or that the secrets of a
- * webhook are still where release 0.2 kept them.
- */
-export const WebhookJob = z.discriminatedUnion("kind", [EventJob, AttemptJob, MoveSecretsJob]);
+/** A job of the webhook queues: to fan out an event, or to attempt its delivery to one webhook. */
+export const WebhookJob = z.discriminatedUnion("kind", [EventJob, AttemptJob]);
 export type WebhookJob = z.infer<typeof WebhookJob>;
 
 /** The job of an attempt, on the queue of its lane. */
@@ -42,10 +32,4 @@ export function attemptJob(
   const body: AttemptJob = { putOff: 0, ...attempt, kind: "attempt" };
   const queue = attempt.lane === "first" ? "webhookDeliveries" : "webhookRetries";
   return { queue, group: attempt.organizationId, body, delaySeconds };
-}
-
-/** The job that moves the secrets of a webhook to their place. */
-export function moveSecretsJob(organizationId: string, webhookId: string): QueuedJob {
-  const body: MoveSecretsJob = { kind: "moveSecrets", organizationId, webhookId };
-  return { queue: "webhookDeliveries", group: organizationId, body };
 }

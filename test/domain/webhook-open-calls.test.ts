@@ -2,8 +2,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { dayMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
 import {
   closeCall,
   findFailingHealth,
@@ -130,14 +128,6 @@ it.each([
   ["twenty calls that are more than two days apart", 39, 20, false],
 ])("an endpoint that fails in %s is to be disabled or not", async (_name, days, calls, isExpected) => {
   expect(isToBeDisabled(await failOver(newEndpoint(), days, calls))).toBe(isExpected);
-});
-
-it("an endpoint that release 0.2 saw failing is given five days from its next failure on", async () => {
-  const endpoint = newEndpoint();
-  const failingSince = new Date(start.getTime() - 20 * dayMs).toISOString();
-  await putItem({ put: { ...keys.openCalls(endpoint.id), entity: "openCalls", failingSince } });
-  expect(await findFailingHealth(endpoint.id)).toMatchObject({ failingSince });
-  expect(await call(endpoint, refused)).toMatchObject({ failingSince: start.toISOString(), failedCalls: 1 });
 });
 
 it("a host leaves at most 20 calls of an organisation unanswered, however many endpoints are at it", async () => {

@@ -9,12 +9,11 @@ import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
 import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
-import { WebhookJob, moveSecretsJob } from "../../shared/webhooks/webhook-job.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { allRows } from "../support/rows.ts";
@@ -59,15 +58,6 @@ afterEach(async () => {
   await hook.stop();
 });
 
-/** Lets the secrets of an endpoint be as release 0.2 kept them. */
-async function asOfLastRelease(
-  { id, organizationId }: { readonly id: string; readonly organizationId: string },
-  secrets: Readonly<Record<string, string>>,
-): Promise<void> {
-  await updateItem(z.unknown(), updateOf(keys.webhook(organizationId, id), { set: secrets }));
-  await deleteItem(keys.webhookSecrets(organizationId, id));
-}
-
 /** Which of the secrets have signed a call. */
 function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: readonly string[]): string[] {
   const { headers = {}, body = "" } = call ?? {};
@@ -105,31 +95,6 @@ it("a webhook that is removed takes its secrets along, and its jobs end", async 
   expect((await allRows()).map(({ pk }) => pk)).not.toContain(`WEBHOOK_SECRETS#${endpoint.organizationId}`);
   await dispatchWebhook(attemptOf(endpoint, event, 1));
   expect(hook.calls).toEqual([]);
-});
-
-it("a webhook of the last release is called with its secrets, and its job moves them to their place once", async () => {
-  const endpoint = await openWebhook(hook.url);
-  const { organizationId, id } = endpoint;
-  const [secret, previousSecret] = [`whsec_${btoa("present")}`, `whsec_${btoa("previous")}`];
-  const previousSecretUntil = new Date(Date.now() + 60 * minuteMs).toISOString();
-  await asOfLastRelease(endpoint, { secret, previousSecret, previousSecretUntil });
-  await dispatchWebhook(eventJob(organizationId));
-  const job = WebhookJob.parse(moveSecretsJob(organizationId, id).body);
-  for (let count = 0; count < 3; count += 1) await dispatchWebhook(job);
-  await dispatchWebhook(eventJob(organizationId));
-  const both = [secret, previousSecret];
-  expect(hook.calls.map((call) => signersOf(call, both))).toEqual([both, both]);
-  expect(JSON.stringify(await allRows())).not.toContain("whsec_");
-});
-
-it("a rotation of a webhook of the last release moves its secret, which signs beside the new one", async () => {
-  const endpoint = await openWebhook(hook.url);
-  const secret = `whsec_${btoa("of the last release")}`;
-  await asOfLastRelease(endpoint, { secret });
-  const rotated = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
-  expect(JSON.stringify(await allRows())).not.toContain("whsec_");
-  await dispatchWebhook(eventJob(endpoint.organizationId));
-  expect(signersOf(hook.calls[0], [rotated.secret, secret])).toEqual([rotated.secret, secret]);
 });
 
 it("while the key does not come no attempt is lost, and with another key a rotation makes calls possible again", async () => {

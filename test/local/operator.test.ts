@@ -982,25 +982,6 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   }
 });
 
-it("secrets of webhooks that an older release kept in clear are sealed, and the webhook is called as before", async () => {
-  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  const { client, organizationId } = customer;
-  const { id } = await client.createWebhook({ body: { url: "http://127.0.0.1:9/nobody" } });
-  const key = keys.webhook(organizationId, id);
-  const update = "SET secret = :secret";
-  await updateItem(z.unknown(), { key, update, values: { ":secret": "whsec_b2xk" } });
-  await deleteItem(keys.webhookSecrets(organizationId, id));
-  const move = ["webhooks", "move-secrets"];
-  expect(await operator(move)).toMatchObject({ code: 0, out: expect.stringMatching(/ secrets of 1 are /) });
-  const Stored = z.looseObject({ secret: z.optional(z.string()), sealedSecret: z.optional(z.string()) });
-  await vi.waitFor(async () => {
-    expect(await findItem(Stored, key, { consistent: true })).not.toHaveProperty("secret");
-  }, 30_000);
-  const sealed = await findItem(Stored, keys.webhookSecrets(organizationId, id), { consistent: true });
-  expect(sealed?.sealedSecret).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]+$/);
-  expect(await operator(move)).toMatchObject({ code: 0, out: expect.stringMatching(/ secrets of 0 are /) });
-});
-
 it("a number is erased with or without a plus sign, at one organisation or at all", async () => {
   const customers = [1, 2].map(async () => Customer.register({ balance: 1, baseUrl: gateway.url }));
   const [one, other] = await Promise.all(customers);
