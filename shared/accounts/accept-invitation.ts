@@ -57,46 +57,50 @@ export async function acceptInvitation(
     const owner: EmailRecord = { entity: "email", userId: id };
     const condition = "attribute_not_exists(pk)";
     const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
-    const accepted = await transact([
-      { put: { ...keys.email(email), ...owner }, condition },
-      shown.use,
-      {
+    const accepted = await transact({
+      email: { put: { ...keys.email(email), ...owner }, condition },
+      token: shown.use,
+      invitation: {
         delete: keys.invitation(id),
         condition: "createdAt = :createdAt AND #role = :role",
         names: { "#role": "role" },
         values: { ":createdAt": invitation.createdAt, ":role": role },
       },
-      // The inviter must still be allowed to give the role.
-      ...checkMember(organizationId, invitation.invitedBy, managersOf(role)),
-      { delete: keyOfInvitedEmail(organizationId, email) },
-      { put: membershipOf(organizationId, id, role), condition },
-      { put: { ...keys.user(id), ...user }, condition },
-      putFirstPassword(id, passwordHash),
-      role === "owner"
-        ? replaceOwners(rights, [...rights.ownerIds, id], verifiedIn(id))
-        : changeRights(organizationId, verifiedIn(id)),
-      doesNotExpire(organizationId),
-      auditEntry({
+      // The inviter must still be allowed to grant the role.
+      inviter: checkMember(organizationId, invitation.invitedBy, managersOf(role)),
+      member: [
+        { delete: keyOfInvitedEmail(organizationId, email) },
+        { put: membershipOf(organizationId, id, role), condition },
+        { put: { ...keys.user(id), ...user }, condition },
+        putFirstPassword(id, passwordHash),
+      ],
+      organization: [
+        role === "owner"
+          ? replaceOwners(rights, [...rights.ownerIds, id], verifiedIn(id))
+          : changeRights(organizationId, verifiedIn(id)),
+        doesNotExpire(organizationId),
+      ],
+      audit: auditEntry({
         organizationId,
         actor: { type: "user", userId: id },
         action: "POST /v1/auth/accept-invitation",
         sourceAddress: sourceIp,
         ending: { outcome: "done", after: { id, role } },
       }),
-      ...notices.map(owedEmail),
-    ]);
+      notices: notices.map(owedEmail),
+    });
     if (accepted.outcome === "committed") {
       await queueOwedEmails(notices);
       return { user: presentUser(user), organization: presentOrganization(organization) };
     }
-    const [emailTaken, used, , inviterGone, inviterDemoted] = accepted.refusals;
-    if (used !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-    if (inviterGone !== undefined || inviterDemoted !== undefined) {
+    const { refusals } = accepted;
+    if (refusals.token !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (refusals.inviter !== undefined) {
       throw new ApiError("INVALID_EMAIL_TOKEN", {
         message: "The person who invited you can no longer grant this role. Ask for another invitation.",
       });
     }
-    if (emailTaken !== undefined) throw new ApiError("EMAIL_TAKEN");
+    if (refusals.email !== undefined) throw new ApiError("EMAIL_TAKEN");
     // The role or the owners have changed.
     return undefined;
   });

@@ -137,9 +137,9 @@ export function endApiKey(
   record: ApiKeyRecord,
   end: Required<Pick<ApiKeyRecord, "disabledAt">> | Required<Pick<ApiKeyRecord, "validUntil">>,
   replacedBy?: string,
-): Write[] {
-  return [
-    updateOf(
+): Record<"credential" | "key", Write> {
+  return {
+    key: updateOf(
       keys.apiKeyOfOrganization(record.organizationId, record.id),
       { set: { ...end, replacedBy } },
       {
@@ -147,12 +147,12 @@ export function endApiKey(
         absent: replacedBy === undefined ? ["disabledAt"] : ["disabledAt", "replacedBy"],
       },
     ),
-    updateOf(
+    credential: updateOf(
       keys.apiKey(record.secretHash),
       { set: { ...end } },
       { present: ["pk"], absent: ["disabledAt"] },
     ),
-  ];
+  };
 }
 
 export function presentApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey {

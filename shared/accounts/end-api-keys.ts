@@ -62,5 +62,5 @@ export async function endNow(record: ApiKeyRecord): Promise<ApiKeyRecord | undef
   const disabled = await transact(endApiKey(record, { disabledAt }));
   if (disabled.outcome === "committed") return { ...record, disabledAt };
   // Only another call that disabled or deleted it in the meantime can stand in the way; its time is the one that counts.
-  return z.optional(ApiKeyRecord).parse(disabled.refusals[0]?.found);
+  return z.optional(ApiKeyRecord).parse(disabled.refusals.key?.found);
 }

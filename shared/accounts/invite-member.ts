@@ -67,13 +67,14 @@ export async function inviteMember(
     };
     const job = emailJob(organization.id, { kind: "invitation", userId: invitation.userId });
     const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerInvited", email }) : [];
-    const written = await transact([
-      ...(before === undefined ? putNew(invitation) : [putAgain(invitation, before)]),
-      owedEmail(job),
-      ...notices.map(owedEmail),
-    ]);
+    const isNew = before === undefined;
+    const written = await transact({
+      quota: isNew ? takeQuota(organization.id, "furtherMemberCount", maxFurtherMembers) : [],
+      invitation: isNew ? putNew(invitation) : putAgain(invitation, before),
+      emails: [job, ...notices].map(owedEmail),
+    });
     if (written.outcome === "refused") {
-      if (before === undefined && written.refusals[0] !== undefined) throw tooMany();
+      if (written.refusals.quota !== undefined) throw tooMany();
       return undefined;
     }
     await queueOwedEmails([job, ...notices]);
@@ -91,7 +92,6 @@ function unverified(): ApiError {
 function putNew(invitation: InvitationRecord): Write[] {
   const condition = "attribute_not_exists(pk)";
   return [
-    takeQuota(invitation.organizationId, "furtherMemberCount", maxFurtherMembers),
     { put: invitedEmailOf(invitation), condition },
     { put: { ...keys.invitation(invitation.userId), ...invitation }, condition },
   ];

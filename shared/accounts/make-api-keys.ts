@@ -45,13 +45,13 @@ export async function createApiKey(
   refuseLongLine(manager.key);
   const notices = await noticesOf(organization, limits);
   const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
-  const created = await transact([
-    takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
-    ...writes,
-    ...checkOfMaker(manager, limits),
-    ...notices.map(owedEmail),
-  ]);
-  if (created.outcome === "refused") throw refusal(created.refusals[0] !== undefined);
+  const created = await transact({
+    quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
+    key: writes,
+    maker: checkOfMaker(manager, limits),
+    notices: notices.map(owedEmail),
+  });
+  if (created.outcome === "refused") throw refusal(created.refusals.quota !== undefined);
   await queueOwedEmails(notices);
   return { ...presentApiKey(record), secret };
 }
@@ -82,17 +82,19 @@ export async function rotateApiKey(
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
   const notices = await noticesOf(organization, old);
-  const rotated = await transact([
-    takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
-    ...endApiKey(old, endAfter(old, overlapHours), record.id),
-    ...writes,
-    // A key that rotates itself stands in one write of the transaction: in the one that ends it.
-    ...(manager.key?.id === old.id ? [] : checkOfMaker(manager, old)),
-    ...notices.map(owedEmail),
-  ]);
+  const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), record.id);
+  const rotated = await transact({
+    quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
+    oldKey,
+    oldCredential,
+    newKey: writes,
+    // A transaction writes an item once: a key that rotates itself is checked by the write that ends it.
+    maker: manager.key?.id === old.id ? [] : checkOfMaker(manager, old),
+    notices: notices.map(owedEmail),
+  });
   if (rotated.outcome === "refused") {
-    if (rotated.refusals[1] !== undefined) throw notReplaceable();
-    throw refusal(rotated.refusals[0] !== undefined);
+    if (rotated.refusals.oldKey !== undefined) throw notReplaceable();
+    throw refusal(rotated.refusals.quota !== undefined);
   }
   await queueOwedEmails(notices);
   return { ...presentApiKey(record), secret };

@@ -64,14 +64,14 @@ export async function createCampaign(
     skippedRecipientRateExceeded: 0,
   };
   const campaign = presentCampaign(record, undefined);
-  const created = await transact([
-    takeQuota(organizationId, "campaignCount", maxCampaigns),
-    ...create(record),
-    ...(attempt === undefined ? [] : [attempt.complete(campaign)]),
-  ]);
+  const created = await transact({
+    quota: takeQuota(organizationId, "campaignCount", maxCampaigns),
+    campaign: create(record),
+    attempt: attempt === undefined ? [] : attempt.complete(campaign),
+  });
   if (created.outcome === "refused") {
     // Or a later attempt at the same request has taken over, which the idempotency of the request sorts out.
-    if (created.refusals[0] === undefined) throw new ApiError("UNAVAILABLE");
+    if (created.refusals.quota === undefined) throw new ApiError("UNAVAILABLE");
     throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxCampaigns} campaigns.` });
   }
   const delaySeconds = secondsUntil(scheduledAt);

@@ -28,13 +28,12 @@ import {
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
   const record = await newContact(organizationId, request);
-  const created = await transact([
-    takeQuota(organizationId, "contactCount", maxContacts),
-    ...contactPuts(record, request),
-  ]);
+  const created = await transact({
+    quota: takeQuota(organizationId, "contactCount", maxContacts),
+    contact: contactPuts(record, request),
+  });
   if (created.outcome === "committed") return presentContact(record);
-  const [, , number] = created.refusals;
-  if (number !== undefined) throw numberTaken();
+  if (created.refusals.contact !== undefined) throw numberTaken();
   throw new ApiError("CONFLICT", { message: tooManyContacts });
 }
 
@@ -82,15 +81,17 @@ export async function updateContact(
     if (Object.values(request).every((value) => value === undefined)) return presentContact(seen);
     const updated = await transact(await updateWrites(seen, request));
     if (updated.outcome === "committed") return getContact(organizationId, contactId);
-    const [contact, number] = updated.refusals;
-    const hasNewNumber = request.phoneNumber !== undefined && request.phoneNumber !== seen.phoneNumber;
-    // When the contact was refused too it has changed its number in the meantime, perhaps to this very one.
-    if (hasNewNumber && contact === undefined && number !== undefined) throw numberTaken();
+    const { contact, number } = updated.refusals;
+    // If the contact was rejected too, it has changed its number meanwhile, perhaps to this one.
+    if (contact === undefined && number !== undefined) throw numberTaken();
     return undefined;
   });
 }
 
-async function updateWrites(seen: ContactRecord, request: UpdateContactRequest): Promise<Write[]> {
+async function updateWrites(
+  seen: ContactRecord,
+  request: UpdateContactRequest,
+): Promise<Record<"contact" | "number" | "others", Write | readonly Write[]>> {
   const { organizationId, id, phoneNumber } = seen;
   const optOut = await optOutWrites(seen, request);
   const changes = changesOfPatch({
@@ -102,18 +103,17 @@ async function updateWrites(seen: ContactRecord, request: UpdateContactRequest):
   });
   const key = keys.contact(organizationId, id);
   if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) {
-    return [updateOf(key, changes, { is: { phoneNumber } }), ...optOut.writes];
+    return { contact: updateOf(key, changes, { is: { phoneNumber } }), number: [], others: optOut.writes };
   }
-  return [
-    // Whether it has opted out goes along to the other number.
-    updateOf(key, changes, {
+  return {
+    // The opt-out follows the contact to its new number.
+    contact: updateOf(key, changes, {
       where: "phoneNumber = :seenNumber AND optedOut = :seenOptedOut",
       values: { ":seenNumber": phoneNumber, ":seenOptedOut": seen.optedOut },
     }),
-    numberPut(seen, request.phoneNumber),
-    { delete: keys.contactOfNumber(organizationId, phoneNumber) },
-    ...optOut.writes,
-  ];
+    number: numberPut(seen, request.phoneNumber),
+    others: [{ delete: keys.contactOfNumber(organizationId, phoneNumber) }, ...optOut.writes],
+  };
 }
 
 /**

@@ -80,20 +80,17 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
   );
   for (let attempt = 1; attempt <= chunkAttempts; attempt += 1) {
     if (rows.length === 0) return results;
-    const writes = rows.map(({ record, contact }) => contactPuts(record, contact));
-    const written = await transact([
-      takeQuota(organizationId, "contactCount", maxContacts, rows.length),
-      ...writes.flat(),
-    ]);
+    const byId = rows.map(({ record, contact }) => [record.id, contactPuts(record, contact)] as const);
+    const written = await transact<string>({
+      quota: takeQuota(organizationId, "contactCount", maxContacts, rows.length),
+      ...Object.fromEntries(byId),
+    });
     if (written.outcome === "committed") return [...results, ...rows.map(created)];
-    const [quota, ...refusals] = written.refusals;
-    const isTaken = (_row: Row, index: number): boolean => {
-      const start = writes.slice(0, index).flat().length;
-      return refusals[start + 1] !== undefined;
-    };
+    const { quota, ...refusals } = written.refusals;
+    const isTaken = ({ record }: NewRow): boolean => refusals[record.id] !== undefined;
     const taken = rows.filter(isTaken);
     results.push(...taken.map(duplicate));
-    rows = rows.filter((row, index) => !isTaken(row, index));
+    rows = rows.filter((row) => !isTaken(row));
     // Without the taken ones the quota may suffice, so it is looked at only when nothing else was wrong.
     if (taken.length === 0 && quota !== undefined) {
       const free = maxContacts - OrganizationRecord.parse(quota.found).contactCount;

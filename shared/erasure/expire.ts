@@ -56,22 +56,22 @@ async function expire(organizationId: string): Promise<boolean> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return false;
   const at = now().toISOString();
-  const begun = await transact([
-    updateOf(
+  const begun = await transact({
+    organization: updateOf(
       keys.organization(organizationId),
       { setIfAbsent: { suspendedAt: at, suspendedReason: reason } },
       // It is no longer there once somebody has verified the email.
       { present: ["agenda"] },
     ),
-    updateOf(
+    wallet: updateOf(
       keys.wallet(organizationId),
       { setIfAbsent: { closedAt: at, closedReason: reason } },
       { is: { seq: 0, balanceMicros: 0 } },
     ),
-  ]);
+  });
   if (begun.outcome === "refused") {
     // Money has come in: it is not looked at again.
-    if (begun.refusals[0] === undefined) await transact([doesNotExpire(organizationId)]);
+    if (begun.refusals.organization === undefined) await transact([doesNotExpire(organizationId)]);
     return false;
   }
   const { messagesLeft } = await eraseOrganization(organization);

@@ -86,7 +86,7 @@ async function keep(
   const key = takenKey(organizationId, carrier, carrierId);
   const written = await transact(inboundPuts(record, { key, reportId }));
   if (written.outcome === "committed") return record;
-  const taken = TakenRecord.parse(written.refusals[0]?.found);
+  const taken = TakenRecord.parse(written.refusals.taken?.found);
   // An earlier worker may have ended between keeping it and what follows from it.
   if (taken.reportId !== reportId) return undefined;
   return findItem(InboundRecord, keys.inbound(organizationId, taken.inboundId), { consistent: true });

@@ -48,7 +48,7 @@ export function takenKey(organizationId: string, carrier: string, carrierId: str
 export function inboundPuts(
   record: InboundRecord,
   { key, reportId }: { readonly key: Key; readonly reportId: string },
-): Write[] {
+): Record<"message" | "taken", Write> {
   const at = now().getTime();
   const days = config.messageRetentionDays();
   const condition = "attribute_not_exists(pk)";
@@ -60,10 +60,10 @@ export function inboundPuts(
     reportId,
     expiresAt: epochSeconds(new Date(at + takenMs)),
   };
-  return [
-    { put: { ...key, ...taken }, condition },
-    { put: { ...keys.inbound(record.organizationId, record.id), ...kept }, condition },
-  ];
+  return {
+    taken: { put: { ...key, ...taken }, condition },
+    message: { put: { ...keys.inbound(record.organizationId, record.id), ...kept }, condition },
+  };
 }
 
 /** An inbound message as its organisation sees it. */

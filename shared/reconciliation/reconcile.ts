@@ -170,7 +170,7 @@ class Pass implements Reconciliation {
     const startedAt = this.#position.at;
     while (this.#position.seq < lastSeq) {
       const seals = this.#seals(lastSeq, balanceMicros);
-      const sealed = await tryTransact(seals.map(ledgerEntry));
+      const sealed = await tryTransact({ seals: seals.map(ledgerEntry) });
       // A debit that was thought lost has been recorded after all, or is being recorded; the next pass sees it.
       if (sealed.outcome !== "committed") return false;
       this.sealed += seals.length;

@@ -38,22 +38,22 @@ export async function decideSenderId(
     if (!isOpen) throw new ApiError("CONFLICT", { message: `The sender ID has been ${seen.status}.` });
     const withoutIt = defaultSenderId === seen.senderId ? undefined : defaultSenderId;
     const fields = decided(decision, now());
-    const written = await transact([
-      updateOf(
+    const written = await transact({
+      request: updateOf(
         keys.senderId(organizationId, seen.senderId),
         { set: fields },
         { is: { id: seen.id, status: seen.status } },
       ),
-      replaceDefaultSenderId(
+      defaultSenderId: replaceDefaultSenderId(
         organizationId,
         defaultSenderId,
         decision.approved ? (defaultSenderId ?? seen.senderId) : withoutIt,
       ),
-      ...nameWrites(seen, decision, isShared),
-      ...(seen.status === "pending" ? [closeReview("sender-ids", seen.id)] : []),
-    ]);
+      name: nameWrites(seen, decision, isShared),
+      review: seen.status === "pending" ? closeReview("sender-ids", seen.id) : [],
+    });
     if (written.outcome === "committed") return { ...seen, ...fields };
-    const [request, , name] = written.refusals;
+    const { request, name } = written.refusals;
     if (request === undefined && name !== undefined) {
       throw new ApiError("CONFLICT", { message: conflictText(seen, holdersOf(name.found)) });
     }
@@ -91,10 +91,10 @@ export async function takeApprovedNames(
       { set: { status: "approved" } },
       { is: { id: record.id, status: "approved" } },
     );
-    const written = await transact([stillApproved, takeName(organizationId, record.senderId)]);
+    const written = await transact({ stillApproved, name: takeName(organizationId, record.senderId) });
     if (written.outcome === "committed") taken.push(record.senderId);
-    else if (written.refusals[1] !== undefined) {
-      conflicts.push(conflictText(record, holdersOf(written.refusals[1].found)));
+    else if (written.refusals.name !== undefined) {
+      conflicts.push(conflictText(record, holdersOf(written.refusals.name.found)));
     }
   }
   return { taken, conflicts };

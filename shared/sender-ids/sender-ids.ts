@@ -8,7 +8,7 @@ import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { findItem, transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { findItem, transact, untilUndisturbed } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { openReview } from "../reviews/record.ts";
 import { isNumeric } from "./names.ts";
@@ -44,14 +44,15 @@ export async function createSenderId(
     if (seen !== undefined && seen.status !== "rejected") {
       throw new ApiError("CONFLICT", { message: `The sender ID is ${seen.status} already.` });
     }
-    const requested = await transact([
-      { put: { ...key, ...record }, ...unchangedSince(seen) },
-      openReview("sender-ids", record.id, organizationId),
-      ...quotaBeside(organizationId, seen),
-    ]);
+    const requested = await transact({
+      request: { put: { ...key, ...record }, ...unchangedSince(seen) },
+      review: openReview("sender-ids", record.id, organizationId),
+      // A request that replaces a rejected one needs no quota of its own.
+      quota: seen === undefined ? takeQuota(organizationId, "senderIdCount", maxSenderIds) : [],
+    });
     if (requested.outcome === "committed") return presentSenderId(record, undefined);
-    const [senderId, , quota] = requested.refusals;
-    if (senderId === undefined && quota !== undefined) {
+    const { request: unlikeSeen, quota } = requested.refusals;
+    if (unlikeSeen === undefined && quota !== undefined) {
       throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxSenderIds} sender IDs.` });
     }
     return undefined;
@@ -65,11 +66,6 @@ function unchangedSince(seen: SenderIdRecord | undefined) {
     names: { "#status": "status" },
     values: { ":seenId": seen.id, ":rejected": "rejected" },
   };
-}
-
-/** A request that takes the place of a rejected one needs no quota of its own. */
-function quotaBeside(organizationId: string, seen: SenderIdRecord | undefined): Write[] {
-  return seen === undefined ? [takeQuota(organizationId, "senderIdCount", maxSenderIds)] : [];
 }
 
 /** The organisation's requests, newest first. */

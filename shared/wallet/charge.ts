@@ -253,10 +253,10 @@ async function tryRecord(
   for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
-    const result = await tryTransact([...entries.map(ledgerEntry), ...together], recordAttempts);
+    const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
     if (result.outcome !== "refused") return result.outcome;
-    // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
-    const found = result.refusals[0]?.found;
+    // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
+    const found = result.refusals.entries?.found;
     return found !== undefined && found["id"] === entry?.id ? "committed" : "refused";
   }
   // An entry alone takes no transaction, which costs twice as much.
@@ -296,7 +296,7 @@ async function isRecordedAfterAll(
   const { organizationId, seq, part, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
   if (await giveBack(entries, before)) return false;
-  const sealed = await tryTransact([ledgerEntry(voidEntry(first))]).catch(() => undefined);
+  const sealed = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
   if (sealed?.outcome === "committed") {
     await discard(before);
     return false;

@@ -82,17 +82,17 @@ async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string)
     resolveAmbiguousPosting(after, entryId, error),
   );
   if (result.outcome === "committed") return after;
-  const [, entry, ...together] = result.outcome === "refused" ? result.refusals : [];
-  // An earlier attempt may have landed although its answer was lost; the entry at its seq tells.
+  if (result.outcome === "contended") return "again";
+  const { entry, together } = result.refusals;
+  // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
   if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
-  return together.some((refusal) => refusal !== undefined) ? "refused" : "again";
+  return together === undefined ? "again" : "refused";
 }
 
-/** The wallet, its ledger entry, and what belongs to the posting, in this order. */
-function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Write[] {
-  return [
-    walletUpdate(seen, after, posting),
-    ledgerEntry({
+function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
+  return {
+    wallet: walletUpdate(seen, after, posting),
+    entry: ledgerEntry({
       id: after.lastId,
       organizationId: posting.organizationId,
       type: posting.type,
@@ -105,8 +105,8 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting): Wr
       reference: posting.reference,
       createdAt: after.lastAt,
     }),
-    ...(posting.together?.(after) ?? []),
-  ];
+    together: posting.together?.(after) ?? [],
+  };
 }
 
 /** A posting whose answer was lost is known by its entry; where there is none it may still land, so a 503. */

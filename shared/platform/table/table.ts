@@ -84,6 +84,9 @@ export interface Check extends Expressions {
 
 export type Write = Check | Delete | Put | Update;
 
+/** The writes of a transaction by name. A name may stand for several writes, or for none. */
+type NamedWrites<Name extends string> = Readonly<Record<Name, Write | readonly Write[]>>;
+
 /** What became of a conditional write. A refused one carries the item that was there, if any. */
 export type Outcome<Applied> =
   | { readonly applied: true; readonly item: Applied }
@@ -401,7 +404,7 @@ function queryParameters(range: Range): QueryCommandInput {
 const transactionAttempts = 6;
 const maxTransactionDelayMs = 1_000;
 
-/** Why one write of a transaction was refused: its condition failed on this item, or on there being none. */
+/** The reason why a transaction was rejected: the condition of a write failed on this item, or because there was none. */
 interface Refusal {
   readonly found: Record<string, unknown> | undefined;
 }
@@ -410,10 +413,10 @@ interface Committed {
   readonly outcome: "committed";
 }
 
-/** Nothing was written, for conditions failed: an entry for each write, undefined for those that did not stand in the way. */
-interface Refused {
+/** Nothing was written, because conditions failed: the first failure of each name. */
+interface Refused<Name extends string> {
   readonly outcome: "refused";
-  readonly refusals: readonly (Refusal | undefined)[];
+  readonly refusals: Readonly<Partial<Record<Name, Refusal>>>;
 }
 
 /** Nothing was written: it met other transactions, or a full partition, in each attempt. None of its conditions failed. */
@@ -425,21 +428,32 @@ interface Contended {
  * Writes all or nothing.
  * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and nothing stands in the way
  */
-export async function transact(writes: readonly Write[]): Promise<Committed | Refused> {
-  const result = await tryTransact(writes);
+export async function transact(writes: readonly Write[]): Promise<Committed | Refused<never>>;
+export async function transact<Name extends string>(
+  writes: NamedWrites<Name>,
+): Promise<Committed | Refused<Name>>;
+export async function transact(
+  writes: NamedWrites<string> | readonly Write[],
+): Promise<Committed | Refused<string>> {
+  const result = await tryTransact(isList(writes) ? { all: writes } : writes);
   if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
   return result;
 }
 
+function isList(writes: NamedWrites<string> | readonly Write[]): writes is readonly Write[] {
+  return Array.isArray(writes);
+}
+
 /** The same for those who have something better to do than to give up when it only met other transactions. */
-export async function tryTransact(
-  writes: readonly Write[],
+export async function tryTransact<Name extends string>(
+  writes: NamedWrites<Name>,
   attempts = transactionAttempts,
-): Promise<Committed | Contended | Refused> {
+): Promise<Committed | Contended | Refused<Name>> {
+  const named = listOf(writes);
   const command: TransactWriteCommandInput = {
     // The SDK repeats an attempt whose answer was lost; the token makes DynamoDB apply it once.
     ClientRequestToken: randomUUID(),
-    TransactItems: writes.map(transactItem),
+    TransactItems: named.map(({ write }) => transactItem(write)),
   };
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -449,7 +463,7 @@ export async function tryTransact(
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
-        return { outcome: "refused", refusals: reasons.map(refusalOf) };
+        return { outcome: "refused", refusals: refusalsOf(named, reasons) };
       }
       if (!reasons.some(isPassing)) throw error;
       if (attempt >= attempts) return { outcome: "contended" };
@@ -474,8 +488,29 @@ export async function untilUndisturbed<Result>(decide: () => Promise<Result | un
   throw new ApiError("UNAVAILABLE");
 }
 
-function refusalOf(reason: CancellationReason): Refusal | undefined {
-  return reason.Code === "ConditionalCheckFailed" ? { found: oldItem(reason) } : undefined;
+interface NamedWrite<Name extends string> {
+  readonly name: Name;
+  readonly write: Write;
+}
+
+function listOf<Name extends string>(writes: NamedWrites<Name>): NamedWrite<Name>[] {
+  const named: NamedWrite<Name>[] = [];
+  for (const name in writes) {
+    for (const write of [writes[name]].flat()) named.push({ name, write });
+  }
+  return named;
+}
+
+function refusalsOf<Name extends string>(
+  named: readonly NamedWrite<Name>[],
+  reasons: readonly CancellationReason[],
+): Refused<Name>["refusals"] {
+  const refusals: Partial<Record<Name, Refusal>> = {};
+  for (const [index, { name }] of named.entries()) {
+    const reason = reasons[index];
+    if (reason?.Code === "ConditionalCheckFailed") refusals[name] ??= { found: oldItem(reason) };
+  }
+  return refusals;
 }
 
 /** Reasons that say that nothing was written and that a later attempt may go through. */

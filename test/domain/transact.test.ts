@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact, type Put } from "../../shared/platform/table/table.ts";
+
+const condition = "attribute_not_exists(pk)";
+
+function put(name: string, by: string): Put {
+  return { put: { ...keys.limit("transact", name), by }, condition };
+}
+
+it("reports rejections by the names of the writes, in whatever order they are", async () => {
+  await transact([put("taken", "first"), put("taken too", "first")]);
+
+  const second = await transact({
+    free: put("free", "second"),
+    several: [put("free too", "second"), put("taken", "second")],
+    none: [],
+    last: put("taken too", "second"),
+  });
+
+  const { pk: several } = keys.limit("transact", "taken");
+  const { pk: last } = keys.limit("transact", "taken too");
+  expect(second).toMatchObject({
+    outcome: "refused",
+    refusals: { several: { found: { pk: several } }, last: { found: { pk: last } } },
+  });
+  expect(second).not.toHaveProperty("refusals.free");
+  await expect(transact([put("free", "third")])).resolves.toEqual({ outcome: "committed" });
+});
