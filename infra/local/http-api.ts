@@ -11,10 +11,15 @@ import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./mailbox.ts";
 import { localAccountId, type CorsConfiguration } from "./template.ts";
-import { Turns } from "./turns.ts";
 
 /** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
 const maxBodyBytes = 10 * 1024 * 1024;
+
+/**
+ * The most requests that run at the same time; others wait. The calls of a function share one thread here. With more of
+ * them, a response of DynamoDB can wait for that thread until its client reports a time-out.
+ */
+const maxConcurrentRequests = 16;
 
 /** How long a stop waits for the answers that are under way. */
 const drainTimeoutMs = 5_000;
@@ -50,7 +55,8 @@ export class HttpApi {
   #cors: CorsConfiguration | undefined;
   #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
-  readonly #turns = new Turns();
+  #freeSlots = maxConcurrentRequests;
+  readonly #waiting: (() => void)[] = [];
   readonly #serving = Promise.withResolvers<void>();
 
   private constructor(log: (line: string) => void) {
@@ -139,9 +145,7 @@ export class HttpApi {
       const match = this.#match(method, url.pathname);
       if (match === undefined) return answer(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
-      const result = FunctionResponse.parse(
-        await this.#turns.take(headers.authorization ?? "", async () => match.route.invoke(event)),
-      );
+      const result = FunctionResponse.parse(await this.#whenFree(async () => match.route.invoke(event)));
       response
         .writeHead(result.statusCode, {
           ...result.headers,
@@ -152,6 +156,19 @@ export class HttpApi {
       this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);
       if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
       else answer(response, 500, "Internal Server Error");
+    }
+  }
+
+  /** Runs a task as soon as fewer than the most run; tasks start in the order in which they came. */
+  async #whenFree<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#freeSlots > 0) this.#freeSlots -= 1;
+    else await new Promise<void>((start) => void this.#waiting.push(start));
+    try {
+      return await task();
+    } finally {
+      const startNext = this.#waiting.shift();
+      if (startNext === undefined) this.#freeSlots += 1;
+      else startNext();
     }
   }
 

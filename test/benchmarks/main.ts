@@ -8,7 +8,6 @@ import { benchmarkDashboard } from "./dashboard.ts";
 import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
-import { benchmarkIsolation } from "./isolation.ts";
 import { loadSuiteAgainst } from "./load.ts";
 import { peersSuite } from "./peers/suite.ts";
 import { warmSuite } from "./warm.ts";
@@ -118,11 +117,6 @@ program
   .command("dashboard")
   .description("how long the dashboard takes for a customer with few messages and for one with many")
   .action(async () => end(await benchmarkDashboard()));
-
-program
-  .command("isolation")
-  .description("what a customer notices of fifty clients of another organisation that call without a pause")
-  .action(async () => end(await benchmarkIsolation()));
 
 await program.parseAsync();
 

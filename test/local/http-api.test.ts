@@ -32,6 +32,19 @@ it("answers many requests that come at once, and only so many of them side by si
   expect(mostOpen).toBe(16);
 });
 
+it("serves on after more failed requests than it runs at the same time", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  let calls = 0;
+  const invoke = async (): Promise<unknown> => {
+    calls += 1;
+    if (calls <= 17) throw new Error("broken");
+    return { statusCode: 204 };
+  };
+  api.serve([{ routeKey: "$default", invoke }]);
+  for (let failures = 0; failures < 17; failures += 1) expect((await fetch(api.url)).status).toBe(500);
+  expect((await fetch(api.url)).status).toBe(204);
+});
+
 it("lets requests wait that come before it is ready, and tells them when it never will be", async () => {
   api = await HttpApi.start(0, () => undefined);
   const early = fetch(api.url);
