@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";
 
@@ -200,29 +199,6 @@ it("expired items are removed by the functions' clock, and others stay", async (
     }, patience);
   } finally {
     await after.stop();
-    await rm(folder, { recursive: true });
-  }
-});
-
-it("what the embedded DynamoDB of an earlier release has kept is taken over", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  const earlier = new DatabaseSync(path.join(folder, "dynamodb.sqlite"));
-  earlier.exec(`
-    CREATE TABLE _tables (table_name TEXT PRIMARY KEY, key_schema TEXT NOT NULL, attribute_definitions TEXT NOT NULL,
-      gsi_definitions TEXT, ttl_attribute TEXT, ttl_enabled INTEGER DEFAULT 0);
-    INSERT INTO _tables VALUES ('earlier', '[{"AttributeName":"pk","KeyType":"HASH"}]',
-      '[{"AttributeName":"pk","AttributeType":"S"}]', NULL, NULL, 0);
-    CREATE TABLE earlier (pk TEXT NOT NULL, sk TEXT NOT NULL DEFAULT '', item_json TEXT NOT NULL, item_size INTEGER);
-    INSERT INTO earlier VALUES ('S:a', '', '{"pk":{"S":"a"}}', 3)`);
-  earlier.close();
-  const taken = await DataServices.start(folder);
-  try {
-    expect(await taken.request("dynamodb", "Scan", { TableName: "earlier" })).toMatchObject({
-      Items: [{ pk: { S: "a" } }],
-    });
-    expect(await readdir(folder)).not.toContain("dynamodb.sqlite");
-  } finally {
-    await taken.stop();
     await rm(folder, { recursive: true });
   }
 });

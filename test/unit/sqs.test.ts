@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 
 import {
   ChangeMessageVisibilityBatchCommand,
@@ -196,32 +195,6 @@ it("keeps over a restart what waits, what was received and what is still to come
   expect(await counts()).toEqual([1, 0, 2]);
   expect(await counts(`${services.sqsEndpoint}/000000000000/Parked`)).toEqual([1, 0, 0]);
   expect(bodies(await receive())).toEqual(["waiting"]);
-});
-
-it.each([
-  [
-    "fauxqs.db",
-    `CREATE TABLE sqs_messages (
-      message_id TEXT PRIMARY KEY, queue_name TEXT, body TEXT, message_attributes TEXT, sent_timestamp INTEGER,
-      approximate_receive_count INTEGER, delay_until INTEGER, message_group_id TEXT);
-    INSERT INTO sqs_messages VALUES ('1', 'Jobs', 'kept', '{}', 1700000000000, 1, NULL, 'org')`,
-  ],
-  [
-    "sqs.sqlite",
-    `CREATE TABLE messages (id TEXT PRIMARY KEY, content TEXT NOT NULL);
-    INSERT INTO messages VALUES ('1', '{"id":"1","queueName":"Jobs","body":"kept","groupId":"org",
-      "sentAtMs":1700000000000,"visibleAtMs":1700000000000,"receiveCount":1}')`,
-  ],
-])("takes over what the embedded SQS of an earlier release has kept in %s", async (name, statements) => {
-  await stop();
-  const earlier = new DatabaseSync(path.join(folder, name));
-  earlier.exec(statements);
-  earlier.close();
-  await start();
-  expect(await receive()).toMatchObject([
-    { MessageId: "1", Body: "kept", Attributes: { ApproximateReceiveCount: "2", MessageGroupId: "org" } },
-  ]);
-  expect(await readdir(folder)).not.toContain(name);
 });
 
 it("takes the settings of the present release for a queue that is there", async () => {

@@ -1,7 +1,3 @@
-import { existsSync, rmSync } from "node:fs";
-import path from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-
 import type { Database } from "./database.ts";
 import type { KeptMessage, MessageStore } from "./queue.ts";
 
@@ -18,8 +14,7 @@ export class Messages implements MessageStore {
   #changes = new Map<string, KeptMessage | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param dataFolder where an earlier release may have left messages, if anywhere */
-  constructor(database: Database, dataFolder: string | undefined) {
+  constructor(database: Database) {
     this.#database = database;
     database.sqlite.exec(
       "CREATE TABLE IF NOT EXISTS messages (id TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
@@ -35,7 +30,6 @@ export class Messages implements MessageStore {
       }
       this.#changes.clear();
     });
-    if (dataFolder !== undefined) this.#takeOver(dataFolder);
   }
 
   /** What was kept by the run before, in the order in which it was sent. */
@@ -63,44 +57,8 @@ export class Messages implements MessageStore {
     });
   }
 
-  /** Takes over, once, what releases up to 0.2.0 have kept in files of their own. */
-  #takeOver(dataFolder: string): void {
-    const files = ["sqs.sqlite", "fauxqs.db"].map((name) => path.join(dataFolder, name)).filter(existsSync);
-    for (const file of files) {
-      const earlier = new DatabaseSync(file);
-      const isOwn = file.endsWith(".sqlite");
-      const rows = earlier
-        .prepare(isOwn ? "SELECT content FROM messages" : "SELECT * FROM sqs_messages")
-        .all();
-      for (const row of rows) this.put(isOwn ? JSON.parse(String(row["content"])) : ofFauxqs(row));
-      earlier.close();
-    }
-    if (files.length === 0) return;
-    this.#database.beginWrite();
-    this.#database.commit();
-    for (const file of files) {
-      for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true });
-    }
-  }
-
   #change(id: string, message: KeptMessage | undefined): void {
     this.#changes.set(id, message);
     this.#timer ??= setTimeout(() => this.#database.beginWrite(), maxWaitMs);
   }
-}
-
-/** A message as the embedded SQS of releases up to 0.1.0 kept it. */
-function ofFauxqs(row: Record<string, SQLOutputValue>): KeptMessage {
-  const sentAtMs = Number(row["sent_timestamp"]);
-  return {
-    id: String(row["message_id"]),
-    queueName: String(row["queue_name"]),
-    body: String(row["body"]),
-    attributes: JSON.parse(String(row["message_attributes"])),
-    groupId: row["message_group_id"] === null ? undefined : String(row["message_group_id"]),
-    sentAtMs,
-    visibleAtMs: Number(row["delay_until"] ?? sentAtMs),
-    receiveCount: Number(row["approximate_receive_count"]),
-    firstReceivedAtMs: undefined,
-  };
 }

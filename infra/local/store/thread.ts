@@ -17,7 +17,6 @@ import {
 import { Queues } from "./queues.ts";
 import { ServiceError } from "./service-error.ts";
 import { Tables } from "./tables.ts";
-import { takeOver } from "./take-over.ts";
 
 /*
  * The thread of the local store: DynamoDB and SQS over one database. The gateway and its functions ask it through message
@@ -54,8 +53,7 @@ const server = createServer(
 const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
 const database = new Database(dataFolder === undefined ? undefined : path.join(dataFolder, "aws.sqlite"));
 const tables = new Tables(database);
-if (dataFolder !== undefined) takeOver(tables, database, path.join(dataFolder, "dynamodb.sqlite"));
-const queues = new Queues(new Messages(database, dataFolder), url);
+const queues = new Queues(new Messages(database), url);
 let expiry = setTimeout(removeExpired);
 
 main.on("message", (message: StoreThreadMessage) => {
