@@ -9,10 +9,10 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
-import { freePort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import { freePort } from "../support/ports.ts";
 import type { HttpCall } from "./http-load.ts";
 
 /** A gateway as `npm start` runs it: in a process of its own, with its data on the disk. */

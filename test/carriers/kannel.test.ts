@@ -8,11 +8,11 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { freePort } from "../../infra/local/loopback.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import type { Message } from "../../shared/contract/sms.ts";
 import { patience } from "../support/patience.ts";
+import { freePort } from "../support/ports.ts";
 import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
 import { refusedNumber, Smsc } from "./smsc.ts";
 

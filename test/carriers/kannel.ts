@@ -7,8 +7,8 @@ import path from "node:path";
 
 import { vi } from "vitest";
 
-import { freePort } from "../../infra/local/loopback.ts";
 import { patience } from "../support/patience.ts";
+import { freePort } from "../support/ports.ts";
 
 /** What we are known by. */
 export const kannelCredentials = { username: "bridge", password: "over-troubled-water" };

@@ -3,7 +3,7 @@ import type { Server } from "node:net";
 
 import * as smpp from "smpp";
 
-import { freePort } from "../../infra/local/loopback.ts";
+import { freePort } from "../support/ports.ts";
 
 /** A part of a message as it came to the carrier. */
 interface ReceivedPart {

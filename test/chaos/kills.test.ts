@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
-import { freePort } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { freePort } from "../support/ports.ts";
 import type { Books } from "./books.ts";
 import { Carriers } from "./carriers.ts";
 import { startKilledGateway, type KilledGateway } from "./killed-gateway.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
-import { freePort, waitForPort } from "../../infra/local/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { freePort, waitForPort } from "../support/ports.ts";
 import { pythonPrograms } from "../support/python.ts";
 
 /** What a run leaves behind, to be looked at. */

@@ -8,8 +8,8 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { freePort, waitForPort } from "../../../infra/local/loopback.ts";
 import { Smsc } from "../../carriers/smsc.ts";
+import { freePort, waitForPort } from "../../support/ports.ts";
 import { hasPython, pythonPrograms } from "../../support/python.ts";
 import { message } from "../served-gateway.ts";
 import { MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { freePort, listenOnLoopback, waitForPort } from "../../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../../infra/local/loopback.ts";
+import { freePort, waitForPort } from "../../support/ports.ts";
 import { message } from "../served-gateway.ts";
 import { startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
