@@ -42,11 +42,8 @@ export class Batches {
       const items: Item[] = [];
       const left: object[] = [];
       for (const { key, place } of places) {
-        if (bytes > maxAnswerBytes) {
-          left.push(key);
-          continue;
-        }
-        const found = this.#rows.find(table, place);
+        // Once the response is full, no more items are read.
+        const found = bytes > maxAnswerBytes ? undefined : this.#rows.find(table, place);
         bytes += found?.size ?? 0;
         if (bytes > maxAnswerBytes) {
           left.push(key);

@@ -47,7 +47,7 @@ export function addNumbers(one: string, other: string): string {
   const [left, right] = [parse(one), parse(other)];
   const exponent = Math.min(left.exponent, right.exponent);
   const sum = scaled(left, exponent) + scaled(right, exponent);
-  return format(checked({ coefficient: sum, exponent }));
+  return normaliseNumber(`${sum}E${exponent}`);
 }
 
 /** The number with the other sign. */
@@ -93,19 +93,6 @@ function parse(text: string): Decimal {
   checkRange(significant.length, exponent);
   const coefficient = BigInt(significant);
   return { coefficient: sign === "-" ? -coefficient : coefficient, exponent };
-}
-
-/** The decimal without trailing zeros, if DynamoDB can store it. */
-function checked({ coefficient, exponent }: Decimal): Decimal {
-  if (coefficient === 0n) return { coefficient, exponent: 0 };
-  const digits = String(coefficient < 0n ? -coefficient : coefficient);
-  const significant = digits.replace(/0+$/, "");
-  const trimmed = exponent + digits.length - significant.length;
-  checkRange(significant.length, trimmed);
-  return {
-    coefficient: coefficient < 0n ? -BigInt(significant) : BigInt(significant),
-    exponent: trimmed,
-  };
 }
 
 function checkRange(digits: number, exponent: number): void {

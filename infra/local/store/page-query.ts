@@ -1,7 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 
 import { attribute, typeOf, type AttributeValue, type Item } from "./attribute-values.ts";
-import { holdsFor } from "./expressions/conditions.ts";
+import { holdsFor, type Comparator } from "./expressions/conditions.ts";
 import type { KeyRange, RangeCondition } from "./expressions/key-conditions.ts";
 import { placeOf, sortable, type SortableKey } from "./places.ts";
 import { validationError } from "./service-error.ts";
@@ -38,9 +38,10 @@ export function pageQuery(source: Source): PageQuery {
     conditions.push("e.hash = ?");
     parameters.push(sortableKey(keyRange.hash));
     if (keyRange.range !== undefined) {
-      const range = rangeSql(keyRange.range);
-      conditions.push(range.sql);
-      parameters.push(...range.parameters);
+      for (const { comparator, key } of boundsOf(keyRange.range)) {
+        conditions.push(`e.range ${comparator} ?`);
+        parameters.push(key);
+      }
     }
   }
   const order = [
@@ -63,18 +64,28 @@ export function pageQuery(source: Source): PageQuery {
   return { sql, parameters };
 }
 
-function rangeSql(range: RangeCondition): PageQuery {
+interface Bound {
+  readonly comparator: Comparator;
+  readonly key: SortableKey;
+}
+
+/** Returns the bounds between which the range attribute of an item has to be. */
+function boundsOf(range: RangeCondition): Bound[] {
   switch (range.type) {
     case "compare":
-      return { sql: `e.range ${range.comparator} ?`, parameters: [sortableKey(range.value)] };
+      return [{ comparator: range.comparator, key: sortableKey(range.value) }];
     case "between":
-      return { sql: "e.range BETWEEN ? AND ?", parameters: [sortableKey(range.from), sortableKey(range.to)] };
+      return [
+        { comparator: ">=", key: sortableKey(range.from) },
+        { comparator: "<=", key: sortableKey(range.to) },
+      ];
     case "prefix": {
       const prefix = sortableKey(range.prefix);
       const end = endOfPrefix(prefix);
-      return end === undefined
-        ? { sql: "e.range >= ?", parameters: [prefix] }
-        : { sql: "e.range >= ? AND e.range < ?", parameters: [prefix, end] };
+      return [
+        { comparator: ">=", key: prefix },
+        ...(end === undefined ? [] : [{ comparator: "<", key: end } as const]),
+      ];
     }
   }
 }
@@ -131,22 +142,9 @@ function checkStart({ hash, range }: KeyRange, start: { hash: SortableKey; range
       "The provided starting key is outside query boundaries based on provided conditions",
     );
   }
-  if (range !== undefined && !isWithin(range, start.range)) {
+  const bounds = range === undefined ? [] : boundsOf(range);
+  if (!bounds.every(({ comparator, key }) => holdsFor(comparator, compareKeys(start.range, key)))) {
     throw validationError("The provided starting key does not match the range key predicate");
-  }
-}
-
-function isWithin(range: RangeCondition, key: SortableKey): boolean {
-  switch (range.type) {
-    case "between":
-      return compareKeys(key, sortableKey(range.from)) >= 0 && compareKeys(key, sortableKey(range.to)) <= 0;
-    case "prefix": {
-      const prefix = sortableKey(range.prefix);
-      const end = endOfPrefix(prefix);
-      return compareKeys(key, prefix) >= 0 && (end === undefined || compareKeys(key, end) < 0);
-    }
-    case "compare":
-      return holdsFor(range.comparator, compareKeys(key, sortableKey(range.value)));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AttributeValue, Item } from "../attribute-values.ts";
 import { addNumbers, negateNumber } from "../decimal.ts";
 import { invalidParameter, validationError } from "../service-error.ts";
-import { Draft } from "./draft.ts";
+import { changedItem } from "./changed-item.ts";
 import { checkOverlaps } from "./overlaps.ts";
 import { resolvedPath, valueAt, valueOf, type Placeholders } from "./placeholders.ts";
 import type { Path } from "./token-reader.ts";
@@ -37,14 +37,11 @@ export function applyUpdate(
   paths: readonly Path[],
   placeholders: Placeholders,
 ): Item {
-  const results = actions.map((action) => result(item, action, placeholders));
-  const draft = new Draft(item);
-  for (const [index, path] of paths.entries()) {
-    const value = results[index];
-    if (value === undefined) draft.remove(path);
-    else draft.set(path, value);
-  }
-  return draft.finish();
+  return changedItem(
+    item,
+    paths,
+    actions.map((action) => result(item, action, placeholders)),
+  );
 }
 
 /** The value that an action leaves at its path, undefined for none. */
