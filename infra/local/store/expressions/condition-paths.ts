@@ -23,7 +23,7 @@ export function pathsOf(condition: Condition): Path[] {
       return ofOperands(condition.operand, condition.from, condition.to);
     case "in":
       return ofOperands(condition.operand, ...condition.list);
-    case "beginsWith":
+    case "begins_with":
     case "contains":
       return ofOperands(condition.operand, condition.part);
   }

@@ -32,15 +32,11 @@ export function isTrueOf(item: Item, condition: Condition, placeholders: Placeho
       const type = valueOf(condition.value, placeholders.values);
       return value !== undefined && "S" in type && type.S === typeOf(value);
     }
-    case "beginsWith": {
-      const value = read(condition.operand);
-      const part = read(condition.part);
-      return value !== undefined && part !== undefined && beginsWith(value, part);
-    }
+    case "begins_with":
     case "contains": {
-      const value = read(condition.operand);
-      const part = read(condition.part);
-      return value !== undefined && part !== undefined && contains(value, part);
+      const [value, part] = [read(condition.operand), read(condition.part)];
+      if (value === undefined || part === undefined) return false;
+      return condition.type === "contains" ? contains(value, part) : beginsWith(value, part);
     }
   }
 }

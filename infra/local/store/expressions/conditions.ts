@@ -45,7 +45,7 @@ export type Condition =
       readonly left: Operand;
       readonly right: Operand;
     }
-  | { readonly type: "contains" | "beginsWith"; readonly operand: Operand; readonly part: Operand }
+  | { readonly type: "begins_with" | "contains"; readonly operand: Operand; readonly part: Operand }
   | { readonly type: "exists"; readonly path: Path }
   | { readonly type: "hasType"; readonly path: Path; readonly value: string }
   | { readonly type: "in"; readonly operand: Operand; readonly list: readonly Operand[] }
@@ -58,8 +58,7 @@ const maxInOperands = 100;
 /** A condition or filter expression. @throws ServiceError for one that is not written as DynamoDB reads them */
 export const parseCondition = cachedParser((kind: ExpressionKind, text: string): Parsed<Condition> => {
   const parser = new ConditionParser(new TokenReader(kind, text));
-  const tree = parser.or();
-  return parsed(parser.reader, tree, parser.checks);
+  return parsed(parser.reader, parser.or(), parser.checks);
 });
 
 class ConditionParser {
@@ -108,28 +107,25 @@ class ConditionParser {
       return condition;
     }
     const name = reader.peekFunction();
-    return name === undefined || name === "size" ? this.#comparison() : this.#function(name);
-  }
-
-  #function(name: string): Condition {
-    const { reader } = this;
-    reader.countOperator();
-    reader.next();
-    reader.expect("(");
-    const condition = this.#call(name);
-    reader.expect(")");
-    return condition;
+    return name === undefined || name === "size" ? this.#comparison() : this.#call(name);
   }
 
   #call(name: string): Condition {
+    this.reader.openFunction();
+    const condition = this.#calledCondition(name);
+    this.reader.expect(")");
+    return condition;
+  }
+
+  #calledCondition(name: string): Condition {
     const { reader } = this;
     switch (name) {
       case "attribute_exists":
-        return { type: "exists", path: this.#pathOnly(name) };
+        return { type: "exists", path: reader.path(name) };
       case "attribute_not_exists":
-        return { type: "not", condition: { type: "exists", path: this.#pathOnly(name) } };
+        return { type: "not", condition: { type: "exists", path: reader.path(name) } };
       case "attribute_type": {
-        const path = this.#pathOnly(name);
+        const path = reader.path(name);
         reader.expect(",");
         const value = reader.value();
         this.checks.push(typeCheck(value, name, ["S"]), typeNameCheck(value));
@@ -140,26 +136,13 @@ class ConditionParser {
         const operand = this.#operand();
         reader.expect(",");
         const part = this.#operand();
-        if (name === "contains") {
-          this.#checkDistinct(name, operand, part);
-          return { type: "contains", operand, part };
-        }
-        this.#checkTypes(name, ["S", "B"], operand, part);
+        if (name === "begins_with") this.#checkTypes(name, ["S", "B"], operand, part);
         this.#checkDistinct(name, operand, part);
-        return { type: "beginsWith", operand, part };
+        return { type: name, operand, part };
       }
       default:
         throw reader.refusal(`Invalid function name; function: ${name}`);
     }
-  }
-
-  #pathOnly(name: string): Path {
-    if (this.reader.peek().startsWith(":")) {
-      throw this.reader.refusal(
-        `Operator or function requires a document path; operator or function: ${name}`,
-      );
-    }
-    return this.reader.path();
   }
 
   #comparison(): Condition {
@@ -205,14 +188,8 @@ class ConditionParser {
     const { reader } = this;
     const name = reader.peekFunction();
     if (name === undefined) return this.#pathOrValue();
-    if (name !== "size") {
-      throw reader.refusal(
-        `The function is not allowed to be used this way in an expression; function: ${name}`,
-      );
-    }
-    reader.countOperator();
-    reader.next();
-    reader.expect("(");
+    if (name !== "size") throw reader.misplaced(name);
+    reader.openFunction();
     const of = this.#pathOrValue();
     if (of.type === "value") this.checks.push(typeCheck(of.value, "size", sized));
     reader.expect(")");
@@ -221,7 +198,7 @@ class ConditionParser {
 
   #pathOrValue(): PathOrValue {
     const { reader } = this;
-    if (reader.peek().startsWith(":")) return { type: "value", value: reader.value() };
+    if (reader.isAtValue) return { type: "value", value: reader.value() };
     return { type: "path", path: reader.path() };
   }
 

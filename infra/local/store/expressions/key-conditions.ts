@@ -83,7 +83,7 @@ function operandOf(part: Condition): Operand {
       if (part.comparator === "<>") throw unsupported("<>");
       return part.left;
     case "between":
-    case "beginsWith":
+    case "begins_with":
       return part.operand;
     case "and":
     case "contains":
@@ -102,7 +102,7 @@ function unsupported(operator: string): Error {
 
 function rangeOf(part: Condition, key: KeyAttribute, placeholders: Placeholders): RangeCondition {
   const read = (operand: Operand): AttributeValue => valueFor(key, operand, placeholders);
-  if (part.type === "beginsWith") {
+  if (part.type === "begins_with") {
     if (key.type === "N") throw validationError("Query key condition not supported");
     return { type: "prefix", prefix: read(part.part) };
   }

@@ -87,15 +87,31 @@ export class TokenReader {
     return /^[A-Za-z_]/.test(this.peek()) && this.peek(1) === "(" ? this.peek() : undefined;
   }
 
-  /** A placeholder of a value. */
+  /** Reads the name of a function and its opening parenthesis. */
+  openFunction(): void {
+    this.countOperator();
+    this.next();
+    this.expect("(");
+  }
+
+  get isAtValue(): boolean {
+    return this.peek().startsWith(":");
+  }
+
+  /** Reads the placeholder of a value. */
   value(): string {
-    if (!this.peek().startsWith(":")) throw this.unexpected();
+    if (!this.isAtValue) throw this.unexpected();
     const name = this.next();
     this.values.add(name);
     return name;
   }
 
-  path(): Path {
+  /** @param operator the function that accepts no value in place of the path, if the path is for one */
+  path(operator?: string): Path {
+    if (operator !== undefined && this.isAtValue) {
+      throw this.refusal(`Operator or function requires a document path; operator or function: ${operator}`);
+    }
+
     const path: [string, ...(number | string)[]] = [this.#name()];
     for (;;) {
       if (this.take(".")) path.push(this.#name());
@@ -117,6 +133,13 @@ export class TokenReader {
   /** What is wrong with the expression, in words that say which it is. */
   refusal(message: string): Error {
     return validationError(`Invalid ${this.kind}: ${message}`);
+  }
+
+  /** The error for a function that exists, but not at this place. */
+  misplaced(name: string): Error {
+    return this.refusal(
+      `The function is not allowed to be used this way in an expression; function: ${name}`,
+    );
   }
 
   /** That the next token has no place here. */

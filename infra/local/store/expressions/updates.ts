@@ -23,8 +23,7 @@ const sections = ["SET", "REMOVE", "ADD", "DELETE"] as const;
 /** An update expression. @throws ServiceError for one that is not written as DynamoDB reads them */
 export const parseUpdate = cachedParser((kind: ExpressionKind, text: string): Parsed<readonly Action[]> => {
   const parser = new UpdateParser(new TokenReader(kind, text));
-  const actions = parser.actions();
-  return parsed(parser.reader, actions, parser.checks);
+  return parsed(parser.reader, parser.actions(), parser.checks);
 });
 
 class UpdateParser {
@@ -84,7 +83,7 @@ class UpdateParser {
     const left = reader.peekFunction() === "list_append" ? this.#append() : this.#operand();
     const sign = reader.peek();
     if (sign !== "+" && sign !== "-") return left;
-    if (left.type === "append") throw this.#misplaced("list_append");
+    if (left.type === "append") throw reader.misplaced("list_append");
     reader.next();
     reader.countOperator();
     const right = this.#operand();
@@ -93,7 +92,7 @@ class UpdateParser {
   }
 
   #append(): NewValue {
-    this.#enter();
+    this.reader.openFunction();
     const left = this.#operand();
     this.reader.expect(",");
     const right = this.#operand();
@@ -104,16 +103,13 @@ class UpdateParser {
 
   #operand(): NewValue {
     const { reader } = this;
-    if (reader.peek().startsWith(":")) return { type: "value", value: reader.value() };
+    if (reader.isAtValue) return { type: "value", value: reader.value() };
     const name = reader.peekFunction();
     if (name === undefined) return { type: "path", path: reader.path() };
-    if (name === "list_append") throw this.#misplaced(name);
+    if (name === "list_append") throw reader.misplaced(name);
     if (name !== "if_not_exists") throw reader.refusal(`Invalid function name; function: ${name}`);
-    this.#enter();
-    if (reader.peek().startsWith(":")) {
-      throw reader.refusal(`Operator or function requires a document path; operator or function: ${name}`);
-    }
-    const path = reader.path();
+    reader.openFunction();
+    const path = reader.path(name);
     reader.expect(",");
     const otherwise = this.#operand();
     reader.expect(")");
@@ -121,23 +117,10 @@ class UpdateParser {
     return { type: "default", path, otherwise };
   }
 
-  /** Reads the name of a function and its opening parenthesis. */
-  #enter(): void {
-    this.reader.countOperator();
-    this.reader.next();
-    this.reader.expect("(");
-  }
-
   /** Checks the operands of which the placeholders say what they are. */
   #checkTypes(operator: string, type: "L" | "N", ...operands: readonly NewValue[]): void {
     for (const operand of operands) {
       if (operand.type === "value") this.checks.push(typeCheck(operand.value, operator, [type]));
     }
-  }
-
-  #misplaced(name: string): Error {
-    return this.reader.refusal(
-      `The function is not allowed to be used this way in an expression; function: ${name}`,
-    );
   }
 }
