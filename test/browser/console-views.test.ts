@@ -85,7 +85,7 @@ beforeAll(async () => {
     { name: "contacts", address: "contacts", heading: "Contacts" },
     { name: "contact", address: `contacts/${contact.id}`, heading: /onerror/ },
     { name: "contacts-import", address: "contacts/import", heading: "Import contacts" },
-    { name: "inbound", address: "inbound", heading: "Replies" },
+    { name: "inbound", address: "inbound", heading: "Inbound messages" },
     { name: "opt-outs", address: "opt-outs", heading: "Opt-outs" },
     { name: "templates", address: "templates", heading: "Templates" },
     { name: "template-new", address: "templates/new", heading: "New template" },
@@ -100,7 +100,7 @@ beforeAll(async () => {
     { name: "wallet", address: "wallet", heading: "Wallet" },
     { name: "prices", address: "prices", heading: "Prices" },
     { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
-    { name: "kyc", address: "kyc", heading: "KYC" },
+    { name: "kyc", address: "kyc", heading: "Business verification" },
     { name: "members", address: "members", heading: "Members" },
     { name: "audit-log", address: "audit-log", heading: "Audit log" },
     { name: "security", address: "security", heading: "Security" },
@@ -129,7 +129,7 @@ it.concurrent.for(looks)(
     found.push(...(await faults(visitor, "sign-up", look)));
     await visitor.page.getByRole("link", { name: "Log in" }).click();
     await visitor.page.getByRole("link", { name: "Forgot your password?" }).click();
-    await visitor.heading("Forgot your password");
+    await visitor.heading("Reset your password");
     found.push(...(await faults(visitor, "forgot-password", look)));
     await visitor.page.getByRole("link", { name: "Log in" }).click();
     await visitor.heading("Log in");
@@ -141,7 +141,7 @@ it.concurrent.for(looks)(
     for (const [address, heading, button] of [
       ["api-keys", "API keys", "New key"],
       ["webhooks", "Webhooks", "New webhook"],
-      ["members", "Members", "Invite a member"],
+      ["members", "Members", "Invite member"],
       ["wallet", "Wallet", "Top up"],
     ] as const) {
       await visitor.open(address, heading);
@@ -161,7 +161,7 @@ it.concurrent.for(looks)(
     await visitor.open("security", "Security");
     await visitor.page.getByLabel("Confirm your password").fill(password);
     await visitor.page.getByRole("button", { name: "Enable" }).click();
-    await visitor.page.getByLabel("Code from the app").waitFor();
+    await visitor.page.getByLabel("Authentication code").waitFor();
     found.push(...(await faults(visitor, "security-set-up", look)));
     await visitor.leave();
     expect(found).toEqual([]);

@@ -44,15 +44,15 @@ it("a newcomer comes to the gateway's address, signs up, tops up, sends, and see
   await visitor.heading("Sign up");
   await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
   await page.getByLabel("Password").fill(password);
-  await page.getByLabel("Organisation").fill("Ada's shop");
+  await page.getByLabel("Organization").fill("Ada's shop");
   await page.getByRole("button", { name: "Sign up" }).click();
   await visitor.heading("Overview");
   await page.getByRole("link", { name: "Top up" }).click();
   await visitor.heading("Wallet");
   await page.getByRole("button", { name: "Top up" }).click();
-  await page.getByLabel("Amount in USD").fill("5,50");
+  await page.getByLabel("Amount (USD)").fill("5,50");
   await page.getByRole("dialog").getByRole("button", { name: "Top up" }).click();
-  await page.getByText("The balance is now US$5.50.").waitFor();
+  await page.getByText("Your balance is now US$5.50.").waitFor();
 
   await page.getByRole("link", { name: "Send", exact: true }).click();
   await visitor.heading("Send a message");
@@ -67,7 +67,7 @@ it("a newcomer comes to the gateway's address, signs up, tops up, sends, and see
   await visitor.heading("Messages");
   await page.getByRole("link", { name: "15005550007" }).click();
   await visitor.heading("Message to 15005550007");
-  await page.getByText("Handed to the carrier").waitFor();
+  await page.getByText("Submitted to the carrier").waitFor();
   await page.getByText("✓ delivered").waitFor();
   const tookSeconds = ((performance.now() - beganAtMs) / 1_000).toFixed(1);
   process.stdout.write(
@@ -113,7 +113,7 @@ it("leads a person to what is wrong with a field, says it once, and keeps what t
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("must be at most 1600 characters long").waitFor();
   await page.getByText("Enter a phone number with its country code").waitFor();
-  await page.getByText("Check the fields that are marked above.").waitFor();
+  await page.getByText("Correct the highlighted fields above.").waitFor();
   expect(await page.getByText("The request is not valid").count()).toBe(0);
   const to = page.getByLabel("To", { exact: true });
   await vi.waitFor(
@@ -225,12 +225,12 @@ it("imports 10,000 contacts from a spreadsheet, and says what became of each row
     mimeType: "text/csv",
     buffer: Buffer.from(`\uFEFF${csv}`),
   });
-  await page.getByText("10,003 rows, of which 10,001 can be imported.").waitFor();
+  await page.getByText("10,001 of 10,003 rows can be imported.").waitFor();
   await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
   await page.getByLabel("Tags for all contacts").fill("newsletter");
   await page.getByRole("button", { name: "Import 10,001 contacts" }).click();
   await page.getByText("10,000 contacts imported.", { exact: true }).first().waitFor({ timeout: 100_000 });
-  await page.getByText("there is already a contact with this number").waitFor();
+  await page.getByText("a contact with this number already exists").waitFor();
   expect(await visitor.violations()).toEqual([]);
   const { rows, meta } = await customer.client.listContacts({ query: { limit: 1 } });
   expect(meta.total).toBe(10_000);
@@ -250,7 +250,7 @@ it("exports the whole ledger", async () => {
   const { page } = visitor;
   await visitor.open("wallet", "Wallet");
   const saved = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export as CSV" }).click();
+  await page.getByRole("button", { name: "Export CSV" }).click();
   const lines = (await savedText(await saved)).trim().split("\r\n");
   expect(lines).toHaveLength(3);
   expect(lines[0]).toBe("createdAt,id,type,amount,balanceAfter,currency,messageId,reason,reference");
@@ -322,25 +322,25 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   const { page } = visitor;
   await visitor.open("webhooks", "Webhooks");
   await page.getByRole("button", { name: "New webhook" }).click();
-  await page.getByLabel("URL of your endpoint").fill("ftp://127.0.0.1");
+  await page.getByLabel("Endpoint URL").fill("ftp://127.0.0.1");
   await page.getByRole("button", { name: "Add webhook" }).click();
   await page.locator(".problem").first().waitFor();
-  await page.getByLabel("URL of your endpoint").fill(receiver.url);
+  await page.getByLabel("Endpoint URL").fill(receiver.url);
   await page.getByRole("button", { name: "Add webhook" }).click();
   expect(await page.locator(".secret code").innerText()).toMatch(/^whsec_/);
-  await page.getByRole("link", { name: "Test it" }).click();
+  await page.getByRole("link", { name: "Test webhook" }).click();
   await visitor.heading("Webhook");
-  await page.getByRole("button", { name: "Send a test call" }).click();
-  const result = page.getByText("Your endpoint answered 500");
+  await page.getByRole("button", { name: "Send test event" }).click();
+  const result = page.getByText("Your endpoint responded with 500");
   await result.waitFor();
   // Who hears the page hears it as well.
-  expect(await page.evaluate("document.activeElement.textContent")).toContain("The test call failed.");
+  expect(await page.evaluate("document.activeElement.textContent")).toContain("The test event failed.");
   await page
     .getByRole("cell")
     .filter({ hasText: /500.*1 attempt/ })
     .waitFor();
   await page.getByText("✕ failing").waitFor();
-  await page.getByText("Calls have failed since").waitFor();
+  await page.getByText("Deliveries have failed since").waitFor();
   expect(await visitor.violations()).toEqual([]);
   await visitor.open("webhooks", "Webhooks");
   await page.getByText("✕ failing").waitFor();
@@ -349,14 +349,14 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   await page.getByText(receiver.url).waitFor();
   await page.getByRole("link", { name: "Details" }).click();
   await visitor.heading("Webhook");
-  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByRole("button", { name: "Redeliver" }).click();
   await page.getByText("2 attempts").waitFor();
   (await second.promise).writeHead(204).end();
   await page.getByText("✓ succeeded").waitFor();
   await page.getByText("Show", { exact: true }).click();
   await page.getByText('"event": "ping"').waitFor();
   await page.getByRole("button", { name: "Disable", exact: true }).click();
-  await page.getByText("You disabled it.").waitFor();
+  await page.getByText("Disabled by you.").waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No webhooks yet").waitFor();
@@ -388,7 +388,7 @@ it("writes a campaign, shows whom it reaches and what it costs, launches it and 
   await page.getByLabel("customers (4)").check();
   await page.getByText("2 messages, US$0.0539").waitFor();
   await page.getByText("1 skipped", { exact: true }).waitFor();
-  await page.getByText("1 skipped: a placeholder has no value").waitFor();
+  await page.getByText("1 skipped: missing value or text too long").waitFor();
   await page.getByRole("button", { name: "Save draft" }).click();
   await visitor.heading("Autumn sale");
   await page.getByText("2 messages, US$0.0539").waitFor();
@@ -421,11 +421,11 @@ it("says of a campaign to more contacts than it has looked at what it comes to a
     });
   });
   await visitor.open("campaigns/new", "New campaign");
-  await page.getByLabel("To all contacts").check();
+  await page.getByLabel("Send to all contacts").check();
   await page.getByLabel("Message", { exact: true }).fill("Hello");
   await page.getByText("At least 10,000 messages, US$79.00").waitFor();
-  await page.getByText("This counts the newest 10,000 of 23,000 contacts.").waitFor();
-  await page.getByLabel("To all contacts").uncheck();
+  await page.getByText("This estimate covers the newest 10,000 of 23,000 contacts.").waitFor();
+  await page.getByLabel("Send to all contacts").uncheck();
   await page.getByText("The tags of your newest 10,000 contacts.").waitFor();
   expect(await visitor.violations()).toEqual([]);
 });
@@ -458,12 +458,12 @@ it("finds messages by number and state, and cancels one that waits for its time"
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   await visitor.open("messages", "Messages");
-  await page.getByLabel("Number").fill("+1 500 555 0007");
+  await page.getByLabel("Phone number").fill("+1 500 555 0007");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "15005550007" }).waitFor();
-  await page.getByLabel("Number").fill("");
-  await page.getByLabel("State").selectOption("queued");
+  await page.getByLabel("Phone number").fill("");
+  await page.getByLabel("Status").selectOption("queued");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).click();
   await visitor.heading("Message to 15005550000");
@@ -478,8 +478,8 @@ it("adds, changes and deletes a contact, and adds and removes an opt-out", async
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   await visitor.open("contacts", "Contacts");
-  await page.getByRole("button", { name: "Add a contact" }).first().click();
-  await page.getByLabel("Number").fill("+1 500 555 0010");
+  await page.getByRole("button", { name: "Add contact" }).first().click();
+  await page.getByLabel("Phone number").fill("+1 500 555 0010");
   await page.getByLabel("Tags").fill("customers, London");
   await page.getByLabel("Attributes").fill("city: London");
   await page.getByRole("dialog").getByRole("button", { name: "Add contact" }).click();
@@ -499,13 +499,13 @@ it("adds, changes and deletes a contact, and adds and removes an opt-out", async
   await page.getByText("No contacts yet").waitFor();
   await page.getByRole("link", { name: "Opt-outs" }).click();
   await visitor.heading("Opt-outs");
-  await page.getByRole("button", { name: "Add an opt-out" }).click();
-  await page.getByLabel("Number").fill("+1 500 555 0012");
+  await page.getByRole("button", { name: "Add opt-out" }).click();
+  await page.getByLabel("Phone number").fill("+1 500 555 0012");
   await page.getByRole("button", { name: "Opt out", exact: true }).click();
   await page.getByText("Added by you").waitFor();
   await page.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await page.getByText("Nobody has opted out").waitFor();
+  await page.getByText("No opt-outs yet").waitFor();
 });
 
 it("requests a sender ID, submits KYC, sets a limit, and finds all of it in the audit log", async () => {
@@ -513,22 +513,22 @@ it("requests a sender ID, submits KYC, sets a limit, and finds all of it in the 
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
   await visitor.open("sender-ids", "Sender IDs");
-  await page.getByRole("button", { name: "Request a sender ID" }).click();
+  await page.getByRole("button", { name: "Request sender ID" }).click();
   await page.getByLabel("Sender ID", { exact: true }).fill("ADASHOP");
   await page.getByRole("button", { name: "Request", exact: true }).click();
   await page.getByText("◷ pending").waitFor();
-  await visitor.open("kyc", "KYC");
+  await visitor.open("kyc", "Business verification");
   await page.getByLabel("Business name").fill("Ada's shop Ltd");
   await page.getByLabel("Country").selectOption("United Kingdom");
   await page.getByRole("button", { name: "Submit" }).click();
-  await page.getByText("The operator of the gateway is reviewing it.").waitFor();
+  await page.getByText("The gateway operator is reviewing your submission.").waitFor();
   await visitor.open("wallet", "Wallet");
   await page.getByLabel("Daily spending limit").fill("much");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Enter a number such as 25").waitFor();
+  await page.getByText("Enter an amount such as 25").waitFor();
   await page.getByLabel("Daily spending limit").fill("25");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The limits are saved.").waitFor();
+  await page.getByText("Limits saved.").waitFor();
   expect((await customer.client.getWallet()).dailySpendCap).toBe(25);
   await visitor.open("audit-log", "Audit log");
   for (const action of ["POST /v1/sender-ids", "POST /v1/kyc", "PATCH /v1/wallet"]) {
@@ -545,15 +545,15 @@ it("changes the password, sets up a second factor, and logs in with both", async
   await page.getByLabel("Current password").fill(password);
   await page.getByLabel("New password").fill(newPassword);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("The password is changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
   await page.getByLabel("Confirm your password").fill(newPassword);
   await page.getByRole("button", { name: "Enable" }).click();
   const secret = await page.locator(".secret code").innerText();
-  const code = page.getByRole("img", { name: "The secret as a QR code" });
+  const code = page.getByRole("img", { name: "QR code of the secret" });
   const { searchParams, hostname } = new URL(decodeQR(await visitor.pixelsOf(code)));
   expect([hostname, searchParams.get("secret")]).toEqual(["totp", secret]);
   expect(await visitor.violations()).toEqual([]);
-  await page.getByLabel("Code from the app").fill(totpCode(secret, totpStepAt(new Date())));
+  await page.getByLabel("Authentication code").fill(totpCode(secret, totpStepAt(new Date())));
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText("Save these recovery codes.").waitFor();
   expect(await visitor.violations()).toEqual([]);
@@ -579,7 +579,7 @@ it("invites somebody, changes what they may do, and removes them", async () => {
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Send invitation" }).click();
   };
-  await page.getByRole("button", { name: "Invite a member" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
   await invite("nobody");
   await page.getByText("must be an email address").waitFor();
   await invite(customer.email);
@@ -589,15 +589,15 @@ it("invites somebody, changes what they may do, and removes them", async () => {
   await invite(guest);
   const invited = page.getByRole("row").filter({ hasText: guest });
   await invited.getByText("◷ invited").waitFor();
-  const ofInvitation = invited.getByRole("button", { name: `Actions for the invitation of ${guest}` });
+  const ofInvitation = invited.getByRole("button", { name: `Actions for the invitation to ${guest}` });
   await ofInvitation.click();
   expect(await visitor.violations()).toEqual([]);
-  await page.getByRole("menuitem", { name: "Send again" }).click();
-  await page.getByText("A new link is on its way.").waitFor();
+  await page.getByRole("menuitem", { name: "Resend invitation" }).click();
+  await page.getByText("Invitation sent again.").waitFor();
   await ofInvitation.click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("No open invitations").waitFor();
+  await page.getByText("No pending invitations").waitFor();
 
   const { email } = await joinAs("viewer", customer);
   await page.reload();
@@ -608,7 +608,7 @@ it("invites somebody, changes what they may do, and removes them", async () => {
   await page.getByRole("dialog").getByLabel("Role").selectOption("admin");
   expect(await visitor.violations()).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();
-  await member.getByRole("cell", { name: "admin", exact: true }).waitFor();
+  await member.getByRole("cell", { name: "Admin", exact: true }).waitFor();
   await ofMember.click();
   await page.getByRole("menuitem", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -629,9 +629,9 @@ it("offers members only what their role may do, and lets an admin leave", async 
   visitor = await ConsoleVisitor.arriveAs(browser, await joinAs("admin", customer));
   const { page } = visitor;
   await visitor.open("members", "Members");
-  await page.getByRole("button", { name: "Invite a member" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
   const roles = await page.getByLabel("Role").getByRole("option").allInnerTexts();
-  expect(roles).toEqual(["admin", "developer", "viewer"]);
+  expect(roles).toEqual(["Admin", "Developer", "Viewer"]);
   await page.keyboard.press("Escape");
   const owner = page.getByRole("row").filter({ hasText: customer.email });
   expect(await owner.getByRole("button").count()).toBe(0);
@@ -650,13 +650,13 @@ it("has a link sent to those who have forgotten their password", async () => {
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
   await page.getByRole("link", { name: "Forgot your password?" }).click();
-  await visitor.heading("Forgot your password");
+  await visitor.heading("Reset your password");
   await page.getByLabel("Email").fill("nobody");
   await page.getByRole("button", { name: "Send link" }).click();
   await page.getByText("must be an email address").waitFor();
   await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
   await page.getByRole("button", { name: "Send link" }).click();
-  await page.getByText("an email with the link is on its way").waitFor();
+  await page.getByText("you will receive an email with a link").waitFor();
   expect(await visitor.violations()).toEqual([]);
 });
 
@@ -678,7 +678,7 @@ it("speaks of no API reference, no sandbox and no top-up where the stage has non
   await visitor.heading("Send a message");
   expect([await link.count(), await hint.count()]).toEqual([0, 0]);
   await visitor.open("wallet", "Wallet");
-  await page.getByText("The operator of this gateway adds money to the wallet").waitFor();
+  await page.getByText("The gateway operator adds funds to your wallet").waitFor();
   expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await page.getByRole("button", { name: "Log out" }).click();
   await visitor.heading("Log in");
@@ -726,7 +726,7 @@ it("can be used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByText("No keys yet").waitFor();
+  await page.getByText("No API keys yet").waitFor();
   await vi.waitFor(async () => expect(await focused()).toBe("API keys"), patience);
 });
 
@@ -747,7 +747,7 @@ it("keeps a message and a campaign that are not finished while the person is els
   await visitor.heading("Wallet");
   await page.getByRole("button", { name: "Top up" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Top up" }).click();
-  await page.getByText("The balance is now US$10.00.").waitFor();
+  await page.getByText("Your balance is now US$10.00.").waitFor();
   await page.goBack();
   await visitor.heading("Send a message");
   expect([await to.inputValue(), await message.inputValue()]).toEqual(["15005550000", "Your table is ready"]);
@@ -807,8 +807,8 @@ it("keeps the focus when a message is sent, and moves it to what came of that", 
   });
   await send.focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "One moment…" }).waitFor();
-  expect(await focused()).toBe("One moment…");
+  await page.getByRole("button", { name: "Please wait…" }).waitFor();
+  expect(await focused()).toBe("Please wait…");
   held.resolve();
   await vi.waitFor(async () => expect(await focused()).toBe("+15005550000"), patience);
 });
@@ -854,7 +854,7 @@ it("names the page that there is not, and ends an announcement with its view", a
   await page.getByRole("button", { name: "Create template" }).click();
   await visitor.heading("Template code");
   // It is about the way here, and stays for as long as the person does.
-  const announcement = page.getByText("The template is added.");
+  const announcement = page.getByText("Template created.");
   await announcement.waitFor();
   await page.getByRole("link", { name: "Webhooks" }).click();
   await visitor.heading("Webhooks");
@@ -865,8 +865,8 @@ it("shows people their numbers, and does not tell them to ask for one that they 
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
-  await visitor.open("inbound", "Replies");
-  const advice = page.getByText("ask the operator of the gateway for one");
+  await visitor.open("inbound", "Inbound messages");
+  const advice = page.getByText("Contact the gateway operator to get one");
   await advice.waitFor();
   await page.route(/\/v1\/numbers/, async (route) => {
     const response = await route.fetch();
@@ -877,6 +877,6 @@ it("shows people their numbers, and does not tell them to ask for one that they 
   await page.reload();
   await page.getByText("15005559999").waitFor();
   await page.getByText("PIZZA").waitFor();
-  await page.getByText("When somebody writes to one of your numbers").waitFor();
+  await page.getByText("Messages sent to your numbers appear here").waitFor();
   expect(await advice.count()).toBe(0);
 });

@@ -251,7 +251,7 @@ it("a person reads sentences at a field, and none of the words of schemas", () =
     ),
   ).toBe("Must be letters and digits only.");
   expect(problem("name", "Invalid input: expected string, received undefined")).toBe(
-    "This is missing or cannot be used.",
+    "This field is missing or invalid.",
   );
   const ofNumber = "must be the country code and the number in digits, with or without a plus sign";
   expect(problem("to", ofNumber)).toMatch(/^Enter a phone number with its country code/);

@@ -104,10 +104,7 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
   if (state.isMissing === true) {
     return (
       <Notice tone="bad">
-        <p>
-          This page could not be loaded. Check your connection. If it works, the console was updated: reload
-          it.
-        </p>
+        <p>This page could not be loaded. Check your connection, then reload the page.</p>
         <button type="button" onClick={() => location.reload()}>
           Reload
         </button>
@@ -121,7 +118,7 @@ function NotFound(): JSX.Element {
   return (
     <Page title="Page not found">
       <p>
-        Go to the <a href="#/">overview</a>, or choose a page in the menu.
+        Go to the <a href="#/">overview</a>, or choose a page from the menu.
       </p>
     </Page>
   );

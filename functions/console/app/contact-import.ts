@@ -116,7 +116,7 @@ export function refusedOf(batch: readonly ImportRow[], results: readonly Importe
     const row = batch[result.index];
     if (row === undefined || result.status === "created") return [];
     const reason =
-      result.status === "duplicate" ? "there is already a contact with this number" : wordsOf(result.details);
+      result.status === "duplicate" ? "a contact with this number already exists" : wordsOf(result.details);
     return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
   });
 }

@@ -19,67 +19,69 @@ const senderIds = ["#/sender-ids", "Sender IDs"] as const;
 export const problemWords: Readonly<Partial<Record<ErrorCode, ProblemWords>>> = {
   MISSING_SENDER_ID: {
     message: "A sender ID is missing.",
-    remedy: "Enter one, or have one approved.",
+    remedy: "Enter a sender ID, or request approval for one.",
     link: senderIds,
   },
   UNAUTHORIZED: { message: "Your session has ended.", remedy: "Log in again." },
-  INVALID_SECOND_FACTOR: { remedy: "Enter the next code of your app, or an unused recovery code." },
+  INVALID_SECOND_FACTOR: { remedy: "Enter a new code from your app, or an unused recovery code." },
   INSUFFICIENT_SCOPE: {
     message: "Your role does not allow this.",
-    remedy: "Ask an owner or admin of your organisation.",
+    remedy: "Ask an owner or admin of your organization.",
     link: ["#/members", "Members"],
   },
-  INSUFFICIENT_BALANCE: { remedy: "Add money to the wallet, then try again.", link: wallet },
+  INSUFFICIENT_BALANCE: { remedy: "Add funds to your wallet, then try again.", link: wallet },
   DAILY_SPEND_CAP_REACHED: { remedy: "Wait until midnight UTC, or raise the limit.", link: wallet },
-  PAYMENT_REQUIRED: { remedy: "Add money to the wallet, then try again.", link: wallet },
+  PAYMENT_REQUIRED: { remedy: "Add funds to your wallet, then try again.", link: wallet },
   EMAIL_NOT_VERIFIED: {
-    remedy: "Open the link in the email that we sent you, or have it sent again.",
+    remedy: "Open the link in the verification email, or request a new one.",
     link: ["#/security", "Security"],
   },
   KYC_REQUIRED: {
     message: "Your business is not verified yet.",
-    remedy: "Submit your business details and wait for approval.",
-    link: ["#/kyc", "KYC"],
+    remedy: "Submit your business details, then wait for approval.",
+    link: ["#/kyc", "Business verification"],
   },
   SENDER_ID_NOT_APPROVED: {
-    message: "This sender ID is not approved for your organisation.",
-    remedy: "Use one that is approved, or request this one.",
+    message: "This sender ID is not approved for your organization.",
+    remedy: "Use an approved sender ID, or request approval for this one.",
     link: senderIds,
   },
   DESTINATION_NOT_PRICED: {
-    remedy: "Ask the operator of the gateway for a price.",
+    remedy: "Contact the gateway operator to request a price.",
     link: ["#/prices", "Prices"],
   },
   CONFLICT: { remedy: "Reload the page, then try again." },
-  NOT_FOUND: { message: "This was not found.", remedy: "It may have been deleted." },
+  NOT_FOUND: { message: "Not found.", remedy: "It may have been deleted." },
   IDEMPOTENCY_IN_PROGRESS: {
-    message: "This is still being worked on.",
+    message: "This request is still being processed.",
     remedy: "Wait a moment, then try again.",
   },
   IDEMPOTENCY_KEY_REUSED: {
-    message: "This was submitted before with other values.",
-    remedy: "Look whether it was accepted before you submit it again.",
+    message: "This request was already submitted with different values.",
+    remedy: "Check whether it was accepted before you submit it again.",
   },
   RATE_LIMITED: { remedy: "Wait a moment, then try again." },
-  INTERNAL: { remedy: "Try again later. If it keeps happening, send the operator the request id below." },
+  INTERNAL: {
+    remedy: "Try again later. If the problem persists, send the request ID below to the gateway operator.",
+  },
 };
 
-const numberSentence = "Enter a phone number with its country code, such as +1 500 555 0000.";
+const numberSentence = "Enter a phone number with its country code, for example +1 500 555 0000.";
 
 /** What a person reads where a field's message is for developers. */
 const fieldSentences: Readonly<Record<string, string>> = {
   to: numberSentence,
   phoneNumber: numberSentence,
   senderId: "Use up to 11 letters and digits.",
-  url: "Enter the whole address, beginning with https://.",
-  "audience.tags": "Choose who gets it.",
+  url: "Enter the full URL, starting with https://.",
+  "audience.tags": "Choose an audience.",
 };
 
 /** The field that an error without details is about. */
 const fieldsOfCodes: Readonly<Partial<Record<ErrorCode, ErrorDetail>>> = {
   MISSING_SENDER_ID: {
     path: "senderId",
-    message: "Enter a sender ID. Once one of yours is approved, this may stay empty.",
+    message: "Enter a sender ID. You can leave this empty once you have an approved one.",
   },
 };
 
@@ -97,7 +99,7 @@ export class FieldProblem extends Error {
   readonly details: readonly ErrorDetail[];
 
   constructor(path: string, message: string) {
-    super("Something is not right yet.");
+    super("A field has an invalid value.");
     this.details = [{ path, message }];
   }
 }
@@ -126,12 +128,17 @@ export function problemOfField(field: string, details: readonly ErrorDetail[]): 
   const own = details.filter(({ path }) => isOfField(field, path));
   if (own.length === 0) return undefined;
   const plain = own.filter(({ message }) => !developerWords.test(message));
-  const fallback = fieldSentences[field] ?? "This is missing or cannot be used.";
+  const fallback = fieldSentences[field] ?? "This field is missing or invalid.";
   return plain.length === 0 ? fallback : plain.map(({ message }) => sentenceOf(message)).join(" ");
 }
 
 /** A message such as `must be a URL` as a sentence. */
 export function sentenceOf(message: string): string {
-  const capitalized = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?…]$/.test(capitalized) ? capitalized : `${capitalized}.`;
+  const sentence = capitalized(message);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** A text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

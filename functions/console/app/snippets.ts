@@ -34,7 +34,7 @@ export function snippetsFor(baseUrl: string, secret: string): readonly Snippet[]
   headers: {
     Authorization: "Bearer ${secret}",
     "Content-Type": "application/json",
-    // The same request with the same key is done once, however often it is sent.
+    // Repeated requests with the same key are processed only once.
     "Idempotency-Key": crypto.randomUUID(),
   },
   body: JSON.stringify(${json}),
@@ -55,7 +55,7 @@ request = urllib.request.Request(
     headers={
         "Authorization": "Bearer ${secret}",
         "Content-Type": "application/json",
-        # The same request with the same key is done once, however often it is sent.
+        # Repeated requests with the same key are processed only once.
         "Idempotency-Key": str(uuid.uuid4()),
     },
     data=json.dumps(${json}).encode(),
@@ -73,7 +73,7 @@ $context = stream_context_create(["http" => [
     "header" => [
         "Authorization: Bearer ${secret}",
         "Content-Type: application/json",
-        // The same request with the same key is done once, however often it is sent.
+        // Repeated requests with the same key are processed only once.
         "Idempotency-Key: " . bin2hex(random_bytes(16)),
     ],
     "content" => '${json}',
@@ -103,7 +103,7 @@ func main() {
 	}
 	request.Header.Set("Authorization", "Bearer ${secret}")
 	request.Header.Set("Content-Type", "application/json")
-	// The same request with the same key is done once, however often it is sent.
+	// Repeated requests with the same key are processed only once.
 	key := make([]byte, 16)
 	rand.Read(key)
 	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))
@@ -112,11 +112,11 @@ func main() {
 		panic(err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	result, err := io.ReadAll(response.Body)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(response.Status, string(answer))
+	fmt.Println(response.Status, string(result))
 }
 `,
     },

@@ -52,7 +52,7 @@ interface AudienceData {
 
 /** Reads the contacts and the prices, and says how far it is. */
 export function useAudienceData(): { data: AudienceData | undefined; error: unknown; progress: string } {
-  const progress = useSignal("Reading contacts…");
+  const progress = useSignal("Loading contacts…");
   const isWanted = useMemo(() => ({ value: true }), []);
   useEffect(
     () => () => {
@@ -62,7 +62,7 @@ export function useAudienceData(): { data: AudienceData | undefined; error: unkn
   );
   const { data, error } = useLoad(async () => {
     const say = (read: number, total: number): void => {
-      progress.value = `${countText(read)} of ${countText(total, "contact")} read…`;
+      progress.value = `${countText(read)} of ${countText(total, "contact")} loaded…`;
     };
     const [contacts, prices] = await Promise.all([readContacts(say, () => isWanted.value), readPrices()]);
     return { ...contacts, prices };
@@ -83,7 +83,7 @@ export function AudienceCost({
   if (data === undefined) {
     return (
       <p class="loading" role="status">
-        <progress aria-label="Reading contacts" /> {progress}
+        <progress aria-label="Loading contacts" /> {progress}
       </p>
     );
   }
@@ -104,30 +104,33 @@ export function AudienceCost({
           ["Segments", countText(segments)],
           ["Opted out", optedOut === 0 ? undefined : `${countText(optedOut)} skipped`],
           [
-            "Missing value",
-            unrenderable === 0 ? undefined : `${countText(unrenderable)} skipped: a placeholder has no value`,
+            "Invalid text",
+            unrenderable === 0
+              ? undefined
+              : `${countText(unrenderable)} skipped: missing value or text too long`,
           ],
           [
             "No price",
-            notPriced === 0 ? undefined : `${countText(notPriced)} skipped: no price for the number`,
+            notPriced === 0 ? undefined : `${countText(notPriced)} skipped: no price for the destination`,
           ],
         ]}
       />
       {data.isAll ? null : (
         <p>
-          This counts the newest {countText(data.contacts.length)} of {countText(data.total, "contact")}. The
-          others cost extra.
+          This estimate covers the newest {countText(data.contacts.length)} of{" "}
+          {countText(data.total, "contact")}. The others cost extra.
         </p>
       )}
       {messages === 0 && data.isAll ? (
         <Notice tone="info">
-          No contact would receive it. <a href="#/contacts/import">Import contacts</a>, or choose others.
+          No contacts would receive this campaign. <a href="#/contacts/import">Import contacts</a> or change
+          the audience.
         </Notice>
       ) : null}
       {balance !== undefined && balance < cost ? (
         <Notice tone="bad">
-          Your balance of {amountText(balance)} is too low. The campaign stops when it is used up; you can
-          resume it after a <a href="#/wallet">top-up</a>.
+          Your balance of {amountText(balance)} does not cover this campaign. The campaign stops when the
+          balance runs out. You can resume it after a <a href="#/wallet">top-up</a>.
         </Notice>
       ) : null}
     </div>

@@ -30,7 +30,7 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
         <span class="muted">
           {countText(accepted, "message")}, {amountText(spend)} spent
         </span>
-        <div class="row" role="group" aria-label="Days shown">
+        <div class="row" role="group" aria-label="Period">
           {ranges.map((each) => (
             <button
               key={each}
@@ -48,7 +48,7 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
       </figcaption>
       <Plot key={range.value} days={shown.toReversed()} />
       <details>
-        <summary>Show as a table</summary>
+        <summary>View as table</summary>
         <Table
           caption="Messages by day"
           rows={shown}
@@ -116,7 +116,7 @@ function Plot({ days }: { days: readonly Day[] }): JSX.Element {
       </div>
       <div class="axis" aria-hidden="true">
         <span>{days[0] === undefined ? "" : dayText(days[0].date)}</span>
-        <span>today</span>
+        <span>Today</span>
       </div>
     </>
   );

@@ -53,7 +53,7 @@ function attributesOf(text: string): Record<string, string> {
       if (name === "")
         throw new FieldProblem(
           "attributes",
-          `Put a colon between name and value, such as city: London. This line has none: ${line}`,
+          `Separate name and value with a colon, for example city: London. Check this line: ${line}`,
         );
       return [name, value];
     }),
@@ -64,27 +64,33 @@ function attributesOf(text: string): Record<string, string> {
 export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
   return (
     <>
-      <TextField form={form} name="phoneNumber" label="Number" type="tel" placeholder="+1 500 555 0000" />
+      <TextField
+        form={form}
+        name="phoneNumber"
+        label="Phone number"
+        type="tel"
+        placeholder="+1 500 555 0000"
+      />
       <TextField form={form} name="firstName" label="First name (optional)" />
       <TextField form={form} name="lastName" label="Last name (optional)" />
       <TextField
         form={form}
         name="tags"
         label="Tags (optional)"
-        hint="Separated by commas: customers, London."
+        hint="Separate tags with commas, for example: customers, London."
       />
       <TextArea
         form={form}
         name="attributes"
         label="Attributes (optional)"
         rows={3}
-        hint="One per line, such as city: London. Messages use it as {{city}}."
+        hint="One per line, for example city: London. Use it in messages as {{city}}."
       />
       <CheckField
         form={form}
         name="optedOut"
         label="Opted out of marketing"
-        hint="Campaigns and other marketing skip this contact."
+        hint="Campaigns and marketing messages skip this contact."
       />
     </>
   );

@@ -12,7 +12,7 @@ export function CopyButton({ text, what = "Copy" }: { text: string; what?: strin
       label.value = "Copied";
       announce("Copied.");
     } catch {
-      label.value = "Select and copy";
+      label.value = "Copy manually";
     }
   };
   return (
@@ -27,7 +27,7 @@ export function Secret({ label, secret }: { label: string; secret: string }): JS
   return (
     <div class="secret">
       <p>
-        <strong>{label}</strong> It is shown only now: store it where you keep secrets.
+        <strong>{label}</strong> Store it securely now. You will not be able to see it again.
       </p>
       <div class="row">
         <code class="wide">{secret}</code>

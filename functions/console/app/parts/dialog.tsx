@@ -114,7 +114,7 @@ export function ConfirmDialog({
           Go back
         </button>
         <button type="button" class="danger" aria-disabled={isBusy} onClick={run}>
-          {isBusy ? "One moment…" : label}
+          {isBusy ? "Please wait…" : label}
         </button>
       </div>
     </Dialog>
@@ -174,7 +174,7 @@ export function ActionButton({
   return (
     <>
       <button type="button" class={isPrimary ? "primary" : "small"} aria-disabled={isBusy} onClick={run}>
-        {isBusy ? "One moment…" : label}
+        {isBusy ? "Please wait…" : label}
       </button>
       {error === undefined ? null : <Problem error={error} />}
     </>

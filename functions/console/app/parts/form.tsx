@@ -65,7 +65,7 @@ export function Form<V extends Values>({
       <div class="row">
         {/* A button that is disabled would lose the focus. */}
         <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
-          {form.isBusy.value ? "One moment…" : action}
+          {form.isBusy.value ? "Please wait…" : action}
         </button>
         {extra}
       </div>
@@ -77,7 +77,7 @@ export function Form<V extends Values>({
 function Restored({ onDiscard }: { onDiscard: () => void }): JSX.Element {
   return (
     <p class="restored">
-      <span class="muted">You have not finished this yet. Nothing was sent.</span>{" "}
+      <span class="muted">Your earlier entries were restored.</span>{" "}
       <button type="button" class="small" onClick={onDiscard}>
         Start over
       </button>
@@ -98,7 +98,7 @@ function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.El
         <Problem error={error} />
       ) : (
         <Notice tone="bad">
-          {elsewhere.length < details.length ? <p>Check the fields that are marked above.</p> : null}
+          {elsewhere.length < details.length ? <p>Correct the highlighted fields above.</p> : null}
           {elsewhere.map(({ path }) => (
             <p key={path}>{problemOfField(path, elsewhere)}</p>
           ))}
@@ -156,7 +156,7 @@ export function PasswordField<V extends Values>({
   isNew = false,
   ...field
 }: FieldProps<V, string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
-  const hint = `At least ${minPasswordCharacters} characters. A whole sentence is easy to remember and hard to guess.`;
+  const hint = `Use at least ${minPasswordCharacters} characters. A full sentence is easy to remember and hard to guess.`;
   return (
     <TextField
       {...field}

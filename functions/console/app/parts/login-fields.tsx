@@ -50,7 +50,7 @@ export function LoginFields({
             name="code"
             label="Code"
             autocomplete="one-time-code"
-            hint="Six digits, or one of your recovery codes."
+            hint="Enter six digits, or a recovery code."
             hasFocus
           />
         </>

@@ -6,6 +6,7 @@ import { RequestError } from "../../../../shared/client.ts";
 import { remedies } from "../../../../shared/contract/remedies.ts";
 import { fieldProblems, messageOf, problemOfField, problemWords } from "../problems.ts";
 import { currentView, here } from "../router.ts";
+import { countText } from "./money.tsx";
 
 /** What was done last, for those who see the page and for those who hear it. */
 const announcement = signal<
@@ -66,10 +67,10 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         </p>
       )}
       {words?.link === undefined ? null : <a href={words.link[0]}>{words.link[1]}</a>}
-      {retryAfterSeconds === undefined ? null : <p>Wait {retryAfterSeconds} seconds.</p>}
+      {retryAfterSeconds === undefined ? null : <p>Try again in {countText(retryAfterSeconds, "second")}.</p>}
       {requestId === undefined || status < 500 ? null : (
         <p class="muted">
-          Request id <code>{requestId}</code>
+          Request ID <code>{requestId}</code>
         </p>
       )}
       {onRetry === undefined ? null : (

@@ -43,7 +43,10 @@ function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }): JS
   });
   return (
     <>
-      <p>Logging in then also takes a code from an authenticator app, so a stolen password is not enough.</p>
+      <p>
+        Protects your account even if someone learns your password. You enter a code from an authenticator app
+        each time you log in.
+      </p>
       <Form form={form} action="Enable" isNarrow>
         <PasswordField form={form} name="password" label="Confirm your password" />
       </Form>
@@ -60,16 +63,16 @@ function Confirm({
 }): JSX.Element {
   const form = useForm({ code: "" }, async ({ code }) => {
     const { recoveryCodes } = await api().confirmTotp({ body: { code } });
-    announce("Two-factor authentication is enabled.");
+    announce("Two-factor authentication enabled.");
     onConfirmed(recoveryCodes);
   });
   return (
     <>
       <p>
-        Scan this code with your app. If the app is on this device, open <a href={started.uri}>this link</a>,
-        or enter the secret by hand.
+        Scan this code with your authenticator app. If the app is on this device, open{" "}
+        <a href={started.uri}>this link</a> or enter the secret manually.
       </p>
-      <QrCode text={started.uri} label="The secret as a QR code" />
+      <QrCode text={started.uri} label="QR code of the secret" />
       <div class="secret">
         <div class="row">
           <code class="wide">{started.secret}</code>
@@ -80,7 +83,7 @@ function Confirm({
         <TextField
           form={form}
           name="code"
-          label="Code from the app"
+          label="Authentication code"
           inputMode="numeric"
           autocomplete="one-time-code"
         />
@@ -94,8 +97,8 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
     <>
       <Notice tone="good">
         <p>
-          <strong>Save these recovery codes.</strong> If you lose the app, each of them lets you log in once.
-          They are shown only now.
+          <strong>Save these recovery codes.</strong> If you lose access to your app, each code lets you log
+          in once. You will not be able to see them again.
         </p>
       </Notice>
       <Code code={codes.join("\n")} label="Recovery codes" />
@@ -106,7 +109,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
 function Remove({ onDone }: { onDone: () => void }): JSX.Element {
   const form = useForm({ password: "", code: "" }, async (body) => {
     await api().deleteTotp({ body });
-    announce("Two-factor authentication is disabled.");
+    announce("Two-factor authentication disabled.");
     onDone();
   });
   return (
@@ -117,7 +120,7 @@ function Remove({ onDone }: { onDone: () => void }): JSX.Element {
         <TextField
           form={form}
           name="code"
-          label="Code from the app, or a recovery code"
+          label="Authentication or recovery code"
           autocomplete="one-time-code"
         />
       </Form>

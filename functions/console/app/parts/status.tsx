@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 
+import { capitalized } from "../problems.ts";
+
 type Tone = "bad" | "good" | "quiet" | "waiting";
 
 /** A sign beside the word, so that the colour says nothing alone. */
@@ -27,12 +29,12 @@ const tones: Readonly<Record<string, Tone>> = {
   suspended: "bad",
 };
 
-/** A state in the words of the API. */
-export function Status({ of, label = of }: { of: string; label?: string }): JSX.Element {
+/** A status, in the words of the API. */
+export function Status({ of }: { of: string }): JSX.Element {
   const tone = tones[of] ?? "quiet";
   return (
     <span class={`status ${tone}`}>
-      <span aria-hidden="true">{signs[tone]}</span> {label}
+      <span aria-hidden="true">{signs[tone]}</span> {capitalized(of)}
     </span>
   );
 }

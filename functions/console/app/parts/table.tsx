@@ -62,12 +62,12 @@ export function PagedTable<Row>({
           {nextCursor === undefined ? null : (
             <div class="row">
               <button type="button" aria-disabled={pages.isLoading} onClick={() => void pages.more()}>
-                {pages.isLoading ? "Loading…" : "Show more"}
+                {pages.isLoading ? "Loading…" : "Load more"}
               </button>
               <span class="muted">
                 {total > rows.length
                   ? `${countText(rows.length)} of ${countText(total)}`
-                  : `${countText(rows.length)} so far, more may follow`}
+                  : `${countText(rows.length)} so far; there may be more`}
               </span>
             </div>
           )}

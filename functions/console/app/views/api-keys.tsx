@@ -25,12 +25,12 @@ import { given } from "../typed.ts";
 const overlapHours = 24;
 
 const scopeWords: Readonly<Record<Scope, string>> = {
-  send: "send: send messages, request sender IDs",
-  read: "read: see everything, change nothing",
-  contacts: "contacts: add and change contacts",
-  campaigns: "campaigns: campaigns and templates",
-  webhooks: "webhooks: add and change webhooks",
-  billing: "billing: wallet and KYC",
+  send: "send: send messages and request sender IDs",
+  read: "read: view all data",
+  contacts: "contacts: manage contacts and opt-outs",
+  campaigns: "campaigns: manage campaigns and templates",
+  webhooks: "webhooks: manage webhooks",
+  billing: "billing: manage the wallet and business verification",
   keys: "keys: create and disable API keys",
 };
 
@@ -57,7 +57,7 @@ export function ApiKeys(): JSX.Element {
   return (
     <Page
       title="API keys"
-      lead="Your servers use them to call the API. Never put one into an app or a web page."
+      lead="Authenticate your servers with the API. Never put a key in a mobile app or web page."
       actions={add}
     >
       {created.value === undefined ? null : <Created key={created.value.id} created={created.value} />}
@@ -75,19 +75,19 @@ export function ApiKeys(): JSX.Element {
                 </>
               ),
             },
-            { title: "State", show: ({ status }) => <Status of={status} /> },
+            { title: "Status", show: ({ status }) => <Status of={status} /> },
             {
               title: "Scopes",
-              show: ({ scopes }) => (scopes.length === Scope.options.length ? "all" : scopes.join(", ")),
+              show: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
             },
             { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
             {
               title: "Last used",
-              show: ({ lastUsedAt }) => (lastUsedAt === undefined ? "never" : <Time at={lastUsedAt} />),
+              show: ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
             },
             {
               title: "Expires",
-              show: ({ expiresAt }) => (expiresAt === undefined ? "never" : <Time at={expiresAt} />),
+              show: ({ expiresAt }) => (expiresAt === undefined ? "Never" : <Time at={expiresAt} />),
             },
             {
               title: "Actions",
@@ -100,22 +100,22 @@ export function ApiKeys(): JSX.Element {
             },
           ]}
           empty={
-            <Empty title="No keys yet">
-              <p>Create one, and you get code that sends a message with it.</p>
+            <Empty title="No API keys yet">
+              <p>Create a key to get sample code that sends a message.</p>
             </Empty>
           }
         />
       </Section>
-      <Section title="If a key has leaked">
+      <Section title="Compromised keys">
         <p>
-          Rotate it to get a new one while the old one keeps working for {overlapHours} hours, or disable it
-          at once.
+          If a key may have leaked, disable it immediately. To replace a key without downtime, rotate it: the
+          old key keeps working for {overlapHours} hours.
         </p>
         <div class="row">
           <ConfirmButton
             label="Disable all keys"
             question="Disable all API keys?"
-            consequence="Every server that uses one of your keys is refused from its next request on. You can create new keys here."
+            consequence="Requests with any of your API keys are rejected from now on. You can create new keys at any time."
             act={async () => {
               const { count } = await api().revokeAllApiKeys();
               announce(`${countText(count, "key")} disabled.`);
@@ -146,27 +146,27 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
         form={form}
         name="name"
         label="Name (optional)"
-        hint="What it is for, such as: shop server."
+        hint="Where the key is used, for example: shop server."
         hasFocus
       />
       <details>
-        <summary>Limit what it may do</summary>
+        <summary>Restrict this key</summary>
         <div class="form">
           <ChoiceField
             form={form}
             name="scopes"
             legend="Scopes"
-            hint="If you choose none, the key gets all scopes that keys may have here."
+            hint="Leave empty to grant the default scopes."
             options={Scope.options.map((each) => [each, scopeWords[each]] as const)}
           />
           <TextArea
             form={form}
             name="allowedAddresses"
-            label="IP addresses (optional)"
+            label="Allowed IP addresses (optional)"
             rows={2}
-            hint="Addresses or CIDR blocks that may use it, one per line. Empty means any."
+            hint="One address or CIDR block per line. Leave empty to allow any address."
           />
-          <TextField form={form} name="expiresAt" label="Expires (optional)" type="datetime-local" />
+          <TextField form={form} name="expiresAt" label="Expires at (optional)" type="datetime-local" />
         </div>
       </details>
     </Form>
@@ -176,9 +176,9 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
 function Created({ created }: { created: CreatedApiKey }): JSX.Element {
   const snippets = snippetsFor(baseUrl, created.secret);
   return (
-    <Section title="Your new key">
-      <Secret label="This is the key." secret={created.secret} />
-      <h3>Send a message with it</h3>
+    <Section title="API key created">
+      <Secret label="Your new API key." secret={created.secret} />
+      <h3>Send a message</h3>
       <Tabs
         label="Languages"
         tabs={snippets.map(({ language, file, code }) => [
@@ -187,7 +187,7 @@ function Created({ created }: { created: CreatedApiKey }): JSX.Element {
         ])}
       />
       <p class="muted">
-        Replace ACME with a sender ID of yours
+        Replace ACME with your sender ID
         {has("sandbox") ? "." : ", and 15005550000 with your phone number."}{" "}
         <DocsLink>API reference</DocsLink>
       </p>
@@ -212,8 +212,8 @@ function actionsOf(
       <ConfirmDialog
         onClose={close}
         label="Rotate"
-        question="Replace this key by a new one?"
-        consequence={`The new key has the same scopes. The old one keeps working for ${overlapHours} hours, so that you can update your servers.`}
+        question="Rotate this key?"
+        consequence={`You get a new key with the same scopes. The old key keeps working for ${overlapHours} hours while you update your servers.`}
         act={async () => onCreated(await api().rotateApiKey({ params, body: { overlapHours } }))}
       />
     ),
@@ -225,10 +225,10 @@ function actionsOf(
         onClose={close}
         label="Disable"
         question="Disable this key?"
-        consequence="Servers that use it are refused from their next request on."
+        consequence="Requests with this key are rejected from now on. You cannot enable it again."
         act={async () => {
           await api().disableApiKey({ params });
-          announce("The key is disabled.");
+          announce("API key disabled.");
           await onChange();
         }}
       />
@@ -241,10 +241,10 @@ function actionsOf(
         onClose={close}
         label="Delete"
         question="Delete this key?"
-        consequence="It stops working and disappears from this list. The audit log keeps a record of it."
+        consequence="The key stops working and is removed from this list. The audit log keeps a record of it."
         act={async () => {
           await api().deleteApiKey({ params });
-          announce("The key is deleted.");
+          announce("API key deleted.");
           await onChange();
         }}
       />

@@ -23,19 +23,16 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
     [from, to],
   );
   return (
-    <Page
-      title="Audit log"
-      lead="Who changed what in your organisation. Entries cannot be changed or removed."
-    >
+    <Page title="Audit log" lead="All changes in your organization. Entries cannot be edited or deleted.">
       <div class="panel">
         <Period key={`${from} ${to}`} from={from} to={to} />
         <PagedTable
-          caption="Entries of the audit log, newest first"
+          caption="Audit log entries, newest first"
           pages={entries}
           keyOf={({ id }) => id}
           columns={[
-            { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Who", show: (entry) => <span class="break">{actorText(entry)}</span> },
+            { title: "Time", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "Actor", show: (entry) => <span class="break">{actorText(entry)}</span> },
             { title: "Action", show: ({ action }) => <Action of={action} /> },
             {
               title: "Outcome",
@@ -45,12 +42,12 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
                 </>
               ),
             },
-            { title: "From", show: ({ sourceAddress }) => sourceAddress },
+            { title: "IP address", show: ({ sourceAddress }) => sourceAddress },
             { title: "Details", show: (entry) => <Details entry={entry} /> },
           ]}
           empty={
             <Empty title="No entries">
-              <p>There are none in this period.</p>
+              <p>There are no entries in this period.</p>
               <a href="#/audit-log">Show all entries</a>
             </Empty>
           }
@@ -75,9 +72,9 @@ function Action({ of }: { of: string }): JSX.Element {
 }
 
 function actorText({ actor }: AuditEntry): string {
-  if (actor.type === "operator") return "operator";
+  if (actor.type === "operator") return "Operator";
   const isYou = actor.userId === session.value?.user.id;
-  if (actor.type === "user") return isYou ? "you" : actor.userId;
+  if (actor.type === "user") return isYou ? "You" : actor.userId;
   return `API key ${actor.keyId}`;
 }
 

@@ -60,8 +60,8 @@ export function NewCampaign(): JSX.Element {
     go(`campaigns/${id}`);
     announce(
       status === "scheduled"
-        ? "The campaign is scheduled."
-        : "The campaign is saved as a draft. Launch it when it is ready.",
+        ? "Campaign scheduled."
+        : "Campaign saved as a draft. Launch it when you are ready.",
     );
   };
   const form = useForm(initial, create, { draft: "campaign" });
@@ -75,7 +75,7 @@ export function NewCampaign(): JSX.Element {
       <div class="columns">
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Save draft" : "Schedule"}>
-            <TextField form={form} name="name" label="Name" hint="Only you see it." />
+            <TextField form={form} name="name" label="Name" hint="Recipients do not see this name." />
             <TemplatePicker templates={templates.data ?? []} onPick={(body) => form.set({ message: body })} />
             <TextArea
               form={form}
@@ -84,18 +84,18 @@ export function NewCampaign(): JSX.Element {
               rows={5}
               hint={
                 <>
-                  <SegmentCount text={message} isUnicode={isUnicode} /> before values are filled in. You can
-                  use {"{{firstName}}"}, {"{{lastName}}"} and the attributes of your contacts.
+                  <SegmentCount text={message} isUnicode={isUnicode} /> before placeholders are replaced. Use{" "}
+                  {"{{firstName}}"}, {"{{lastName}}"} or any contact attribute.
                 </>
               }
             />
-            <CheckField form={form} name="isToAll" label="To all contacts" apiName="audience" />
+            <CheckField form={form} name="isToAll" label="Send to all contacts" apiName="audience" />
             {isToAll ? null : (
               <ChoiceField
                 form={form}
                 name="tags"
                 apiName="audience.tags"
-                legend="Or to contacts with one of these tags"
+                legend="Or send to contacts with any of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
                 hint={hintOf(allTags, source)}
               />
@@ -105,28 +105,28 @@ export function NewCampaign(): JSX.Element {
               name="senderId"
               label="From"
               suggestions={approved.map((each) => each.senderId)}
-              hint="Up to 11 letters and digits. If empty, your default sender ID is used."
+              hint="Up to 11 letters and digits. Leave empty to use your default sender ID."
             />
             <SelectField
               form={form}
               name="messageType"
               label="Type"
               options={kinds}
-              hint="Contacts who opted out are skipped whichever you choose. Transactional is what people expect, such as news of an order."
+              hint="Contacts who opted out are always skipped. Choose Transactional for messages that recipients expect, such as order updates."
             />
             <TextField
               form={form}
               name="scheduledAt"
               label="Send later (optional)"
               type="datetime-local"
-              hint="In your time zone, up to 30 days ahead. If empty, the campaign is saved as a draft that you launch yourself."
+              hint="Your local time, up to 30 days ahead. Leave empty to save a draft and launch it yourself."
             />
             <SelectField
               form={form}
               name="expiresInSeconds"
               label="Messages expire after"
               options={expiryChoices}
-              hint="A message that is not sent by then fails and is refunded."
+              hint="Messages not sent by then fail and are refunded."
             />
             <CheckField form={form} name="isUnicode" label="Always send as Unicode" apiName="language" />
           </Form>
@@ -143,7 +143,7 @@ export function NewCampaign(): JSX.Element {
                 }}
               />
             ) : (
-              <p class="muted">Choose who gets the campaign.</p>
+              <p class="muted">Choose an audience to see the cost.</p>
             )}
           </Section>
           <Section title="Preview">
@@ -161,8 +161,8 @@ function hintOf(
   { data, error, progress }: ReturnType<typeof useAudienceData>,
 ): string | undefined {
   if (data === undefined) return error === undefined ? progress : messageOf(error);
-  if (!data.isAll) return `The tags of your newest ${countText(data.contacts.length)} contacts.`;
-  return tags.length === 0 ? "None of your contacts has a tag yet." : undefined;
+  if (!data.isAll) return `Showing the tags of your newest ${countText(data.contacts.length)} contacts.`;
+  return tags.length === 0 ? "None of your contacts have tags yet." : undefined;
 }
 
 function TemplatePicker({

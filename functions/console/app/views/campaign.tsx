@@ -56,8 +56,8 @@ export function Campaign({ params }: ViewProps): JSX.Element {
                     shown.scheduledAt === undefined ? undefined : <Time at={shown.scheduledAt} />,
                   ],
                   ["Started", shown.startedAt === undefined ? undefined : <Time at={shown.startedAt} />],
-                  ["Ended", shown.endedAt === undefined ? undefined : <Time at={shown.endedAt} />],
-                  ["Id", <code>{shown.id}</code>],
+                  ["Finished", shown.endedAt === undefined ? undefined : <Time at={shown.endedAt} />],
+                  ["ID", <code>{shown.id}</code>],
                 ]}
               />
             </Section>
@@ -78,10 +78,10 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           look="primary"
           label={status === "draft" ? "Launch" : "Resume"}
           question={status === "draft" ? "Launch this campaign?" : "Resume this campaign?"}
-          consequence="Sending starts at once, and you pay for each message as it is accepted."
+          consequence="Sending starts immediately. You pay for each message when it is accepted."
           act={async () => {
             load.replace(await api().launchCampaign({ params: { id } }));
-            announce("The campaign is launched.");
+            announce(status === "draft" ? "Campaign launched." : "Campaign resumed.");
           }}
         />
       ) : null}
@@ -90,10 +90,10 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           look="plain"
           label="Cancel campaign"
           question="Cancel this campaign?"
-          consequence="No more messages are created. Those that are already accepted are still sent."
+          consequence="No more messages are created. Messages that were already accepted are still sent."
           act={async () => {
             load.replace(await api().cancelCampaign({ params: { id } }));
-            announce("The campaign is cancelled.");
+            announce("Campaign cancelled.");
           }}
         />
       )}
@@ -114,7 +114,7 @@ function Audience({ campaign: { audience } }: { campaign: CampaignOf }): JSX.Ele
   if (audience.tags !== undefined) return <TagList tags={audience.tags} />;
   return (
     <>
-      {audience.contactIds === undefined ? "all contacts" : countText(audience.contactIds.length, "contact")}
+      {audience.contactIds === undefined ? "All contacts" : countText(audience.contactIds.length, "contact")}
     </>
   );
 }
@@ -135,14 +135,14 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
       )}
       {waitsUntil === undefined ? null : (
         <Notice tone="info">
-          The daily spending limit is reached. Sending continues on <Time at={waitsUntil} />.
+          You reached the daily spending limit. Sending resumes on <Time at={waitsUntil} />.
         </Notice>
       )}
       {accepted === 0 ? null : (
         <div>
           <progress aria-label="Messages sent or failed" max={accepted} value={sent + failed} />
           <p class="muted">
-            {countText(sent + failed)} of {countText(accepted, "message")} done
+            {countText(sent + failed)} of {countText(accepted, "message")} processed
             {status === "sending" ? "; more may follow" : ""}.
           </p>
         </div>
@@ -155,13 +155,10 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
           ["Sent", countText(sent)],
           ["Failed", countText(failed)],
           ["Skipped: opted out", skipped.optedOut === 0 ? undefined : countText(skipped.optedOut)],
+          ["Skipped: invalid text", skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable)],
+          ["Skipped: unknown contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
           [
-            "Skipped: missing value",
-            skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable),
-          ],
-          ["Skipped: no contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
-          [
-            "Skipped: destination",
+            "Skipped: blocked destination",
             skipped.destinationNotAllowed === undefined
               ? undefined
               : countText(skipped.destinationNotAllowed),
@@ -171,7 +168,7 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
             skipped.destinationNotPriced === undefined ? undefined : countText(skipped.destinationNotPriced),
           ],
           [
-            "Over the daily limit",
+            "Skipped: recipient limit",
             skipped.recipientRateExceeded === undefined
               ? undefined
               : countText(skipped.recipientRateExceeded),

@@ -33,7 +33,7 @@ export function Campaigns(): JSX.Element {
                 </a>
               ),
             },
-            { title: "State", show: ({ status }) => <Status of={status} /> },
+            { title: "Status", show: ({ status }) => <Status of={status} /> },
             { title: "Messages", isNumber: true, show: ({ progress }) => countText(progress.accepted) },
             { title: "Sent", isNumber: true, show: ({ progress }) => countText(progress.sent) },
             { title: "Failed", isNumber: true, show: ({ progress }) => countText(progress.failed) },
@@ -46,7 +46,7 @@ export function Campaigns(): JSX.Element {
           ]}
           empty={
             <Empty title="No campaigns yet">
-              <p>You see the audience and the cost before anything is sent.</p>
+              <p>You can review the audience and cost before anything is sent.</p>
               {add}
             </Empty>
           }

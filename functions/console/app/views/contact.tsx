@@ -26,11 +26,11 @@ export function Contact({ params }: ViewProps): JSX.Element {
           look="plain"
           label="Delete"
           question="Delete this contact?"
-          consequence="Messages to this number stay in the list of messages."
+          consequence="Your messages to this number are kept."
           act={async () => {
             await api().deleteContact({ params: { id } });
             go("contacts");
-            announce("The contact is deleted.");
+            announce("Contact deleted.");
           }}
         />
       }
@@ -41,16 +41,13 @@ export function Contact({ params }: ViewProps): JSX.Element {
             <Section title="Details">
               <Edit contact={contact} load={load} />
             </Section>
-            <Section title="More">
+            <Section title="Information">
               <Facts
                 of={[
-                  [
-                    "Messages",
-                    <a href={linkTo("messages", { to: contact.phoneNumber })}>to {contact.phoneNumber}</a>,
-                  ],
+                  ["Messages", <a href={linkTo("messages", { to: contact.phoneNumber })}>View messages</a>],
                   ["Added", <Time at={contact.createdAt} />],
-                  ["Changed", <Time at={contact.updatedAt} />],
-                  ["Id", <code>{contact.id}</code>],
+                  ["Updated", <Time at={contact.updatedAt} />],
+                  ["ID", <code>{contact.id}</code>],
                 ]}
               />
             </Section>
@@ -67,7 +64,7 @@ function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRec
     // What was emptied is cleared, where an absent field would stay as it is.
     const body = { ...rest, firstName: firstName ?? null, lastName: lastName ?? null };
     load.replace(await api().updateContact({ params: { id: contact.id }, body }));
-    announce("The contact is saved.");
+    announce("Contact saved.");
   });
   return (
     <Form form={form} action="Save">

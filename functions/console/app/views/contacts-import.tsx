@@ -24,12 +24,12 @@ import { saveFile } from "../save-file.ts";
 import { tagsOf } from "../typed.ts";
 
 const targetWords: Readonly<Record<Target, string>> = {
-  phoneNumber: "Number",
+  phoneNumber: "Phone number",
   firstName: "First name",
   lastName: "Last name",
   tags: "Tags",
   attribute: "Attribute",
-  skip: "Do not import",
+  skip: "Skip column",
 };
 
 interface File {
@@ -45,13 +45,13 @@ export function ContactsImport(): JSX.Element {
   const read = async (chosen: globalThis.File | undefined): Promise<void> => {
     if (chosen === undefined) return;
     const table = parseCsv(await textOf(chosen));
-    problem.value = table.length < 2 ? "The file has no rows below the header." : undefined;
+    problem.value = table.length < 2 ? "The file has no rows after the header." : undefined;
     file.value = table.length < 2 ? undefined : { name: chosen.name, table };
   };
   return (
     <Page
       title="Import contacts"
-      lead="From a CSV file: every spreadsheet can save one. The first row holds the column names."
+      lead="Choose a CSV file exported from a spreadsheet. The first row must contain the column names."
       back={["#/contacts", "Contacts"]}
     >
       <Section title="File">
@@ -64,7 +64,8 @@ export function ContactsImport(): JSX.Element {
             onChange={(event) => void read(event.currentTarget.files?.[0])}
           />
           <p class="hint">
-            Separated by commas, semicolons or tabs. Nothing is uploaded until you import it.
+            Values can be separated by commas, semicolons or tabs. Nothing is uploaded until you start the
+            import.
           </p>
         </div>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
@@ -96,7 +97,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           columns={[
             {
               title: "Column",
-              show: ({ name }) => <span dir="auto">{name === "" ? "(no name)" : name}</span>,
+              show: ({ name }) => <span dir="auto">{name === "" ? "(unnamed)" : name}</span>,
             },
             {
               title: "First value",
@@ -138,12 +139,12 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
               tag.value = event.currentTarget.value;
             }}
           />
-          <p class="hint">Separated by commas. You can send campaigns to a tag.</p>
+          <p class="hint">Separate tags with commas. You can send campaigns to contacts with a tag.</p>
         </div>
       </Section>
       <Section title="Preview">
         <Table
-          caption="The first rows as contacts"
+          caption="First rows as contacts"
           rows={rows.value.slice(0, previewRows)}
           keyOf={({ line }) => String(line)}
           columns={[
@@ -159,16 +160,18 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
             {
               title: "Problem",
               show: ({ problem }) =>
-                problem === undefined ? "none" : <span class="problem">✕ {problem}</span>,
+                problem === undefined ? "None" : <span class="problem">✕ {problem}</span>,
             },
           ]}
         />
         <p>
-          {countText(rows.value.length, "row")}, of which{" "}
-          <strong>{countText(rows.value.length - wrong.length)}</strong> can be imported.
+          <strong>{countText(rows.value.length - wrong.length)}</strong> of{" "}
+          {countText(rows.value.length, "row")} can be imported.
         </p>
         {hasNumber ? null : (
-          <Notice tone="bad">Choose the column with the phone numbers: every contact needs one.</Notice>
+          <Notice tone="bad">
+            Choose the column that contains the phone numbers. Every contact needs one.
+          </Notice>
         )}
         {wrong.length === 0 || !hasNumber ? null : (
           <details>
@@ -242,7 +245,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
     <>
       <div class="row">
         <button type="button" class="primary" disabled={isBusy || valid.length === 0 || isDone} onClick={run}>
-          {done > 0 && !isDone ? "Continue the import" : `Import ${countText(valid.length, "contact")}`}
+          {done > 0 && !isDone ? "Resume import" : `Import ${countText(valid.length, "contact")}`}
         </button>
         {isBusy ? (
           <button type="button" onClick={() => (isStopping.value = true)}>
@@ -254,7 +257,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
         <div role="status">
           <progress aria-label="Rows imported" max={valid.length} value={done} />
           <p>
-            {countText(done)} of {countText(valid.length, "row")} done: {countText(created)} imported,{" "}
+            {countText(done)} of {countText(valid.length, "row")} processed: {countText(created)} imported,{" "}
             {countText(refused.length)} not imported.
           </p>
         </div>
@@ -267,7 +270,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
           </p>
           <div class="row">
             <a class="button" href="#/contacts">
-              Contacts
+              View contacts
             </a>
             <a class="button" href="#/campaigns/new">
               New campaign
@@ -291,7 +294,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
               saveFile("not-imported.csv", csvOf([["row", "phoneNumber", "reason"], ...lines]));
             }}
           >
-            Save as CSV
+            Download CSV
           </button>
         </details>
       )}
@@ -305,12 +308,12 @@ function RefusedTable({ refused }: { refused: readonly Refused[] }): JSX.Element
   return (
     <>
       <Table
-        caption="Rows that are not imported"
+        caption="Rows not imported"
         rows={refused.slice(0, maxRefusedShown)}
         keyOf={({ line }) => String(line)}
         columns={[
           { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
-          { title: "Number", show: ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span> },
+          { title: "Phone number", show: ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span> },
           { title: "Reason", show: ({ reason }) => reason },
         ]}
       />

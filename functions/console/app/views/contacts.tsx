@@ -38,7 +38,7 @@ export function Contacts(): JSX.Element {
   const isAdding = useSignal(false);
   const add = (
     <button type="button" onClick={() => (isAdding.value = true)}>
-      Add a contact
+      Add contact
     </button>
   );
   return (
@@ -48,7 +48,7 @@ export function Contacts(): JSX.Element {
         <>
           {add}
           <a class="button primary" href="#/contacts/import">
-            Import a file
+            Import contacts
           </a>
         </>
       }
@@ -58,7 +58,7 @@ export function Contacts(): JSX.Element {
           onClose={() => (isAdding.value = false)}
           onCreated={async () => {
             isAdding.value = false;
-            announce("The contact is added.");
+            announce("Contact added.");
             await contacts.reload();
           }}
         />
@@ -80,14 +80,16 @@ export function Contacts(): JSX.Element {
                 </a>
               ),
             },
-            { title: "Number", show: ({ phoneNumber }) => phoneNumber },
+            { title: "Phone number", show: ({ phoneNumber }) => phoneNumber },
             { title: "Tags", show: ({ tags }) => <TagList tags={tags} /> },
-            { title: "Marketing", show: ({ optedOut }) => (optedOut ? "opted out" : "") },
+            { title: "Marketing", show: ({ optedOut }) => (optedOut ? "Opted out" : "") },
             { title: "Added", show: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
           empty={
             <Empty title="No contacts yet">
-              <p>Import them from a spreadsheet, or add one here. Campaigns are sent to contacts.</p>
+              <p>
+                Import contacts from a spreadsheet or add them one at a time. Campaigns are sent to contacts.
+              </p>
               {add}
             </Empty>
           }

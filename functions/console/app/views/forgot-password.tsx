@@ -14,7 +14,7 @@ export function ForgotPassword(): JSX.Element {
     requestedFor.value = email.trim();
   });
   return (
-    <Page title="Forgot your password" lead="We send you a link to set a new one.">
+    <Page title="Reset your password" lead="We email you a link to set a new password.">
       {requestedFor.value === undefined ? (
         <Form form={form} action="Send link">
           <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
@@ -22,8 +22,8 @@ export function ForgotPassword(): JSX.Element {
       ) : (
         <Notice tone="good">
           <p>
-            If there is an account for <strong dir="auto">{requestedFor.value}</strong>, an email with the
-            link is on its way.
+            If an account exists for <strong dir="auto">{requestedFor.value}</strong>, you will receive an
+            email with a link.
           </p>
         </Notice>
       )}

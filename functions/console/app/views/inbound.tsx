@@ -10,7 +10,7 @@ import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 const keywords = {
-  start: "START: wants marketing again",
+  start: "START: opted in to marketing",
   stop: "STOP: opted out of marketing",
   help: "HELP",
 } as const;
@@ -32,13 +32,13 @@ export function Inbound(): JSX.Element {
   }, []);
   const hasNumbers = (numbers.data?.total ?? 0) > 0;
   return (
-    <Page title="Replies" lead="Messages that people sent to your numbers.">
+    <Page title="Inbound messages" lead="Messages that people send to your numbers.">
       <Section title="Your numbers">
         <YourNumbers numbers={numbers} />
       </Section>
-      <Section title="Replies">
+      <Section title="Messages">
         <PagedTable
-          caption="Replies, newest first"
+          caption="Inbound messages, newest first"
           pages={messages}
           keyOf={({ id }) => id}
           columns={[
@@ -56,10 +56,8 @@ export function Inbound(): JSX.Element {
             { title: "Received", show: ({ receivedAt }) => <Time at={receivedAt} /> },
           ]}
           empty={
-            <Empty title="No replies yet">
-              {hasNumbers ? (
-                <p>When somebody writes to one of your numbers, the message appears here.</p>
-              ) : null}
+            <Empty title="No inbound messages yet">
+              {hasNumbers ? <p>Messages sent to your numbers appear here.</p> : null}
             </Empty>
           }
         />
@@ -73,7 +71,7 @@ function YourNumbers({ numbers }: { numbers: Load<Numbers> }): JSX.Element {
     <Loaded load={numbers}>
       {({ rows, total }) =>
         total === 0 ? (
-          <p>You have no number yet. To receive replies, ask the operator of the gateway for one.</p>
+          <p>You have no numbers yet. Contact the gateway operator to get one.</p>
         ) : (
           <>
             <ul class="plain-list">
@@ -83,7 +81,7 @@ function YourNumbers({ numbers }: { numbers: Load<Numbers> }): JSX.Element {
                   {keyword === undefined ? null : (
                     <span class="muted">
                       {" "}
-                      shared; messages to you begin with <code>{keyword}</code>
+                      shared; messages to you start with <code>{keyword}</code>
                     </span>
                   )}
                 </li>

@@ -17,8 +17,8 @@ export function Kyc(): JSX.Element {
   const load = useLoad(async () => api().getKyc(), []);
   return (
     <Page
-      title="KYC"
-      lead="KYC (know your customer) is the check of who you are: gateways and carriers need to know the business behind the messages, and some let you send only once you are approved."
+      title="Business verification"
+      lead="Gateways and carriers must know which business sends messages (KYC). Some gateways let you send only after approval."
     >
       <Loaded load={load}>
         {(submission) => (
@@ -41,7 +41,7 @@ function Submission({ submission }: { submission: KycSubmission }): JSX.Element 
   return (
     <Section title="Your submission">
       <Status of={status} />
-      {status === "pending" ? <p>The operator of the gateway is reviewing it.</p> : null}
+      {status === "pending" ? <p>The gateway operator is reviewing your submission.</p> : null}
       {rejectionReason === undefined ? null : (
         <Notice tone="bad">
           <span dir="auto">{rejectionReason}</span>
@@ -56,7 +56,7 @@ function Submission({ submission }: { submission: KycSubmission }): JSX.Element 
           ["Contact person", submission.contactName],
           ["Website", submission.website],
           ["Submitted", <Time at={submittedAt} />],
-          ["Decided", decidedAt === undefined ? undefined : <Time at={decidedAt} />],
+          ["Reviewed", decidedAt === undefined ? undefined : <Time at={decidedAt} />],
         ]}
       />
     </Section>
@@ -113,7 +113,7 @@ function BusinessDetails({
         form={form}
         name="registrationNumber"
         label="Registration number (optional)"
-        hint="From the register of companies."
+        hint="As shown in the company register."
       />
       <SelectField form={form} name="country" label="Country (optional)" options={countries} />
       <TextArea form={form} name="address" label="Address (optional)" rows={3} />

@@ -8,7 +8,7 @@ import { Page } from "../parts/page.tsx";
 export function Login(): JSX.Element {
   const login = useLoginForm("");
   return (
-    <Page title="Log in" lead="To the console of the SMS gateway.">
+    <Page title="Log in" lead="Access the SMS gateway console.">
       <Form form={login.form} action="Log in">
         <TextField
           form={login.form}

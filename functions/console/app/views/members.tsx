@@ -14,13 +14,14 @@ import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Table, type Column } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../problems.ts";
 import { forgetSession, session } from "../session.ts";
 
 const roleWords: Readonly<Record<Role, string>> = {
-  owner: "Can do everything.",
-  admin: "Can do everything except add, change or remove owners.",
-  developer: "Can do everything except what concerns money, KYC and members.",
-  viewer: "Can see everything and change nothing.",
+  owner: "Full access.",
+  admin: "Full access, except adding, changing or removing owners.",
+  developer: "Full access, except to billing, business verification and members.",
+  viewer: "Read-only access.",
 };
 
 /** Who is in the organisation, or invited into it. */
@@ -31,10 +32,10 @@ export function Members(): JSX.Element {
   return (
     <Page
       title="Members"
-      lead="The people who log in for your organisation, and what each of them can do."
+      lead="People in your organization and their roles."
       actions={
         roles.length === 0 ? null : (
-          <DialogButton label="Invite a member" look="primary">
+          <DialogButton label="Invite member" look="primary">
             {(close) => (
               <Invite
                 roles={roles}
@@ -81,12 +82,12 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
           keyOf={({ id }) => id}
           columns={[
             { title: "Member", show: (member) => <Who member={member} /> },
-            { title: "Role", show: ({ role }) => <span class="whole">{role}</span> },
+            { title: "Role", show: ({ role }) => <span class="whole">{capitalized(role)}</span> },
             {
               title: "Two-factor",
               show: ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
             },
-            { title: "Since", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "Joined", show: ({ createdAt }) => <Time at={createdAt} /> },
             ...actionsColumn(isManager, (member) =>
               isOnlyOwner(member) && roles.includes("owner") ? (
                 <span class="muted">Only owner</span>
@@ -107,8 +108,8 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
       {isManager || invitations.length > 0 ? (
         <Section title="Invitations">
           {invitations.length === 0 ? (
-            <Empty title="No open invitations">
-              <p>Invite the people you work with: each of them logs in with their own password.</p>
+            <Empty title="No pending invitations">
+              <p>Invite your team. Each member logs in with their own password.</p>
             </Empty>
           ) : (
             <Table
@@ -117,8 +118,8 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
               keyOf={({ id }) => id}
               columns={[
                 { title: "Email", show: ({ email }) => <Email of={email} /> },
-                { title: "Role", show: ({ role }) => <span class="whole">{role}</span> },
-                { title: "State", show: ({ status }) => <Status of={status} /> },
+                { title: "Role", show: ({ role }) => <span class="whole">{capitalized(role)}</span> },
+                { title: "Status", show: ({ status }) => <Status of={status} /> },
                 {
                   title: "Invited by",
                   show: ({ invitedBy }) => <Email of={emailOf(invitedBy)} />,
@@ -129,7 +130,7 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
                 },
                 ...actionsColumn(isManager, (member) => (
                   <Menu
-                    label={`Actions for the invitation of ${member.email}`}
+                    label={`Actions for the invitation to ${member.email}`}
                     items={
                       roles.includes(member.role)
                         ? [
@@ -182,14 +183,17 @@ function Who({ member }: { member: Member }): JSX.Element {
           {name}
         </strong>
       )}
-      <Email of={email} /> {isYou(member) ? <span class="tag">you</span> : null}
+      <Email of={email} /> {isYou(member) ? <span class="tag">You</span> : null}
     </>
   );
 }
 
 /** What a field to choose one of the roles has beside its form. */
 function roleChoice(roles: readonly Role[], chosen: string) {
-  return { options: roles.map((role) => [role, role] as const), hint: roleWords[Role.parse(chosen)] };
+  return {
+    options: roles.map((role) => [role, capitalized(role)] as const),
+    hint: roleWords[Role.parse(chosen)],
+  };
 }
 
 function Invite({
@@ -201,7 +205,7 @@ function Invite({
 }): JSX.Element {
   const form = useForm({ email: "", role: "developer" }, async ({ email, role }) => {
     await api().inviteMember({ body: { email: email.trim(), role: Role.parse(role) } });
-    announce("The invitation is on its way.");
+    announce("Invitation sent.");
     await onInvited();
   });
   return (
@@ -211,7 +215,7 @@ function Invite({
         name="email"
         label="Email"
         type="email"
-        hint="They get a link to choose their password."
+        hint="They receive a link to set their password."
         hasFocus
       />
       <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
@@ -252,19 +256,19 @@ function RoleForm({
       params: { id },
       body: { role: Role.parse(values.role) },
     });
-    announce(`The role is now ${role}.`);
+    announce(`Role changed to ${role}.`);
     await onChanged();
   });
   return (
     <Form form={form} action="Save">
       <p class="break">
         {member.status === "active"
-          ? `${email} has the new role from their next request on. API keys of theirs that can do more than the new role stop working.`
-          : `The invitation of ${email} is for the new role.`}
+          ? `The new role of ${email} takes effect immediately. Their API keys that exceed the new role stop working.`
+          : `The invitation to ${email} will use the new role.`}
       </p>
       {isYou(member) ? (
         <Notice tone="info">
-          This is you. Only another owner or admin can give you back what you give up.
+          You are changing your own role. Only another owner or admin can restore your access.
         </Notice>
       ) : null}
       <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
@@ -285,8 +289,8 @@ function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
         <ConfirmDialog
           onClose={close}
           label="Leave"
-          question="Leave the organisation?"
-          consequence="You are logged out, and the API keys that you created stop working. Only the remaining members can invite you again."
+          question="Leave the organization?"
+          consequence="You are logged out, and the API keys that you created stop working. To return, you need a new invitation."
           act={async () => {
             await remove();
             forgetSession();
@@ -304,13 +308,13 @@ function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
         question="Remove this member?"
         consequence={
           <span class="break">
-            {email} is logged out at once, and the API keys that they created stop working. Replace those keys
-            on your servers first.
+            {email} is logged out immediately, and the API keys that they created stop working. Replace those
+            keys on your servers first.
           </span>
         }
         act={async () => {
           await remove();
-          announce("The member is removed.");
+          announce("Member removed.");
           await onRemoved();
         }}
       />
@@ -320,10 +324,10 @@ function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
 
 function sendAgain({ email, role }: Member, onSent: () => Promise<void>): MenuItem {
   return {
-    label: "Send again",
+    label: "Resend invitation",
     act: async () => {
       await api().inviteMember({ body: { email, role } });
-      announce("A new link is on its way. The old one no longer works.");
+      announce("Invitation sent again. The previous link no longer works.");
       await onSent();
     },
   };
@@ -336,11 +340,11 @@ function revocation({ id, email }: Member, onRevoked: () => Promise<void>): Menu
       <ConfirmDialog
         onClose={close}
         label="Revoke"
-        question="Revoke the invitation?"
-        consequence={<span class="break">The link that {email} got stops working.</span>}
+        question="Revoke this invitation?"
+        consequence={<span class="break">The link sent to {email} stops working.</span>}
         act={async () => {
           await api().deleteMember({ params: { id } });
-          announce("The invitation is revoked.");
+          announce("Invitation revoked.");
           await onRevoked();
         }}
       />

@@ -16,13 +16,12 @@ import { MessageState } from "./messages.tsx";
 const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
   MESSAGE_INVALID_DESTINATION: "This number cannot receive messages.",
   MESSAGE_UNROUTABLE: "No carrier delivers to this number.",
-  MESSAGE_EXPIRED: "The message expired before it was handed to a carrier.",
-  MESSAGE_PROVIDER_ERROR: "The carrier refused the message, or could not be reached.",
-  MESSAGE_OUTCOME_UNKNOWN:
-    "It is not known whether the carrier accepted the message, so it is not sent again.",
-  MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of the sender ID was withdrawn before the message was sent.",
+  MESSAGE_EXPIRED: "The message expired before it was submitted to a carrier.",
+  MESSAGE_PROVIDER_ERROR: "The carrier rejected the message or could not be reached.",
+  MESSAGE_OUTCOME_UNKNOWN: "It is unknown whether the carrier accepted the message, so it is not sent again.",
+  MESSAGE_SENDER_ID_NOT_APPROVED: "Approval of the sender ID was withdrawn before the message was sent.",
   MESSAGE_RECIPIENT_OPTED_OUT: "The recipient opted out of marketing before the message was sent.",
-  ORGANIZATION_SUSPENDED: "Your organisation was suspended when the message was to be sent.",
+  ORGANIZATION_SUSPENDED: "Your organization was suspended when the message was due.",
 };
 
 /** One message: its status over time, its price and its text. */
@@ -42,10 +41,10 @@ export function Message({ params }: ViewProps): JSX.Element {
             look="plain"
             label="Cancel message"
             question="Cancel this message?"
-            consequence={`It will not be sent, and ${amountText(message.pricing.total)} is returned to your wallet.`}
+            consequence={`The message is not sent, and ${amountText(message.pricing.total)} is refunded to your wallet.`}
             act={async () => {
               load.replace(await api().cancelSms({ params: { id } }));
-              announce("The message is cancelled.");
+              announce("Message cancelled.");
             }}
           />
         ) : null
@@ -92,7 +91,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             ]}
           />
           <p>
-            <a href="#/wallet">See the ledger</a>
+            <a href="#/wallet">View ledger</a>
           </p>
         </Section>
       </div>
@@ -109,7 +108,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
               "Campaign",
               campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,
             ],
-            ["Id", <code>{message.id}</code>],
+            ["ID", <code>{message.id}</code>],
           ]}
         />
       </Section>
@@ -131,10 +130,10 @@ interface Step {
 const attemptNames: Readonly<
   Record<Exclude<NonNullable<MessageOf["attempts"]>[number]["outcome"], "accepted">, string>
 > = {
-  refused: "Refused by a carrier",
-  throttled: "Postponed by a carrier",
-  unreachable: "A carrier could not be reached",
-  unknown: "No clear answer from a carrier",
+  refused: "Rejected by a carrier",
+  throttled: "Throttled by a carrier",
+  unreachable: "Carrier unreachable",
+  unknown: "No clear response from a carrier",
 };
 
 function steps(message: MessageOf): Step[] {
@@ -146,14 +145,15 @@ function steps(message: MessageOf): Step[] {
   for (const { outcome, at } of message.attempts ?? []) {
     if (outcome !== "accepted") made.push({ name: attemptNames[outcome], at });
   }
-  if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Handed to the carrier" });
+  if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Submitted to the carrier" });
   if (delivery !== undefined) made.push(deliveryStep(delivery));
   if (failedAt !== undefined)
     made.push({ name: "Failed", at: failedAt, note: `${price} refunded to the wallet` });
   if (cancelledAt !== undefined) {
     made.push({ name: "Cancelled", at: cancelledAt, note: `${price} refunded to the wallet` });
   }
-  if (status === "queued" && !isWaiting(message)) made.push({ name: "Waiting to be handed to the carrier…" });
+  if (status === "queued" && !isWaiting(message))
+    made.push({ name: "Waiting to be submitted to a carrier…" });
   return made;
 }
 
@@ -162,15 +162,15 @@ const deliveryReasons: Readonly<Record<DeliveryErrorCode, string>> = {
   DELIVERY_EXPIRED: "The phone could not be reached before the message expired.",
   DELIVERY_INVALID_DESTINATION: "The number is not in use.",
   DELIVERY_REJECTED: "A carrier or its spam filter rejected the message.",
-  DELIVERY_UNREACHABLE: "The phone is switched off, out of reach or barred.",
+  DELIVERY_UNREACHABLE: "The phone is switched off, out of range or barred.",
   DELIVERY_FAILED: "The carrier gave no reason.",
 };
 
 function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {
-  if (status === "delivered") return { name: "Delivered", at, note: "The phone received it" };
+  if (status === "delivered") return { name: "Delivered", at, note: "Received by the phone" };
   if (status === "pending") return { name: "Waiting for the delivery receipt…" };
   if (status === "unknown")
-    return { name: "No receipt", at, note: "It is not known whether the phone received it" };
+    return { name: "No receipt", at, note: "It is unknown whether the phone received it" };
   return {
     name: "Not delivered",
     at,

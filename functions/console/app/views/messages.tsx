@@ -12,10 +12,14 @@ import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../problems.ts";
 import { go } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
-const states = [["", "Any state"], ...MessageStatus.options.map((each) => [each, each] as const)] as const;
+const states = [
+  ["", "Any status"],
+  ...MessageStatus.options.map((each) => [each, capitalized(each)] as const),
+] as const;
 
 /**
  * The state of a message in the words of the API, but that one which waits for its time is called so, and that what a
@@ -54,7 +58,7 @@ export function Messages({ query }: ViewProps): JSX.Element {
           keyOf={({ id }) => id}
           columns={[
             { title: "To", show: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a> },
-            { title: "State", show: (message) => <MessageState message={message} /> },
+            { title: "Status", show: (message) => <MessageState message={message} /> },
             {
               title: "Message",
               show: ({ message }) => (
@@ -74,7 +78,7 @@ export function Messages({ query }: ViewProps): JSX.Element {
               </Empty>
             ) : (
               <Empty title="No messages yet">
-                <p>The messages that you send appear here with their status.</p>
+                <p>Messages that you send appear here with their status.</p>
                 <a class="button" href="#/send">
                   Send your first message
                 </a>
@@ -101,8 +105,8 @@ function Filters(initial: { to: string; status: string }): JSX.Element {
         void form.submit();
       }}
     >
-      <TextField form={form} name="to" label="Number" type="tel" placeholder="+1 500 555 0000" />
-      <SelectField form={form} name="status" label="State" options={states} />
+      <TextField form={form} name="to" label="Phone number" type="tel" placeholder="+1 500 555 0000" />
+      <SelectField form={form} name="status" label="Status" options={states} />
       <button type="submit">Filter</button>
     </form>
   );

@@ -17,7 +17,7 @@ const groups: readonly (readonly [
     [
       ["send", "Send"],
       ["messages", "Messages"],
-      ["inbound", "Replies"],
+      ["inbound", "Inbound messages"],
       ["contacts", "Contacts"],
       ["templates", "Templates"],
       ["campaigns", "Campaigns"],
@@ -31,11 +31,11 @@ const groups: readonly (readonly [
     ],
   ],
   [
-    "Organisation",
+    "Organization",
     [
       ["wallet", "Wallet"],
       ["sender-ids", "Sender IDs"],
-      ["kyc", "KYC"],
+      ["kyc", "Business verification"],
       ["members", "Members"],
       ["audit-log", "Audit log"],
       ["security", "Security"],
@@ -55,7 +55,7 @@ export function Navigation(): JSX.Element {
   return (
     <header class="navigation">
       <a class="skip" href="#main" onClick={skip}>
-        Skip to the content
+        Skip to content
       </a>
       <div class="brand">
         <a href="#/">SMS gateway</a>
@@ -72,7 +72,7 @@ export function Navigation(): JSX.Element {
         </button>
       </div>
       <div id="menu" class={isOpen.value ? "open" : undefined}>
-        <nav aria-label="Views">
+        <nav aria-label="Main">
           {groups.map(([title, links]) => (
             <section key={title}>
               {title === "" ? null : <h2>{title}</h2>}

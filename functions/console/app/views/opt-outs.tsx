@@ -24,15 +24,15 @@ export function OptOuts(): JSX.Element {
   return (
     <Page
       title="Opt-outs"
-      lead="These numbers get no marketing and no campaigns. Who has answered STOP gets one-time codes only, until they answer START."
+      lead="These numbers receive no marketing messages or campaigns. People who replied STOP receive only one-time codes until they reply START."
       back={["#/contacts", "Contacts"]}
       actions={
-        <DialogButton label="Add an opt-out" look="primary">
+        <DialogButton label="Add opt-out" look="primary">
           {(close) => (
             <NewOptOut
               onAdded={async () => {
                 close();
-                announce("The number is opted out.");
+                announce("Number opted out.");
                 await optOuts.reload();
               }}
             />
@@ -46,7 +46,7 @@ export function OptOuts(): JSX.Element {
           pages={optOuts}
           keyOf={({ phoneNumber }) => phoneNumber}
           columns={[
-            { title: "Number", show: ({ phoneNumber }) => phoneNumber },
+            { title: "Phone number", show: ({ phoneNumber }) => phoneNumber },
             { title: "Source", show: ({ source }) => sources[source] },
             { title: "Since", show: ({ createdAt }) => <Time at={createdAt} /> },
             {
@@ -56,11 +56,11 @@ export function OptOuts(): JSX.Element {
                 source === "reply" ? null : (
                   <ConfirmButton
                     label="Remove"
-                    question={`Remove the opt-out of ${phoneNumber}?`}
-                    consequence="They get marketing again. Do this only if they asked for it."
+                    question={`Remove the opt-out for ${phoneNumber}?`}
+                    consequence="This number receives marketing messages again. Remove the opt-out only at the person's request."
                     act={async () => {
                       await api().deleteOptOut({ params: { phoneNumber } });
-                      announce("The opt-out is removed.");
+                      announce("Opt-out removed.");
                       await optOuts.reload();
                     }}
                   />
@@ -68,8 +68,8 @@ export function OptOuts(): JSX.Element {
             },
           ]}
           empty={
-            <Empty title="Nobody has opted out">
-              <p>Add the numbers of people who tell you that they want no more marketing.</p>
+            <Empty title="No opt-outs yet">
+              <p>Add people who asked not to receive marketing.</p>
             </Empty>
           }
         />
@@ -88,7 +88,7 @@ function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }): JSX.Element {
       <TextField
         form={form}
         name="phoneNumber"
-        label="Number"
+        label="Phone number"
         type="tel"
         placeholder="+1 500 555 0000"
         hasFocus

@@ -95,7 +95,7 @@ function Tiles({ stats, wallet }: Figures): JSX.Element {
         note={
           wallet.dailySpendCap === undefined
             ? "No daily limit"
-            : `of ${amountText(wallet.dailySpendCap)} a day`
+            : `of ${amountText(wallet.dailySpendCap)} daily limit`
         }
       >
         <Money amount={wallet.spentToday} isShort />
@@ -128,7 +128,7 @@ function Attention(figures: Figures): JSX.Element | null {
   if (points.length === 0) return null;
   return (
     <section class="panel attention">
-      <h2>What needs attention</h2>
+      <h2>Needs attention</h2>
       <ul>
         {points.map((point) => (
           <li key={point.id ?? point.what}>
@@ -161,22 +161,22 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   const points: Point[] = [];
   if (wallet.closedAt !== undefined) {
     points.push({
-      what: "The wallet is closed.",
-      detail: "You cannot send. Ask the operator of the gateway why.",
+      what: "Your wallet is closed.",
+      detail: "You cannot send messages. Contact the gateway operator.",
       href: "#/wallet",
       action: "Wallet",
     });
   }
   if (wallet.balance <= 0) {
     points.push({
-      what: "The wallet is empty.",
-      detail: "You pay for messages in advance.",
+      what: "Your wallet is empty.",
+      detail: "Messages are prepaid.",
       href: "#/wallet",
       action: topUpWords,
     });
   } else if (wallet.lowBalanceThreshold !== undefined && wallet.balance < wallet.lowBalanceThreshold) {
     points.push({
-      what: "The balance is low.",
+      what: "Your balance is low.",
       detail: `It is below your warning level of ${amountText(wallet.lowBalanceThreshold)}.`,
       href: "#/wallet",
       action: topUpWords,
@@ -184,8 +184,8 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   }
   if (wallet.dailySpendCap !== undefined && wallet.spentToday >= wallet.dailySpendCap) {
     points.push({
-      what: "The daily spending limit is reached.",
-      detail: "Messages are refused until midnight UTC.",
+      what: "You reached the daily spending limit.",
+      detail: "Messages are rejected until midnight UTC.",
       href: "#/wallet",
       action: "Change limit",
     });
@@ -194,7 +194,7 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   const pending = senderIds.filter(({ status }) => status === "pending");
   if (pending.length > 0) {
     points.push({
-      what: `${countText(pending.length, "sender ID")} waiting for approval:`,
+      what: `${countText(pending.length, "sender ID")} awaiting approval:`,
       detail: `${pending.map(({ senderId }) => senderId).join(", ")}.`,
       href: "#/sender-ids",
       action: "Sender IDs",
@@ -202,21 +202,21 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   }
   if (kyc?.status === "rejected") {
     points.push({
-      what: "Your KYC submission was rejected.",
+      what: "Your business verification was rejected.",
       detail: kyc.rejectionReason,
       href: "#/kyc",
       action: "Submit again",
     });
   } else if (kyc?.status === "pending") {
     points.push({
-      what: "Your KYC submission is being reviewed.",
+      what: "Your business verification is under review.",
       href: "#/kyc",
       action: "Details",
     });
   }
   if (stats.last30Days.accepted === 0) {
     points.push({
-      what: "You have not sent anything yet.",
+      what: "You have not sent any messages yet.",
       detail: "Send your first message here, or create an API key for your server.",
       href: "#/send",
       action: "Send a message",

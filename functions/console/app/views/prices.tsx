@@ -26,7 +26,7 @@ export function Prices({ query }: ViewProps): JSX.Element {
   return (
     <Page
       title="Prices"
-      lead="Per segment, by the beginning of the number. The longest match applies."
+      lead="Price per message segment. The longest matching number prefix applies."
       back={["#/wallet", "Wallet"]}
     >
       <div class="panel">
@@ -39,15 +39,15 @@ export function Prices({ query }: ViewProps): JSX.Element {
             void form.submit();
           }}
         >
-          <TextField form={form} name="prefix" label="Number or its beginning" type="tel" />
+          <TextField form={form} name="prefix" label="Phone number or prefix" type="tel" />
           <button type="submit">Filter</button>
         </form>
         <PagedTable
-          caption="Prices of a segment"
+          caption="Prices per segment"
           pages={prices}
           keyOf={(price) => price.prefix}
           columns={[
-            { title: "Numbers", show: (price) => (price.prefix === "" ? "all others" : `+${price.prefix}…`) },
+            { title: "Numbers", show: (price) => (price.prefix === "" ? "All others" : `+${price.prefix}…`) },
             {
               title: "Country",
               show: ({ country }) => (country === undefined ? "" : (countryNames.of(country) ?? country)),
@@ -56,7 +56,7 @@ export function Prices({ query }: ViewProps): JSX.Element {
           ]}
           empty={
             <Empty title="No price for these numbers">
-              <p>You cannot send to them. Ask the operator of the gateway for a price.</p>
+              <p>You cannot send to these numbers. Contact the gateway operator to request a price.</p>
               <a href="#/prices">Show all prices</a>
             </Empty>
           }

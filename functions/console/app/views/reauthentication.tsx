@@ -29,17 +29,17 @@ function Question(): JSX.Element {
   });
   const goBack = (): void => endQuestion(false);
   return (
-    <Dialog title="Your password, once more" onClose={goBack}>
+    <Dialog title="Confirm your password" onClose={goBack}>
       <p>
-        What you are about to do gives others a lasting way in. Give the password of{" "}
-        <strong dir="auto">{email}</strong> to go on. It counts for ten minutes.
+        This action can give other people permanent access. Enter the password for{" "}
+        <strong dir="auto">{email}</strong> to continue. You will not be asked again for ten minutes.
       </p>
       <Form
         form={form}
-        action="Go on"
+        action="Continue"
         extra={
           <button type="button" onClick={goBack}>
-            Go back
+            Cancel
           </button>
         }
       >

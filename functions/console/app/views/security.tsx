@@ -21,9 +21,9 @@ export function Security(): JSX.Element {
         <Facts
           of={[
             ["Email", <Email of={user?.email ?? ""} />],
-            ["Organisation", <Email of={organization?.name ?? ""} />],
-            ["User id", <code>{user?.id}</code>],
-            ["Organisation id", <code>{organization?.id}</code>],
+            ["Organization", <Email of={organization?.name ?? ""} />],
+            ["User ID", <code>{user?.id}</code>],
+            ["Organization ID", <code>{organization?.id}</code>],
           ]}
         />
       </Section>
@@ -32,13 +32,12 @@ export function Security(): JSX.Element {
       <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
       <Section title="Sessions">
         <p>
-          This session ends on <Time at={new Date(endsAtMs).toISOString()} />. It is only in this tab, and
-          ends when you close the tab.
+          This session belongs to this tab and ends on <Time at={new Date(endsAtMs).toISOString()} />.
         </p>
         <div class="row">
           <ConfirmButton
             label="Log out everywhere"
-            question="End all sessions?"
+            question="Log out everywhere?"
             consequence="You are logged out on all devices and in all tabs, including this one. API keys keep working."
             act={async () => {
               await api().logoutEverywhere();
@@ -54,18 +53,18 @@ export function Security(): JSX.Element {
 /** Where the gateway sends emails; where it sends none, or the email is verified, its answer says so. */
 function VerifyEmail(): JSX.Element {
   return (
-    <Section title="Email">
+    <Section title="Email verification">
       <p>
-        Until you verify your email you cannot invite members, and some gateways do not let you send. The link
-        in the email asks for your password. Verifying ends what was made before: this session, API keys,
-        webhooks and invitations. Log in again afterwards.
+        You need a verified email to invite members and, on some gateways, to send messages. Verification asks
+        for your password and revokes everything created before it: sessions, API keys, webhooks and
+        invitations. You then log in again.
       </p>
       <div class="row">
         <ActionButton
-          label="Send the link again"
+          label="Resend verification email"
           act={async () => {
             await api().requestEmailVerification();
-            announce("We sent you the link.");
+            announce("Verification email sent.");
           }}
         />
       </div>
@@ -77,11 +76,11 @@ function ChangePassword(): JSX.Element {
   const form = useForm({ currentPassword: "", newPassword: "" }, async (body) => {
     await api().changePassword({ body });
     form.reset();
-    announce("The password is changed. Your other sessions have ended.");
+    announce("Password changed. Your other sessions have ended.");
   });
   return (
     <Section title="Password">
-      <p>Changing it ends all your other sessions.</p>
+      <p>Changing your password ends all your other sessions.</p>
       <Form form={form} action="Change password" isNarrow>
         <PasswordField form={form} name="currentPassword" label="Current password" />
         <PasswordField form={form} name="newPassword" label="New password" isNew />

@@ -20,9 +20,9 @@ import { expiryChoices, given, phoneNumberOf, secondsOf } from "../typed.ts";
 
 const messageTypes = [
   ["", "Not specified"],
-  ["transactional", "Transactional: an order, an appointment"],
+  ["transactional", "Transactional: order or appointment updates"],
   ["otp", "One-time code"],
-  ["marketing", "Marketing: not sent to those who opted out"],
+  ["marketing", "Marketing: not sent to people who opted out"],
 ] as const;
 
 const initial = {
@@ -55,7 +55,7 @@ export function Send(): JSX.Element {
     accepted.value = [message, ...accepted.value];
     // Who sends to several people changes little between them.
     form.set({ to: "", scheduledAt: "" });
-    announce("The message was accepted.");
+    announce("Message accepted.");
   };
   const form = useForm(initial, send, { draft: "message" });
   const newest = accepted.value[0]?.id;
@@ -69,7 +69,7 @@ export function Send(): JSX.Element {
       title="Send a message"
       lead={
         <>
-          To one number. To reach many at once, create a <a href="#/campaigns/new">campaign</a>.
+          Send to one number. To reach many people, create a <a href="#/campaigns/new">campaign</a>.
         </>
       }
     >
@@ -83,7 +83,7 @@ export function Send(): JSX.Element {
               type="tel"
               autocomplete="off"
               placeholder="+1 500 555 0000"
-              hint={`With the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
+              hint={`Include the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
             />
             <TextField
               form={form}
@@ -93,8 +93,8 @@ export function Send(): JSX.Element {
               placeholder={approved[0]?.senderId ?? ""}
               hint={
                 approved.length > 0
-                  ? "If empty, your default sender ID is used."
-                  : "Up to 11 letters and digits, such as the name of your shop."
+                  ? "Leave empty to use your default sender ID."
+                  : "Up to 11 letters and digits, for example your business name."
               }
             />
             <TextArea
@@ -110,21 +110,21 @@ export function Send(): JSX.Element {
               name="scheduledAt"
               label="Send later (optional)"
               type="datetime-local"
-              hint="In your time zone, up to 30 days ahead. You pay when you schedule it."
+              hint="Your local time, up to 30 days ahead. You are charged when you schedule the message."
             />
             <SelectField
               form={form}
               name="expiresInSeconds"
               label="Expires after"
               options={expiryChoices}
-              hint="A message that is not sent by then fails and is refunded. One-time codes expire by themselves."
+              hint="A message not sent by then fails and is refunded. The default depends on the message type."
             />
             <CheckField
               form={form}
               name="isUnicode"
               label="Always send as Unicode"
               apiName="language"
-              hint="Otherwise only messages that need it are, because Unicode takes more segments."
+              hint="By default, Unicode is used only when needed, because it takes more segments."
             />
           </Form>
         </div>

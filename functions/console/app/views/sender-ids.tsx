@@ -18,14 +18,14 @@ export function SenderIds(): JSX.Element {
   return (
     <Page
       title="Sender IDs"
-      lead="The names that your messages come from. The operator of the gateway approves them."
+      lead="Names that your messages are sent from. The gateway operator approves them."
       actions={
-        <DialogButton label="Request a sender ID" look="primary">
+        <DialogButton label="Request sender ID" look="primary">
           {(close) => (
             <Request
               onRequested={async () => {
                 close();
-                announce("The sender ID is requested.");
+                announce("Sender ID requested.");
                 await senderIds.reload();
               }}
             />
@@ -44,12 +44,12 @@ export function SenderIds(): JSX.Element {
               show: ({ senderId, isDefault }) => (
                 <>
                   <strong class="whole">{senderId}</strong>{" "}
-                  {isDefault ? <span class="tag">default</span> : null}
+                  {isDefault ? <span class="tag">Default</span> : null}
                 </>
               ),
             },
             {
-              title: "State",
+              title: "Status",
               show: ({ status, rejectionReason }) => (
                 <>
                   <Status of={status} />{" "}
@@ -58,7 +58,7 @@ export function SenderIds(): JSX.Element {
               ),
             },
             {
-              title: "Used for",
+              title: "Use case",
               show: ({ useCase }) => (
                 <span class="clamp" dir="auto">
                   {useCase}
@@ -71,10 +71,10 @@ export function SenderIds(): JSX.Element {
               show: ({ id, status, isDefault }) =>
                 status === "approved" && !isDefault ? (
                   <ActionButton
-                    label="Make default"
+                    label="Set as default"
                     act={async () => {
                       await api().setDefaultSenderId({ params: { id } });
-                      announce("Messages without a sender ID now use this one.");
+                      announce("Default sender ID changed.");
                       await senderIds.reload();
                     }}
                   />
@@ -83,7 +83,7 @@ export function SenderIds(): JSX.Element {
           ]}
           empty={
             <Empty title="No sender IDs yet">
-              <p>Request one. Once it is approved, your messages use it by default.</p>
+              <p>Request a sender ID. Once approved, your messages use it by default.</p>
             </Empty>
           }
         />
@@ -108,15 +108,15 @@ function Request({ onRequested }: { onRequested: () => Promise<void> }): JSX.Ele
         name="senderId"
         label="Sender ID"
         placeholder="ADASHOP"
-        hint="Up to 11 letters and digits, such as the name of your shop."
+        hint="Up to 11 letters and digits, for example your business name."
         hasFocus
       />
       <TextArea
         form={form}
         name="useCase"
-        label="What you use it for (optional)"
+        label="Use case (optional)"
         rows={3}
-        hint="The operator reads this when they decide."
+        hint="Helps the gateway operator review your request."
       />
     </Form>
   );

@@ -20,7 +20,7 @@ export function SessionEnd(): JSX.Element | null {
   return (
     <div class="session-warning">
       <Notice tone="bad">
-        <p>Your session ends in less than two minutes. Log in again to keep what you have typed.</p>
+        <p>Your session ends in less than two minutes. Log in again to keep your changes.</p>
         <button type="button" class="primary" onClick={() => (isAsking.value = true)}>
           Stay logged in
         </button>
@@ -37,8 +37,7 @@ function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void 
   return (
     <Dialog title={isOver ? "Your session has ended" : "Stay logged in"} {...(isOver ? {} : { onClose })}>
       <p>
-        Enter the password of <strong dir="auto">{email}</strong> to continue. Nothing that you have typed is
-        lost.
+        Enter the password for <strong dir="auto">{email}</strong> to continue. Your changes are kept.
       </p>
       <Form
         form={login.form}

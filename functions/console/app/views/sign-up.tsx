@@ -13,16 +13,16 @@ export function SignUp(): JSX.Element {
     startSession(await api().register({ body }));
   });
   return (
-    <Page title="Sign up" lead="Create an account. You add money first and pay for what you send.">
+    <Page title="Sign up" lead="Create an account. Messages are prepaid from your wallet.">
       <Form form={form} action="Sign up">
         <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
         <PasswordField form={form} name="password" label="Password" isNew />
         <TextField
           form={form}
           name="organizationName"
-          label="Organisation (optional)"
+          label="Organization (optional)"
           autocomplete="organization"
-          hint="If empty, your email is used."
+          hint="Leave empty to use your email."
         />
       </Form>
       <p>

@@ -21,7 +21,7 @@ export function NewTemplate(): JSX.Element {
   const create = async (values: { name: string; body: string }): Promise<void> => {
     const { id } = await api().createTemplate({ body: values });
     go(`templates/${id}`);
-    announce("The template is added.");
+    announce("Template created.");
   };
   const form = useForm({ name: "", body: "" }, create, { draft: "template" });
   return (
@@ -54,11 +54,11 @@ export function Template({ params }: ViewProps): JSX.Element {
           look="plain"
           label="Delete"
           question="Delete this template?"
-          consequence="Campaigns that were created from it keep their text."
+          consequence="Campaigns created from this template keep their text."
           act={async () => {
             await api().deleteTemplate({ params: { id } });
             go("templates");
-            announce("The template is deleted.");
+            announce("Template deleted.");
           }}
         />
       }
@@ -80,7 +80,7 @@ export function Template({ params }: ViewProps): JSX.Element {
 function bodyHint(body: string): JSX.Element {
   return (
     <>
-      <SegmentCount text={body} /> before values are filled in. Write {"{{name}}"} where a value goes.
+      <SegmentCount text={body} /> before placeholders are replaced. Use {"{{name}}"} as a placeholder.
     </>
   );
 }
@@ -88,7 +88,7 @@ function bodyHint(body: string): JSX.Element {
 function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }): JSX.Element {
   const form = useForm({ name: template.name, body: template.body }, async (values) => {
     load.replace(await api().updateTemplate({ params: { id: template.id }, body: values }));
-    announce("The template is saved.");
+    announce("Template saved.");
   });
   return (
     <div class="columns">
@@ -145,7 +145,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
       },
       idempotencyKey: attemptKey,
     });
-    announce("The message was accepted.");
+    announce("Message accepted.");
   };
   const form = useForm(initial, send, { draft: `message of ${template.id}` });
   const values = valuesIn(form.values.value);
@@ -158,7 +158,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
           form={form}
           name="senderId"
           label="From"
-          hint="If empty, your default sender ID is used."
+          hint="Leave empty to use your default sender ID."
         />
         {placeholders.map((name) => (
           <TextField key={name} form={form} name={`values.${name}`} label={`{{${name}}}`} />

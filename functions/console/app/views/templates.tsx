@@ -16,7 +16,7 @@ export function Templates(): JSX.Element {
     </a>
   );
   return (
-    <Page title="Templates" lead="Texts to reuse, with placeholders for names and codes." actions={add}>
+    <Page title="Templates" lead="Reusable texts with placeholders for names and codes." actions={add}>
       <Section title="Templates">
         <PagedTable
           caption="Templates, newest first"
@@ -39,13 +39,11 @@ export function Templates(): JSX.Element {
                 </span>
               ),
             },
-            { title: "Changed", show: ({ updatedAt }) => <Time at={updatedAt} /> },
+            { title: "Updated", show: ({ updatedAt }) => <Time at={updatedAt} /> },
           ]}
           empty={
             <Empty title="No templates yet">
-              <p>
-                Write a text such as “Your code is {"{{code}}"}” once, and send it with a new code each time.
-              </p>
+              <p>Write a text such as “Your code is {"{{code}}"}” once and reuse it with new values.</p>
               {add}
             </Empty>
           }

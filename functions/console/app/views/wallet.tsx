@@ -23,12 +23,12 @@ const words: Readonly<Record<Transaction["type"], string>> = {
   message: "Message",
   refund: "Refund",
   payment: "Payment",
-  payment_refund: "Payment returned",
-  chargeback: "Payment taken back by the bank",
+  payment_refund: "Payment refund",
+  chargeback: "Chargeback",
   credit: "Credit",
   correction: "Correction",
-  adjustment: "Adjustment by the operator",
-  void: "Returned: message not accepted",
+  adjustment: "Operator adjustment",
+  void: "Refund: message not accepted",
 };
 
 /** The balance, what came in and went out, and the limits that the organisation sets itself. */
@@ -44,8 +44,7 @@ export function Wallet(): JSX.Element {
       title="Wallet"
       lead={
         <>
-          You pay for messages in advance, and get back what failed messages cost.{" "}
-          <a href="#/prices">Prices</a>
+          Messages are prepaid, and failed messages are refunded. <a href="#/prices">Prices</a>
         </>
       }
       actions={
@@ -66,9 +65,7 @@ export function Wallet(): JSX.Element {
       <div class="columns">
         <Section title="Balance">
           <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
-          {has("top-up") ? null : (
-            <p>The operator of this gateway adds money to the wallet when you have paid.</p>
-          )}
+          {has("top-up") ? null : <p>The gateway operator adds funds to your wallet after you pay.</p>}
         </Section>
         <Section title="Limits">
           <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
@@ -80,7 +77,7 @@ export function Wallet(): JSX.Element {
           pages={ledger}
           keyOf={({ id }) => id}
           columns={[
-            { title: "When", show: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: "Time", show: ({ createdAt }) => <Time at={createdAt} /> },
             { title: "Type", show: (entry) => <What entry={entry} /> },
             { title: "Amount", isNumber: true, show: ({ amount }) => <Money amount={amount} signed /> },
             {
@@ -125,8 +122,8 @@ function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
       </p>
       {closedAt === undefined ? null : (
         <Notice tone="bad">
-          The operator closed the wallet on <Time at={closedAt} />. You cannot send or top up; refunds still
-          arrive.
+          The gateway operator closed this wallet on <Time at={closedAt} />. You cannot send or top up.
+          Refunds are still credited.
         </Notice>
       )}
       <Facts
@@ -136,7 +133,7 @@ function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
             `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
           ],
           ["Exact balance", amountText(balance)],
-          ["Last change", <Time at={updatedAt} />],
+          ["Last updated", <Time at={updatedAt} />],
         ]}
       />
     </>
@@ -149,7 +146,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
       body: { amount: amountOf("amount", amount) },
       idempotencyKey: attemptKey,
     });
-    announce(`The balance is now ${amountText(wallet.balance)}.`);
+    announce(`Your balance is now ${amountText(wallet.balance)}.`);
     await onDone(wallet);
   });
   return (
@@ -157,9 +154,9 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
       <TextField
         form={form}
         name="amount"
-        label="Amount in USD"
+        label="Amount (USD)"
         inputMode="decimal"
-        hint="With at most 2 decimals."
+        hint="Use at most two decimal places."
         hasFocus
       />
     </Form>
@@ -177,23 +174,23 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
       lowBalanceThreshold: amountOrNull("lowBalanceThreshold", lowBalanceThreshold),
     };
     load.replace(await api().updateWallet({ body }));
-    announce("The limits are saved.");
+    announce("Limits saved.");
   });
   return (
     <Form form={form} action="Save">
       <TextField
         form={form}
         name="dailySpendCap"
-        label="Daily spending limit in USD"
+        label="Daily spending limit (USD)"
         inputMode="decimal"
-        hint="Messages above it are refused until midnight UTC. Empty means the limit of the gateway."
+        hint="Messages over the limit are rejected until midnight UTC. Leave empty to use the gateway's limit."
       />
       <TextField
         form={form}
         name="lowBalanceThreshold"
-        label="Low balance warning in USD"
+        label="Low balance warning (USD)"
         inputMode="decimal"
-        hint="Below it, the overview warns you and your webhooks get balance.low. Empty means no warning."
+        hint="Below this balance, the overview shows a warning and webhooks receive balance.low. Leave empty for no warning."
       />
     </Form>
   );
@@ -202,7 +199,7 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
 /** An amount as people type it, with a comma or a point. */
 function amountOf(field: string, text: string): number {
   const amount = Number(text.trim().replace(",", ".") || "NaN");
-  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter a number such as 25 or 25.50.");
+  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25 or 25.50.");
   return amount;
 }
 
@@ -240,7 +237,7 @@ function Export(): JSX.Element {
     <div class="row">
       {error === undefined ? null : <Problem error={error} />}
       <button type="button" class="small" aria-disabled={isBusy} onClick={run}>
-        {isBusy ? `${countText(count.value, "entry", "entries")} read…` : "Export as CSV"}
+        {isBusy ? `${countText(count.value, "entry", "entries")} exported…` : "Export CSV"}
       </button>
     </div>
   );

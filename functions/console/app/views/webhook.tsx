@@ -20,6 +20,7 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../problems.ts";
 import { go, linkTo } from "../router.ts";
 import { Health, isFailing, WebhookFields, webhookOf, WebhookStatus, webhookValues } from "./webhooks.tsx";
 
@@ -46,7 +47,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
       back={["#/webhooks", "Webhooks"]}
       actions={
         <ActionButton
-          label="Send a test call"
+          label="Send test event"
           isPrimary
           act={async () => {
             test.value = undefined;
@@ -56,9 +57,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
         />
       }
     >
-      {secret.value === undefined ? null : (
-        <Secret label="Calls are signed with this secret now." secret={secret.value} />
-      )}
+      {secret.value === undefined ? null : <Secret label="Your new signing secret." secret={secret.value} />}
       {test.value === undefined ? null : <TestResult key={test.value.id} delivery={test.value} />}
       <Loaded load={webhook}>
         {(shown) => (
@@ -66,7 +65,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
             <Section title="Settings">
               <Settings webhook={shown} load={webhook} />
             </Section>
-            <Section title="State">
+            <Section title="Status">
               <State webhook={shown} load={webhook} onSecret={(made) => (secret.value = made)} />
             </Section>
           </div>
@@ -79,20 +78,20 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
           keyOf={({ id: deliveryId }) => deliveryId}
           columns={[
             { title: "Event", show: ({ payload }) => payload.event },
-            { title: "State", show: (delivery) => <Status of={delivery.state} /> },
-            { title: "Answer", show: (delivery) => <Answer delivery={delivery} /> },
+            { title: "Status", show: (delivery) => <Status of={delivery.state} /> },
+            { title: "Response", show: (delivery) => <Answer delivery={delivery} /> },
             { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Body", show: (delivery) => <Body delivery={delivery} /> },
+            { title: "Payload", show: (delivery) => <Body delivery={delivery} /> },
             {
               title: "Actions",
               show: (delivery) => (
                 <ActionButton
-                  label="Send again"
+                  label="Redeliver"
                   act={async () => {
                     const of = { id, deliveryId: delivery.id };
                     const { attempts } = await api().retryWebhookDelivery({ params: of });
                     repeated.value = { ...repeated.value, [delivery.id]: attempts };
-                    announce("The delivery is sent again.");
+                    announce("Redelivery requested.");
                     await deliveries.reload();
                   }}
                 />
@@ -100,8 +99,8 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
             },
           ]}
           empty={
-            <Empty title={state === undefined ? "No deliveries yet" : `No deliveries are ${state}`}>
-              <p>Send a test call to see what your server answers.</p>
+            <Empty title={state === undefined ? "No deliveries yet" : `No ${state} deliveries`}>
+              <p>Send a test event to see how your server responds.</p>
             </Empty>
           }
         />
@@ -127,27 +126,27 @@ function TestResult({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   const { state, lastStatus, lastError, lastDurationMs } = delivery;
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => element.current?.focus(), []);
-  const time = lastDurationMs === undefined ? "" : ` after ${durationText(lastDurationMs)}`;
+  const time = lastDurationMs === undefined ? "" : ` in ${durationText(lastDurationMs)}`;
   return (
     <div ref={element} tabIndex={-1}>
       {lastDurationMs === undefined ? (
         <Notice tone="info">
-          <p>The test call has no answer yet. It is in the list of deliveries below.</p>
+          <p>The test event has no response yet. It appears in the deliveries below.</p>
         </Notice>
       ) : state === "succeeded" ? (
         <Notice tone="good">
           <p>
-            <strong>The test call succeeded.</strong> Your endpoint answered {lastStatus}
+            <strong>The test event succeeded.</strong> Your endpoint responded with {lastStatus}
             {time}.
           </p>
         </Notice>
       ) : (
         <Notice tone="bad">
           <p>
-            <strong>The test call failed.</strong>{" "}
+            <strong>The test event failed.</strong>{" "}
             {lastStatus === undefined
-              ? `There was no answer${time}: ${lastError ?? "the call failed"}.`
-              : `Your endpoint answered ${lastStatus}${time}; an answer from 200 to 299 means success.`}
+              ? `Your endpoint did not respond${time}: ${lastError ?? "the request failed"}.`
+              : `Your endpoint responded with ${lastStatus}${time}. Only responses from 200 to 299 count as success.`}
           </p>
         </Notice>
       )}
@@ -182,7 +181,7 @@ function Body({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   return (
     <details>
       <summary>Show</summary>
-      <Code code={JSON.stringify(delivery.payload, null, 2)} label={`Body of ${delivery.eventId}`} />
+      <Code code={JSON.stringify(delivery.payload, null, 2)} label={`Payload of ${delivery.eventId}`} />
     </details>
   );
 }
@@ -197,10 +196,10 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
           location.hash = linkTo(`webhooks/${id}`, { state: event.currentTarget.value });
         }}
       >
-        <option value="">all</option>
+        <option value="">All</option>
         {DeliveryState.options.map((each) => (
           <option key={each} value={each}>
-            {each}
+            {capitalized(each)}
           </option>
         ))}
       </select>
@@ -211,7 +210,7 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
 function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }): JSX.Element {
   const form = useForm(webhookValues(webhook), async (values) => {
     load.replace(await api().updateWebhook({ params: { id: webhook.id }, body: webhookOf(values) }));
-    announce("The webhook is saved.");
+    announce("Webhook saved.");
   });
   return (
     <Form form={form} action="Save">
@@ -236,10 +235,10 @@ function State({
     <>
       <Facts
         of={[
-          ["State", <WebhookStatus webhook={webhook} />],
+          ["Status", <WebhookStatus webhook={webhook} />],
           ["Disabled", disabledAt === undefined ? undefined : <Time at={disabledAt} />],
           ["Created", <Time at={createdAt} />],
-          ["Id", <code>{id}</code>],
+          ["ID", <code>{id}</code>],
         ]}
       />
       {disabledReason === undefined && !isFailing(webhook) ? null : (
@@ -255,19 +254,19 @@ function State({
           act={async () => load.replace(await api().updateWebhook({ params, body: { enabled: !isEnabled } }))}
         />
         <ConfirmButton
-          label="New secret"
-          question="Give the webhook a new secret?"
-          consequence="Calls are signed with the new secret at once. Your server must know it to accept them."
+          label="Rotate secret"
+          question="Rotate the signing secret?"
+          consequence="Requests are signed with the new secret immediately. Update your server to accept them."
           act={async () => onSecret((await api().rotateWebhookSecret({ params })).secret)}
         />
         <ConfirmButton
           label="Delete"
           question="Delete this webhook?"
-          consequence="The gateway stops calling it, and its deliveries disappear."
+          consequence="The endpoint receives no more events, and its delivery history is deleted."
           act={async () => {
             await api().deleteWebhook({ params });
             go("webhooks");
-            announce("The webhook is deleted.");
+            announce("Webhook deleted.");
           }}
         />
       </div>

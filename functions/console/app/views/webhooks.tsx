@@ -21,9 +21,9 @@ const eventOptions = EventName.options.map((each) => [each, each] as const);
 
 /** Why the gateway no longer calls an endpoint. */
 const disabledReasons = {
-  gone: "It answered 410 Gone.",
-  failing: "All calls failed for five days.",
-  by_customer: "You disabled it.",
+  gone: "The endpoint responded with 410 Gone.",
+  failing: "All deliveries failed for five days.",
+  by_customer: "Disabled by you.",
 } as const;
 
 /** Where the gateway calls when something happened. */
@@ -46,19 +46,15 @@ export function Webhooks(): JSX.Element {
   return (
     <Page
       title="Webhooks"
-      lead="The gateway calls your server when something happens, for example when a message was sent."
+      lead="Receive events on your server, for example when a message is sent."
       actions={add}
     >
       {created.value === undefined ? null : (
-        <Section title="Your new webhook">
-          <Secret
-            key={created.value.id}
-            label="Calls are signed with this secret."
-            secret={created.value.secret}
-          />
+        <Section title="Webhook created">
+          <Secret key={created.value.id} label="Your signing secret." secret={created.value.secret} />
           <p>
             <a class="button" href={`#/webhooks/${created.value.id}`}>
-              Test it
+              Test webhook
             </a>
           </p>
         </Section>
@@ -78,7 +74,7 @@ export function Webhooks(): JSX.Element {
               ),
             },
             {
-              title: "State",
+              title: "Status",
               show: (webhook) => (
                 <>
                   <WebhookStatus webhook={webhook} />{" "}
@@ -93,7 +89,7 @@ export function Webhooks(): JSX.Element {
           ]}
           empty={
             <Empty title="No webhooks yet">
-              <p>Without one, your server has to ask for the state of each message.</p>
+              <p>Without a webhook, your server must poll for the status of each message.</p>
               <DocsLink>API reference</DocsLink>
             </Empty>
           }
@@ -120,7 +116,7 @@ export function Health({ webhook }: { webhook: Webhook }): JSX.Element | null {
   if (failingSince === undefined || lastFailure === undefined) return null;
   return (
     <>
-      Calls have failed since <Time at={failingSince} />. The last one, at <Time at={lastFailure.at} />:{" "}
+      Deliveries have failed since <Time at={failingSince} />. Last failure on <Time at={lastFailure.at} />:{" "}
       {lastFailure.error}.
     </>
   );
@@ -157,7 +153,7 @@ export function WebhookFields({ form }: { form: FormState<WebhookValues> }): JSX
       <TextField
         form={form}
         name="url"
-        label="URL of your endpoint"
+        label="Endpoint URL"
         type="url"
         placeholder="https://shop.example/sms"
       />
