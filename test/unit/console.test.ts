@@ -9,9 +9,10 @@ import {
   refusedOf,
   rowsOf,
 } from "../../functions/console/app/contact-import.ts";
-import { csvOf, parseCsv, textOf } from "../../functions/console/app/csv.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
+import { parseCsv, textOf } from "../../functions/console/app/read-csv.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
+import { csvOf } from "../../functions/console/app/write-csv.ts";
 import type { Contact } from "../../shared/contract/contacts.ts";
 
 describe("CSV", () => {
@@ -61,6 +62,10 @@ describe("CSV", () => {
     ["", []],
   ])("is read as spreadsheets write it: %j", (text, expected) => {
     expect(parseCsv(text)).toEqual(expected);
+  });
+
+  it("is rejected when a quoted value is not closed", () => {
+    expect(() => parseCsv('a,b\n"c,d\ne,f')).toThrow("Quote Not Closed");
   });
 
   it("is read again as it was written, and holds no formula", () => {

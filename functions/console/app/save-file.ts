@@ -1,6 +1,8 @@
-/** Lets the browser save a text as a file. */
-export function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob(["\uFEFF", text], { type: "text/csv;charset=utf-8" }));
+import { csvOf } from "./write-csv.ts";
+
+/** Lets the browser save rows as a CSV file. */
+export function saveCsv(name: string, rows: readonly (readonly string[])[]): void {
+  const url = URL.createObjectURL(new Blob(["\uFEFF", csvOf(rows)], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

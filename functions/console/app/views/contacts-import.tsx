@@ -14,13 +14,13 @@ import {
   type Refused,
   type Target,
 } from "../contact-import.ts";
-import { csvOf, parseCsv, textOf } from "../csv.ts";
 import { useAction } from "../parts/dialog.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Table } from "../parts/table.tsx";
-import { saveFile } from "../save-file.ts";
+import { parseCsv, textOf } from "../read-csv.ts";
+import { saveCsv } from "../save-file.ts";
 import { tagsOf } from "../typed.ts";
 
 const targetWords: Readonly<Record<Target, string>> = {
@@ -44,9 +44,15 @@ export function ContactsImport(): JSX.Element {
   const id = useId();
   const read = async (chosen: globalThis.File | undefined): Promise<void> => {
     if (chosen === undefined) return;
-    const table = parseCsv(await textOf(chosen));
-    problem.value = table.length < 2 ? "The file has no rows after the header." : undefined;
-    file.value = table.length < 2 ? undefined : { name: chosen.name, table };
+    file.value = undefined;
+    problem.value = undefined;
+    try {
+      const table = parseCsv(await textOf(chosen));
+      if (table.length < 2) problem.value = "The file has no rows after the header.";
+      else file.value = { name: chosen.name, table };
+    } catch {
+      problem.value = "The file is not valid CSV: a quoted value is not closed.";
+    }
   };
   return (
     <Page
@@ -291,7 +297,7 @@ function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
                 phoneNumber,
                 reason,
               ]);
-              saveFile("not-imported.csv", csvOf([["row", "phoneNumber", "reason"], ...lines]));
+              saveCsv("not-imported.csv", [["row", "phoneNumber", "reason"], ...lines]);
             }}
           >
             Download CSV

@@ -4,7 +4,6 @@ import type { JSX } from "preact";
 import { everyRow } from "../../../../shared/client.ts";
 import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
 import { api } from "../api.ts";
-import { csvOf } from "../csv.ts";
 import { has } from "../features.ts";
 import { DialogButton, useAction } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -16,7 +15,7 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
-import { saveFile } from "../save-file.ts";
+import { saveCsv } from "../save-file.ts";
 
 const words: Readonly<Record<Transaction["type"], string>> = {
   top_up: "Top-up",
@@ -230,7 +229,7 @@ function Export(): JSX.Element {
       lines.push(csvColumns.map((column) => String(each[column] ?? "")));
       count.value += 1;
     }
-    saveFile("ledger.csv", csvOf(lines));
+    saveCsv("ledger.csv", lines);
     announce(`${countText(count.value, "entry", "entries")} saved as ledger.csv.`);
   });
   return (

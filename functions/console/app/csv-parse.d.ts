@@ -1,0 +1,5 @@
+/** The part of csv-parse that the console uses. The package's own types bring in those of Node.js. */
+export function parse(
+  text: string,
+  options: Readonly<Record<string, boolean | string | readonly string[]>>,
+): string[][];
