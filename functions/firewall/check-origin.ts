@@ -2,7 +2,7 @@ import type { APIGatewayRequestAuthorizerEventV2, APIGatewaySimpleAuthorizerResu
 
 import { isOriginKey } from "../../shared/platform/auth/origin-key.ts";
 
-/** Tells API Gateway whether a request came through CloudFront. */
+/** Decides for API Gateway whether a request came through CloudFront. */
 export async function handler(
   event: APIGatewayRequestAuthorizerEventV2,
 ): Promise<APIGatewaySimpleAuthorizerResult> {

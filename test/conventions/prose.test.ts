@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+
+import { findingsOf } from "./prose.ts";
+import { findingsIn } from "./prose/findings.ts";
+
+/** Files and folders that follow `.github/STYLE.md` in all their prose. */
+const cleanPlaces = ["functions/health", "functions/firewall", "test/conventions/prose.ts"];
+
+/** Finds what is wrong in a file, as `line: words`. */
+const found = (source: string, file = "file.tsx"): string[] =>
+  findingsIn(file, source).map((finding) => `${finding.line}: ${finding.found}`);
+
+it.each(cleanPlaces)("%s has only plain English", (place) => {
+  const findings = [...findingsOf(place)].flatMap(([file, ofFile]) =>
+    ofFile.map(({ line, found: words, advice }) => `${file}:${line}: "${words}": ${advice}`),
+  );
+  expect(findings).toEqual([]);
+});
+
+describe("the check finds", () => {
+  const long = `Long ${"word ".repeat(25)}end`;
+
+  it.each([
+    ["a word in a comment", "// Nobody is asked.\nf();", ["1: Nobody"]],
+    ["a word in a comment of several lines", "/**\n * A value\n * that tells it.\n */", ["3: tells"]],
+    ["a phrase over two comments of a line", "f();\n// They go\n// on for ever.", ["2: go on"]],
+    ["a word in a string", 'f(\n"the alarm rings");', ["2: rings"]],
+    ["a word in a template", "f(`a ${b}\nat once`);", ["2: at once"]],
+    ["a phrase over two strings", 'f("is kept for so " +\n"long");', ["1: so long"]],
+    ["a word in the text of an element", "<p>\n  All\n  <b>things</b>\n</p>", ["3: things"]],
+    ["a word in an attribute", '<p title="more things"/>', ["1: things"]],
+    ["the name of a test", 'it("refuses a key", run);', ["1: refuses"]],
+    ["because", "// It waits, for it has no lease.", ["1: , for it"]],
+    ["British spelling", "// It recognises an organisation.", ["1: recognises", "1: organisation"]],
+    ["a long sentence", `// Short.\n// ${long}.`, [`2: ${long.slice(0, 60)}`]],
+    ["a sentence without a subject", "// Who makes few is free.", ["1: Who makes few is free."]],
+  ])("%s", (_, source, expected) => {
+    expect(found(source)).toEqual(expected);
+  });
+
+  it("what a page has in its paragraphs, items and tables, and not what is code", () => {
+    const page =
+      "# What it is\n\nA page\nis told.\n\n- one `told`\n- two told\n\n| a | told |\n\n```sh\ntold x\n```\n";
+    expect(found(page, "page.md")).toEqual(["4: told", "7: told", "9: told"]);
+  });
+
+  it("the comments of other files", () => {
+    expect(found("a: b # nobody\n", "file.yml")).toEqual(["1: nobody"]);
+    expect(found("/* A\n   thing */ a { b: c }", "file.css")).toEqual(["2: thing"]);
+  });
+});
+
+it.each([
+  ["code in a comment", "// It reads `told` and {@link told}."],
+  ["a quotation", '// The page has the title "What was told".'],
+  ["an import and a type", 'import { a } from "./told here.ts"; type B = "told here";'],
+  ["the names of classes", '<p className="told here"/>'],
+  ["an expression of the table", 'f("#told = :told and told");'],
+  ["a question", "// What is it?"],
+  ["a label", 'f("What it means");'],
+  ["short sentences", `// ${"One two three. ".repeat(20)}`],
+  ["a proxy", "// A server behind a proxy."],
+])("the check passes over %s", (_, source) => {
+  expect(found(source)).toEqual([]);
+});
