@@ -96,7 +96,6 @@ const authenticates: Access = {
     LIMIT: ["UpdateItem"],
     MEMBERS: ["GetItem"],
     ORG: ["BatchGetItem", "GetItem"],
-    RIGHTS: ["GetItem"],
     USER: ["GetItem"],
   },
   sessionKey: ["GetPublicKey"],
@@ -114,13 +113,10 @@ const checksCredentials = {
   KNOWN_NETWORK: ["GetItem"],
 } as const satisfies TableAccess;
 
-/** To change rights, and first to move what older releases wrote of them into an item of their own. */
-const changesRights = { RIGHTS: ["GetItem", "PutItem"] } as const satisfies TableAccess;
-
 /** To remove a member or an invitation, and to end API keys. */
 const removesMembers = {
   table: {
-    ...changesRights,
+    RIGHTS: ["GetItem"],
     USER: ["GetItem"],
     MEMBERS: ["GetItem"],
     INVITATION: ["GetItem"],
@@ -173,7 +169,7 @@ export const expiresAccounts = {
     ORG: ["GetItem", "Query", "DeleteItem"],
     PRICES: ["Query", "DeleteItem"],
     REVIEWS: ["DeleteItem"],
-    RIGHTS: ["GetItem", "DeleteItem"],
+    RIGHTS: ["DeleteItem"],
     SENDER: ["UpdateItem", "DeleteItem"],
     STATS: ["Query", "DeleteItem"],
     TEMPLATES: ["Query", "DeleteItem"],
@@ -238,8 +234,6 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
       ORG: ["GetItem"],
       KNOWN_NETWORK: ["GetItem", "PutItem"],
     },
-    // To move the hash of a password that release 0.2 wrote.
-    transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["PutItem"] }],
     sessionKey: ["Sign"],
     secondFactorKey: true,
   },
@@ -267,7 +261,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   acceptInvitation: {
     table: {
-      ...changesRights,
+      RIGHTS: ["GetItem"],
       EMAIL_TOKEN: ["GetItem"],
       INVITATION: ["GetItem"],
       ORG: ["GetItem"],
@@ -300,7 +294,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     secondFactorKey: true,
   },
   deleteTotp: {
-    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "UpdateItem"] },
+    table: { ...checksCredentials, CREDENTIALS: ["GetItem", "UpdateItem"], RIGHTS: ["GetItem"] },
     transactions: [{ USER: ["UpdateItem"], CREDENTIALS: ["DeleteItem"], DUE: ["PutItem"] }],
     queues: ["emails"],
     secondFactorKey: true,
@@ -335,7 +329,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getMe: { table: { USER: ["GetItem"] } },
   listApiKeys: { table: { ORG: ["Query"], KEY_USES: ["Query"] } },
   createApiKey: {
-    table: { ORG: ["GetItem"] },
+    table: { ORG: ["GetItem"], RIGHTS: ["GetItem"] },
     transactions: [
       {
         ORG: ["PutItem", "UpdateItem"],
@@ -348,7 +342,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["emails"],
   },
   rotateApiKey: {
-    table: { ORG: ["GetItem"] },
+    table: { ORG: ["GetItem"], RIGHTS: ["GetItem"] },
     transactions: [
       {
         ORG: ["PutItem", "UpdateItem"],
@@ -376,6 +370,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   inviteMember: {
     table: {
       MEMBERS: ["GetItem", "Query"],
+      RIGHTS: ["GetItem"],
       USER: ["GetItem"],
       INVITATION: ["GetItem"],
       LIMIT: ["UpdateItem"],
@@ -385,7 +380,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   updateMember: {
     table: {
-      ...changesRights,
+      RIGHTS: ["GetItem"],
       USER: ["GetItem"],
       INVITATION: ["GetItem"],
       ORG: ["GetItem", "Query"],
@@ -472,11 +467,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     table: { ORG: ["GetItem"], LIMIT: ["UpdateItem"], DELIVERIES: ["UpdateItem"] },
     queues: ["webhookRetries"],
   },
-  getKyc: { table: { KYC: ["GetItem"], ORG: ["GetItem"] } },
+  getKyc: { table: { KYC: ["GetItem"] } },
   submitKyc: {
-    table: { KYC: ["GetItem"], ORG: ["GetItem"] },
-    // What release 0.2 wrote stands in another family.
-    transactions: [{ KYC: ["PutItem"], ORG: ["DeleteItem"], REVIEWS: ["PutItem", "DeleteItem"] }],
+    table: { KYC: ["GetItem"] },
+    transactions: [{ KYC: ["PutItem"], REVIEWS: ["PutItem", "DeleteItem"] }],
   },
   listSenderIds: { table: { ORG: ["GetItem", "Query"] } },
   createSenderId: {

@@ -1,8 +1,5 @@
 import { createApiKey } from "../../shared/accounts/make-api-keys.ts";
-import { organizationOf } from "../../shared/accounts/organization-record.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
-export const handler = endpoint(routes.createApiKey, async ({ actor, organization, body }) =>
-  createApiKey(actor, organizationOf(organization), body),
-);
+export const handler = endpoint(routes.createApiKey, async ({ actor, body }) => createApiKey(actor, body));

@@ -1,8 +1,5 @@
 import { inviteMember } from "../../shared/accounts/invite-member.ts";
-import { organizationOf } from "../../shared/accounts/organization-record.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 
-export const handler = endpoint(routes.inviteMember, async ({ actor, organization, body }) =>
-  inviteMember(actor, organizationOf(organization), body),
-);
+export const handler = endpoint(routes.inviteMember, async ({ actor, body }) => inviteMember(actor, body));

@@ -19,10 +19,9 @@ const ofOrganization = command({
   asksFirst: true,
   input: z.object({ organization: Organization }),
   run: async (input, { output, confirm }) => {
-    const organization = await readOrganization(input.organization);
-    const { id, name } = organization;
+    const { id, name } = await readOrganization(input.organization);
     await confirm(`erase all that there is of ${name} (${id}), but for its ledger`, { organizationId: id });
-    const result = await eraseOrganization(organization, (erased) => output.progress(`${erased} items gone`));
+    const result = await eraseOrganization(id, (erased) => output.progress(`${erased} items gone`));
     const { erased, messagesLeft } = result;
     const rest =
       messagesLeft === 0 ? "" : `; ${messagesLeft} messages are still to be sent or refunded: repeat it then`;

@@ -3,7 +3,6 @@ import { open, type FileHandle } from "node:fs/promises";
 import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { readRights } from "../../shared/accounts/rights-record.ts";
 import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { batchesOf } from "../../shared/platform/table/batches.ts";
@@ -86,8 +85,7 @@ async function newFile(name: string): Promise<FileHandle> {
 /** All items that are an organisation's. */
 async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGenerator<Stored> {
   const { id } = organization;
-  const { ownerId } = await readRights(organization, { consistent: true });
-  const userIds = new Set(ownerId === undefined ? [] : [ownerId]);
+  const userIds = new Set<string>();
   for await (const membership of itemsOf(keys.member(id, "").pk)) {
     userIds.add(String(membership["userId"]));
     // It has the role of the user.

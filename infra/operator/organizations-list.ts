@@ -82,7 +82,7 @@ async function readRow(id: string): Promise<Row> {
     findItem(WalletRecord, keys.wallet(id), { consistent: true }).catch(unreadableOf),
   ]);
   const known = readable(organization);
-  const rights = readable(known && (await readRights(known).catch(unreadableOf)));
+  const rights = readable(known && (await readRights(known.id).catch(unreadableOf)));
   const user = rights?.ownerId === undefined ? undefined : await findUser(rights.ownerId).catch(unreadableOf);
   const money = readable(wallet);
   return {

@@ -41,7 +41,7 @@ const show = command({
   run: async (input, { output }) => {
     const organization = await readOrganization(input.organization);
     const { id, defaultSenderId } = organization;
-    const { organizationId: _id, ...rights } = await readRights(organization, { consistent: true });
+    const { organizationId: _id, ...rights } = await readRights(id, { consistent: true });
     const { ownerId } = rights;
     const [user, wallet, kyc, senderIds] = await Promise.all([
       ownerId === undefined ? undefined : findUser(ownerId),
@@ -109,9 +109,8 @@ const verifyEmail = command({
   asksFirst: true,
   input: z.object({ organization: Organization }),
   run: async (input, { output, confirm, changed }) => {
-    const found = await readOrganization(input.organization);
-    const { id, name } = found;
-    const { ownerId } = await readRights(found, { consistent: true });
+    const { id, name } = await readOrganization(input.organization);
+    const { ownerId } = await readRights(id, { consistent: true });
     const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
     if (owner === undefined) throw new Error(`${id} has no owner whose email could be verified.`);
     const what = `note that ${owner.email} is the email of the owner of ${name} (${id})`;

@@ -115,7 +115,7 @@ async function adjust(
 /** Whose wallet it is, for whoever knows a customer by another way: anybody can register with any name and email. */
 async function ownerText(organization: OrganizationRecord): Promise<string> {
   const { id, name } = organization;
-  const rights = await readRights(organization, { consistent: true });
+  const rights = await readRights(id, { consistent: true });
   const { ownerId } = rights;
   const [user, kyc] = await Promise.all([ownerId === undefined ? undefined : findUser(ownerId), findKyc(id)]);
   return listOf({

@@ -14,7 +14,7 @@ import { findOrganization, presentOrganization } from "./organization-record.ts"
 import { ownerNotices } from "./owner-notices.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
-import { changeRights, readRightsToChange, replaceOwners } from "./rights-record.ts";
+import { changeRights, readRights, replaceOwners } from "./rights-record.ts";
 import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
 import { doesNotExpire, verifiedIn } from "./verification.ts";
 
@@ -42,7 +42,7 @@ export async function acceptInvitation(
     if (invitation === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
     if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
     const { organizationId, email, role } = invitation;
-    const rights = await readRightsToChange(organization);
+    const rights = await readRights(organizationId, { consistent: true });
     const at = now().toISOString();
     const user: UserRecord = {
       entity: "user",

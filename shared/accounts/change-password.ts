@@ -8,7 +8,7 @@ import { config } from "../platform/config.ts";
 import { transact } from "../platform/table/table.ts";
 import { requireUncommonPassword } from "./common-passwords.ts";
 import { sessionOf } from "./logout.ts";
-import { movePassword, replacePassword } from "./password-record.ts";
+import { replacePassword } from "./password-record.ts";
 import { checkPassword, wrongPassword } from "./password-tries.ts";
 import { hashPassword } from "./passwords.ts";
 
@@ -29,7 +29,6 @@ export async function changePassword(
     throw invalidField("newPassword", "must be another than the current one");
   await requireUncommonPassword(newPassword, user.email, "newPassword");
   const passwordHash = await hashPassword(newPassword, "newPassword");
-  await movePassword(user);
   const { sessionsValidFrom: before = "" } = user;
   const at = now().toISOString();
   const sessionsValidFrom = at > before ? at : before;

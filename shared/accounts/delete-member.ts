@@ -14,7 +14,6 @@ import {
   findMember,
   inRole,
   keyOfInvitedEmail,
-  rightsToChange,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
@@ -22,7 +21,7 @@ import {
 import { ownerNotices } from "./owner-notices.ts";
 import { releaseQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
-import { changeRights, replaceOwners, type Rights } from "./rights-record.ts";
+import { changeRights, readRights, replaceOwners } from "./rights-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /**
@@ -33,8 +32,8 @@ import type { UserRecord } from "./user-record.ts";
  *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
-  return removeMember(actor.organizationId, userId, async (rights, { entity, role }) => {
-    requireMayManage(await readManager(actor, rights), role);
+  return removeMember(actor.organizationId, userId, async ({ entity, role }) => {
+    requireMayManage(await readManager(actor), role);
     if (entity === "user" && role === "owner") requireRecentProof(actor);
   });
 }
@@ -46,15 +45,13 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 export async function removeMember(
   organizationId: string,
   userId: string,
-  check: (rights: Rights, member: Pick<MemberRecord, "entity" | "role">) => Promise<void> = async () =>
-    undefined,
+  check: (member: Pick<MemberRecord, "entity" | "role">) => Promise<void> = async () => undefined,
 ): Promise<RemovedMember> {
   const removed = await untilUndisturbed(async () => {
-    const rights = await rightsToChange(organizationId);
-    const member = await findMember(rights, userId);
-    await check(rights, member ?? { entity: "invitation", role: "viewer" });
+    const member = await findMember(organizationId, userId);
+    await check(member ?? { entity: "invitation", role: "viewer" });
     if (member === undefined) throw new ApiError("NOT_FOUND");
-    const isDone = member.entity === "user" ? await shutOut(rights, member) : await takeBack(member);
+    const isDone = member.entity === "user" ? await shutOut(member) : await takeBack(member);
     return isDone ? member : undefined;
   });
   if (removed.entity === "user") await forget(removed);
@@ -65,9 +62,10 @@ export async function removeMember(
  * Ends all that lets somebody in. Their record stays for as long as there is more to be done.
  * @returns whether it is so now; false when they were changed meanwhile
  */
-async function shutOut(rights: Rights, member: ActiveMember): Promise<boolean> {
+async function shutOut(member: ActiveMember): Promise<boolean> {
   if (member.removedAt !== undefined) return true;
   const { id, organizationId, email } = member;
+  const rights = await readRights(organizationId, { consistent: true });
   const isOwner = member.role === "owner";
   const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
   const unlisted = { take: { verifiedUserIds: new Set([id]) } };

@@ -19,7 +19,6 @@ import {
   presentMember,
   type InvitationRecord,
 } from "./member-record.ts";
-import type { OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
@@ -35,41 +34,38 @@ const invitationsPerOrganization: Limit = { what: "invitations", max: 50, window
  *   stage asks for that; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
  *   be; RATE_LIMITED; UNAVAILABLE
  */
-export async function inviteMember(
-  actor: Actor,
-  organization: OrganizationRecord,
-  { email, role }: InviteMemberRequest,
-): Promise<Member> {
+export async function inviteMember(actor: Actor, { email, role }: InviteMemberRequest): Promise<Member> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
-  const rights = await readRights(organization, { consistent: true });
-  const manager = await readManager(actor, rights);
+  const { organizationId } = actor;
+  const manager = await readManager(actor);
   requireMayManage(manager, role);
+  const rights = await readRights(organizationId, { consistent: true });
   if (!isEmailVerified(manager.id, rights)) throw unverified();
   if (role === "owner") requireRecentProof(actor);
-  const members = await allMembers(rights);
+  const members = await allMembers(organizationId);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
   }
-  await countTry(invitationsPerOrganization, organization.id);
+  await countTry(invitationsPerOrganization, organizationId);
   return untilUndisturbed(async () => {
-    const before = await findInvitationOf(organization.id, email);
+    const before = await findInvitationOf(organizationId, email);
     if (before !== undefined) requireMayManage(manager, before.role);
     const createdAt = now();
     const invitation: InvitationRecord = {
       entity: "invitation",
       userId: before?.userId ?? newId("usr"),
-      organizationId: organization.id,
+      organizationId,
       email,
       role,
       invitedBy: manager.id,
       createdAt: createdAt.toISOString(),
       validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
     };
-    const job = emailJob(organization.id, { kind: "invitation", userId: invitation.userId });
+    const job = emailJob(organizationId, { kind: "invitation", userId: invitation.userId });
     const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerInvited", email }) : [];
     const isNew = before === undefined;
     const written = await transact({
-      quota: isNew ? takeQuota(organization.id, "furtherMemberCount", maxFurtherMembers) : [],
+      quota: isNew ? takeQuota(organizationId, "furtherMemberCount", maxFurtherMembers) : [],
       invitation: isNew ? putNew(invitation) : putAgain(invitation, before),
       emails: [job, ...notices].map(owedEmail),
     });

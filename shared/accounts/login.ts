@@ -7,7 +7,7 @@ import { networkOf } from "../platform/http/source-network.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { rememberNetwork } from "./known-networks.ts";
 import { findOrganization } from "./organization-record.ts";
-import { findPasswordHash, movePassword } from "./password-record.ts";
+import { findPasswordHash } from "./password-record.ts";
 import { countPasswordTry } from "./password-tries.ts";
 import { passwordMatches } from "./passwords.ts";
 import { findSecondFactor } from "./second-factor-record.ts";
@@ -34,7 +34,6 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
   const [organization, secondFactor] = await Promise.all([
     findOrganization(user.organizationId, { consistent: true }),
     findSecondFactor(user.id),
-    movePassword(user),
     ...tries.map(forgetTry),
   ]);
   if (organization === undefined) throw new ApiError("INVALID_CREDENTIALS");

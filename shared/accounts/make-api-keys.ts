@@ -19,7 +19,6 @@ import {
   readApiKey,
 } from "./api-key-record.ts";
 import { checkKeyMaker } from "./member-record.ts";
-import type { OrganizationRecord } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { takeQuota } from "./quota.ts";
 import { isSensitive, requireRecentProof } from "./recent-proof.ts";
@@ -34,16 +33,12 @@ const maxAncestors = 100;
  *   REAUTHENTICATION_REQUIRED for a key that may make keys or move money, where the stage asks for that; UNAUTHORIZED when
  *   the key that makes it was disabled meanwhile; UNAVAILABLE
  */
-export async function createApiKey(
-  actor: Actor,
-  organization: OrganizationRecord,
-  request: CreateApiKeyRequest,
-): Promise<CreatedApiKey> {
+export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
   const manager = await keyManagerOf(actor);
   const limits = limitsOfNewKey(manager, request);
   if (isSensitive(limits.scopes)) requireRecentProof(actor);
   refuseLongLine(manager.key);
-  const notices = await noticesOf(organization, limits);
+  const notices = await noticesOf(actor.organizationId, limits);
   const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
   const created = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
@@ -65,7 +60,6 @@ export async function createApiKey(
  */
 export async function rotateApiKey(
   actor: Actor,
-  organization: OrganizationRecord,
   keyId: string,
   { overlapHours }: RotateApiKeyRequest,
 ): Promise<CreatedApiKey> {
@@ -81,7 +75,7 @@ export async function rotateApiKey(
   refuseLongLine(manager.key);
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
-  const notices = await noticesOf(organization, old);
+  const notices = await noticesOf(actor.organizationId, old);
   const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), record.id);
   const rotated = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
@@ -101,8 +95,8 @@ export async function rotateApiKey(
 }
 
 /** What owners are told of a new key: nothing of one that can neither make keys nor move money. */
-async function noticesOf(organization: OrganizationRecord, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
-  return isSensitive(scopes) ? ownerNotices(await readRights(organization), { what: "apiKeyMade" }) : [];
+async function noticesOf(organizationId: string, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
+  return isSensitive(scopes) ? ownerNotices(await readRights(organizationId), { what: "apiKeyMade" }) : [];
 }
 
 /** The checks of a transaction that makes a key: its maker still has the right. */

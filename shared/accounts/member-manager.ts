@@ -2,7 +2,6 @@ import { ApiError } from "../contract/errors.ts";
 import type { Role } from "../contract/scopes.ts";
 import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts";
 import { findActiveMember, type ActiveMember } from "./member-record.ts";
-import type { Rights } from "./rights-record.ts";
 
 /** The roles that manage members. */
 const managers = ["owner", "admin"] as const satisfies readonly Role[];
@@ -16,8 +15,8 @@ export function managersOf(role: Role): readonly Role[] {
  * The user of a session, who may manage members.
  * @throws ApiError INSUFFICIENT_SCOPE when they are neither owner nor admin; UNAUTHORIZED when they are gone
  */
-export async function readManager({ userId }: Actor, rights: Rights): Promise<ActiveMember> {
-  const manager = await findActiveMember(rights, userId);
+export async function readManager({ organizationId, userId }: Actor): Promise<ActiveMember> {
+  const manager = await findActiveMember(organizationId, userId);
   if (manager === undefined || manager.removedAt !== undefined) throw new ApiError("UNAUTHORIZED");
   if (managers.some((role) => role === manager.role)) return manager;
   throw insufficientScope({ message: "Only owners and admins manage members." });

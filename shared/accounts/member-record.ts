@@ -2,16 +2,13 @@ import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { ApiError } from "../contract/errors.ts";
 import type { Member } from "../contract/members.ts";
 import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts";
-import { RoleOfMember, roleOf } from "../platform/auth/role.ts";
+import { RoleOfMember } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows, type Check } from "../platform/table/table.ts";
 import { checkOf, type Requirements } from "../platform/table/update.ts";
-import { findOrganization } from "./organization-record.ts";
-import { readRightsToChange, type Rights } from "./rights-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** Beside the one that an organisation cannot be without; open invitations count, and those that have run out. */
@@ -48,10 +45,7 @@ export type ActiveMember = UserRecord & { readonly role: Role };
 /** Somebody who is in an organisation, or is invited into it. */
 export type MemberRecord = ActiveMember | InvitationRecord;
 
-/**
- * The item that says that a user is a member, in a role. Who registered with an older release has none before their role
- * changes.
- */
+/** The item of a membership: that a user is a member, in a role. */
 export function membershipOf(organizationId: string, userId: string, role: Role): Membership {
   return { ...keys.member(organizationId, userId), entity: "member", userId, role };
 }
@@ -60,8 +54,7 @@ export function membershipOf(organizationId: string, userId: string, role: Role)
 export function inRole(...roles: readonly Role[]): Requirements {
   const placeholders = roles.map((role, index) => [`:role${index}`, role] as const);
   return {
-    // What was written before roles stood here has none; see `roleOf`.
-    where: `attribute_not_exists(#role) OR #role IN (${placeholders.map(([name]) => name).join(", ")})`,
+    where: `#role IN (${placeholders.map(([name]) => name).join(", ")})`,
     values: Object.fromEntries(placeholders),
   };
 }
@@ -117,45 +110,36 @@ export async function findInvitationOf(
 }
 
 /** Everybody who is in an organisation or invited into it, in the order in which they came. */
-export async function allMembers(rights: Rights): Promise<MemberRecord[]> {
-  const { organizationId, ownerId } = rights;
+export async function allMembers(organizationId: string): Promise<MemberRecord[]> {
   const { pk } = keys.member(organizationId, "");
   const range = { pk, limit: 2 * maxFurtherMembers, consistent: true };
   const memberships = itemsOf(await queryRows(MembershipRecord, range));
   const userIds = new Set(memberships.map(({ userId }) => userId));
-  // Who registered with an older release is in no list.
-  if (ownerId !== undefined) userIds.add(ownerId);
-  const found = await Promise.all([...userIds].toSorted().map(async (userId) => findMember(rights, userId)));
+  const found = await Promise.all(
+    [...userIds].toSorted().map(async (userId) => findMember(organizationId, userId)),
+  );
   return found.flatMap((member) => member ?? []);
 }
 
 /** A member or an invitation of an organisation, as it is now. */
-export async function findMember(rights: Rights, userId: string): Promise<MemberRecord | undefined> {
-  const active = await findActiveMember(rights, userId);
+export async function findMember(organizationId: string, userId: string): Promise<MemberRecord | undefined> {
+  const active = await findActiveMember(organizationId, userId);
   if (active !== undefined) return active;
   const invitation = await findInvitation(userId);
-  return invitation?.organizationId === rights.organizationId ? invitation : undefined;
+  return invitation?.organizationId === organizationId ? invitation : undefined;
 }
 
 /** A user of an organisation with their role, as they are now; also one who is being removed. */
-export async function findActiveMember(rights: Rights, userId: string): Promise<ActiveMember | undefined> {
+export async function findActiveMember(
+  organizationId: string,
+  userId: string,
+): Promise<ActiveMember | undefined> {
   const [user, membership] = await Promise.all([
     findUser(userId, { consistent: true }),
-    findItem(RoleOfMember, keys.member(rights.organizationId, userId), { consistent: true }),
+    findItem(RoleOfMember, keys.member(organizationId, userId), { consistent: true }),
   ]);
-  if (user?.organizationId !== rights.organizationId) return undefined;
-  const role = roleOf(userId, membership, rights);
-  return role === undefined ? undefined : { ...user, role };
-}
-
-/**
- * The rights in an organization as they are now, for a caller that may change them.
- * @throws ApiError UNAUTHORIZED when the organization is gone
- */
-export async function rightsToChange(organizationId: string): Promise<Rights> {
-  const organization = await findOrganization(organizationId, { consistent: true });
-  if (organization === undefined) throw new ApiError("UNAUTHORIZED");
-  return readRightsToChange(organization);
+  if (user?.organizationId !== organizationId || membership === undefined) return undefined;
+  return { ...user, role: membership.role };
 }
 
 export function presentMember(member: MemberRecord): Member {

@@ -21,16 +21,6 @@ const quotaCounts = {
 };
 export type QuotaCount = keyof typeof quotaCounts;
 
-/** What older releases wrote here. It counts only where there is no item of rights; see `rights-record.ts`. */
-const oldRights = {
-  ownerId: z.optional(z.string()),
-  ownerIds: z.optional(z.array(z.string())),
-  verifiedUserIds: z.optional(z.set(z.string())),
-  /** That any of its owners had shown their email to be theirs. */
-  emailVerifiedAt: z.optional(z.string()),
-  kycApprovedAt: z.optional(z.string()),
-};
-
 export const OrganizationRecord = z.object({
   entity: z.literal("organization"),
   id: z.string(),
@@ -46,7 +36,6 @@ export const OrganizationRecord = z.object({
   /** Since when it has a number that people can reply to. Without one there can be no STOP. */
   repliesSince: z.optional(z.string()),
   ...quotaCounts,
-  ...oldRights,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 

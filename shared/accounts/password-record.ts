@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, transact, type Put, type Write } from "../platform/table/table.ts";
+import { findItem, type Put, type Write } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 import type { UserRecord } from "./user-record.ts";
 
@@ -29,16 +29,17 @@ export function putFirstPassword(userId: string, passwordHash: string): Put {
  * The hash of a user's password, as it is now.
  * @param user read before; without one the same work is done, so that the time tells nothing about the account
  */
-export async function findPasswordHash(user: UserRecord | undefined): Promise<string | undefined> {
+export async function findPasswordHash(
+  user: Pick<UserRecord, "id"> | undefined,
+): Promise<string | undefined> {
   const record = await findItem(PasswordRecord, keys.password(user?.id ?? "nobody"), { consistent: true });
-  return record?.passwordHash ?? user?.passwordHash;
+  return record?.passwordHash;
 }
 
 /**
- * The writes that put another hash into the place of whichever there is, one that release 0.2 wrote too. They are refused
- * when the user is gone. Sessions that began with the replaced password end, whenever they were issued.
+ * The writes that replace the hash of a user's password. They are rejected when the user is gone. Sessions that began with the replaced password end, whenever they were issued.
  * @param changes what else changes in the user's record, which no other write of the same transaction may touch
- * @param seen the only hash that is replaced, where it must not be another; it has been moved to its place
+ * @param seen the only hash that is replaced, where it must not be another
  */
 export function replacePassword(
   userId: string,
@@ -46,23 +47,12 @@ export function replacePassword(
   changes: Changes,
   seen?: string,
 ): Write[] {
-  const remove = [...(changes.remove ?? []), "passwordHash"];
   const set = { ...changes.set, passwordVersion: randomUUID() };
   const onlySeen = { condition: "passwordHash = :seen", values: { ":seen": seen } };
   return [
     { ...putPassword(userId, passwordHash), ...(seen === undefined ? {} : onlySeen) },
-    updateOf(keys.user(userId), { ...changes, set, remove }, { present: ["pk"] }),
+    updateOf(keys.user(userId), { ...changes, set }, { present: ["pk"] }),
   ];
-}
-
-/** Moves the hash that release 0.2 kept in the user's record to its place. */
-export async function movePassword({ id, passwordHash }: UserRecord): Promise<void> {
-  if (passwordHash === undefined) return;
-  // Refused where the password was replaced, or another has moved it: either way there is nothing left to do.
-  await transact([
-    putFirstPassword(id, passwordHash),
-    updateOf(keys.user(id), { remove: ["passwordHash"] }, { is: { passwordHash } }),
-  ]);
 }
 
 function putPassword(userId: string, passwordHash: string): Put {

@@ -57,9 +57,8 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
     }
     case "passwordReset": {
       const user = await findUserByEmail(job.email);
-      const organization = user && (await findOrganization(user.organizationId, { consistent: true }));
-      if (user === undefined || organization === undefined) return undefined;
-      const rights = await readRights(organization, { consistent: true });
+      if (user === undefined) return undefined;
+      const rights = await readRights(user.organizationId, { consistent: true });
       const isUnverified = !isEmailVerified(user.id, rights);
       return layOut(user.email, passwordResetText(await linkOf("reset", user.id), isUnverified));
     }
@@ -90,7 +89,7 @@ async function findVerifiedOwner(
 ): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return undefined;
-  const rights = await readRights(organization, { consistent: true });
+  const rights = await readRights(organizationId, { consistent: true });
   if (rights.ownerId === undefined || !isOwnerVerified(rights)) return undefined;
   const owner = await findUser(rights.ownerId, { consistent: true });
   return owner && { email: owner.email, organizationName: organization.name };

@@ -13,7 +13,6 @@ import { config } from "../platform/config.ts";
 import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Write } from "../platform/table/table.ts";
-import { findOrganization } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requirePassword } from "./password-tries.ts";
 import { readRights } from "./rights-record.ts";
@@ -80,9 +79,7 @@ export async function deleteTotp(
 
 /** The emails that tell the other owners of the organization that somebody has switched their second factor off. */
 async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
-  const organization = await findOrganization(organizationId, { consistent: true });
-  if (organization === undefined) return [];
-  const rights = await readRights(organization);
+  const rights = await readRights(organizationId);
   return ownerNotices(rights, { what: "secondFactorRemoved", email }, { without: email });
 }
 

@@ -14,14 +14,13 @@ import {
   findMember,
   inRole,
   presentMember,
-  rightsToChange,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requireRecentProof } from "./recent-proof.ts";
-import { replaceOwners, type Rights } from "./rights-record.ts";
+import { readRights, replaceOwners, type Rights } from "./rights-record.ts";
 
 /**
  * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
@@ -35,9 +34,8 @@ export async function updateMember(
   { role }: UpdateMemberRequest,
 ): Promise<Member> {
   const changed = await untilUndisturbed(async () => {
-    const rights = await rightsToChange(actor.organizationId);
-    const manager = await readManager(actor, rights);
-    const member = await findMember(rights, userId);
+    const manager = await readManager(actor);
+    const member = await findMember(actor.organizationId, userId);
     if (member === undefined || ("removedAt" in member && member.removedAt !== undefined)) {
       throw new ApiError("NOT_FOUND");
     }
@@ -45,6 +43,7 @@ export async function updateMember(
     // The same call once more finishes what was left undone.
     if (member.role === role) return member;
     if (role === "owner" || (member.entity === "user" && member.role === "owner")) requireRecentProof(actor);
+    const rights = await readRights(actor.organizationId, { consistent: true });
     const notices = await noticesOf(rights, member, role);
     if (member.entity === "user") {
       const { outcome } = await transact([...ofUser(rights, member, role), ...notices.map(owedEmail)]);

@@ -10,8 +10,6 @@ export const UserRecord = z.object({
   id: z.string(),
   organizationId: z.string(),
   email: z.string(),
-  /** Of a user whom release 0.2 wrote and who has not logged in since. */
-  passwordHash: z.optional(z.string()),
   firstName: z.optional(z.string()),
   lastName: z.optional(z.string()),
   createdAt: z.string(),

@@ -5,8 +5,7 @@ import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
-import { findOrganization } from "./organization-record.ts";
-import { changeRights, readRightsToChange } from "./rights-record.ts";
+import { changeRights, readRights } from "./rights-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** What changes in the record of a user whose email is now known to be theirs. */
@@ -50,12 +49,10 @@ export function doesNotExpire(organizationId: string): Update {
  */
 export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
   return untilUndisturbed(async () => {
-    const organization = await findOrganization(organizationId, { consistent: true });
-    if (organization === undefined) throw new ApiError("NOT_FOUND");
-    const { ownerId } = await readRightsToChange(organization);
+    const { ownerId } = await readRights(organizationId, { consistent: true });
     const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
     if (owner === undefined) throw new ApiError("NOT_FOUND");
-    const emailVerifiedAt = owner.emailVerifiedAt ?? organization.emailVerifiedAt ?? now().toISOString();
+    const emailVerifiedAt = owner.emailVerifiedAt ?? now().toISOString();
     const noted = await transact([
       updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
         present: ["pk"],

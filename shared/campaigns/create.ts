@@ -35,7 +35,7 @@ export async function createCampaign(
   const message = await textOf(organizationId, request);
   const organization = known ?? (await findOrganization(organizationId));
   const senderId = usableSenderId(organization, request.senderId);
-  await checkSender(organization, { organizationId, senderId });
+  await checkSender({ organizationId, senderId });
   const record: CampaignRecord = {
     entity: "campaign",
     id: newId("cmp"),

@@ -1,4 +1,3 @@
-import { findOrganization } from "../accounts/organization-record.ts";
 import type { Campaign } from "../contract/campaigns.ts";
 import { checkSender } from "../messages/policies.ts";
 import { now } from "../platform/clock.ts";
@@ -16,7 +15,7 @@ export async function launchCampaign(organizationId: string, campaignId: string)
   await changeState(organizationId, campaignId, {
     to: "sending",
     from: ["draft", "failed"],
-    check: async (record) => checkSender(await findOrganization(organizationId), record),
+    check: checkSender,
     writes: (record) => launch(record, now()),
     refusal: "Only a draft, or a campaign that failed, can be launched.",
   });

@@ -78,7 +78,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   // Those that wait for their last messages need nothing of it.
   const organization =
     held.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
-  if (await mayNotSend(held.campaign, organization)) return;
+  if (await mayNotSend(held.campaign)) return;
   const deadline = now().getTime() + limits.timeMs;
   let { campaign } = held;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
@@ -96,12 +96,9 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
 }
 
 /** Ends a campaign with contacts left as failed, if its organisation may not, or may no longer, send as it does. */
-async function mayNotSend(
-  campaign: CampaignRecord,
-  organization: OrganizationRecord | undefined,
-): Promise<boolean> {
+async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
-  const refusal = await refusalOfSender(organization, campaign);
+  const refusal = await refusalOfSender(campaign);
   if (refusal === undefined) return false;
   await transact(fail(campaign, now(), refusal));
   return true;

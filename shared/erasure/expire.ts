@@ -74,7 +74,7 @@ async function expire(organizationId: string): Promise<boolean> {
     if (begun.refusals.organization === undefined) await transact([doesNotExpire(organizationId)]);
     return false;
   }
-  const { messagesLeft } = await eraseOrganization(organization);
+  const { messagesLeft } = await eraseOrganization(organizationId);
   if (messagesLeft > 0) return false;
   for (const key of forgetWallet(organizationId)) await deleteItem(key);
   return true;

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { readRights } from "../accounts/rights-record.ts";
 import { findUser } from "../accounts/user-record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
@@ -44,13 +43,11 @@ export interface ErasedOrganization {
  * @throws Error in words for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
  */
 export async function eraseOrganization(
-  organization: Parameters<typeof readRights>[0],
+  organizationId: string,
   onProgress: (erased: number) => void = () => undefined,
 ): Promise<ErasedOrganization> {
-  const { id } = organization;
-  const { ownerId } = await readRights(organization, { consistent: true });
-  await begin(id);
-  await releaseNumbersOf(id);
+  await begin(organizationId);
+  await releaseNumbersOf(organizationId);
   let erased = 0;
   let messagesLeft = 0;
   const erase = async (...each: readonly Key[]): Promise<void> => {
@@ -58,41 +55,42 @@ export async function eraseOrganization(
     erased += each.length;
     onProgress(erased);
   };
-  await forEachOf(Stored, keys.member(id, "").pk, async (membership) => {
+  await forEachOf(Stored, keys.member(organizationId, "").pk, async (membership) => {
     await eraseUser(String(membership["userId"]), erase);
     await erase(membership);
   });
-  // Who registered with an older release is in no list.
-  if (ownerId !== undefined) await eraseUser(ownerId, erase);
-  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(id, part))) {
+  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(organizationId, part))) {
     await forEachOf(StoredMessage, pk, async (message) => {
       if (isAtItsEnd(message)) await erase(message);
       else messagesLeft += 1;
     });
   }
-  await forEachOf(Stored, keys.campaign(id, "").pk, async (campaign) => {
+  await forEachOf(Stored, keys.campaign(organizationId, "").pk, async (campaign) => {
     const { dueAt } = campaign;
-    await erase(...(typeof dueAt === "string" ? [keys.dueCampaign(dueAt, id, campaign.sk)] : []), campaign);
+    await erase(
+      ...(typeof dueAt === "string" ? [keys.dueCampaign(dueAt, organizationId, campaign.sk)] : []),
+      campaign,
+    );
   });
   const plain = [
-    keys.contact(id, "").pk,
-    keys.optOut(id, "").pk,
-    keys.inbound(id, "").pk,
-    keys.template(id, "").pk,
-    keys.apiKeyUse(id, "").pk,
-    keys.priceOverrides(id).pk,
-    ...partNames(maxMessageParts).map((part) => keys.dayCounts(id, "", part).pk),
+    keys.contact(organizationId, "").pk,
+    keys.optOut(organizationId, "").pk,
+    keys.inbound(organizationId, "").pk,
+    keys.template(organizationId, "").pk,
+    keys.apiKeyUse(organizationId, "").pk,
+    keys.priceOverrides(organizationId).pk,
+    ...partNames(maxMessageParts).map((part) => keys.dayCounts(organizationId, "", part).pk),
   ];
   for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
-  await forEachOf(Stored, keys.kyc(id).pk, async (item) => erase(...namedBy(item), item));
-  const { pk, sk } = keys.organization(id);
+  await forEachOf(Stored, keys.kyc(organizationId).pk, async (item) => erase(...namedBy(item), item));
+  const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {
     if (item.entity === "webhook") await eraseCallsOf(item, erase);
-    if (item.entity === "senderId") await forgetName(id, String(item["senderId"]));
+    if (item.entity === "senderId") await forgetName(organizationId, String(item["senderId"]));
     if (item.sk !== sk) await erase(...namedBy(item), item);
   });
   if (messagesLeft === 0) {
-    await erase(keys.rights(id));
+    await erase(keys.rights(organizationId));
     await erase({ pk, sk });
   }
   return { erased, messagesLeft };

@@ -4,7 +4,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
-import { findKyc, findStoredKyc, presentKyc, replaceKyc, type KycRecord } from "./record.ts";
+import { findKyc, presentKyc, replaceKyc, type KycRecord } from "./record.ts";
 
 /** An organisation's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
@@ -28,13 +28,12 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
     submittedAt: now().toISOString(),
   };
   return untilUndisturbed(async () => {
-    const stored = await findStoredKyc(organizationId);
-    const { record: seen } = stored;
+    const seen = await findKyc(organizationId);
     if (seen?.status === "approved") {
       throw new ApiError("CONFLICT", { message: "The organisation has been approved." });
     }
     const submitted = await transact([
-      ...replaceKyc(stored, record),
+      replaceKyc(seen, record),
       openReview("kyc", record.id, organizationId),
       ...(seen?.status === "pending" ? [closeReview("kyc", seen.id)] : []),
     ]);

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { KycSubmission } from "../contract/kyc.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Write } from "../platform/table/table.ts";
+import { findItem, type Put } from "../platform/table/table.ts";
 
 /** The one submission of an organisation. A new one has a new id, so a decision on an old one is refused. */
 export const KycRecord = z.object({
@@ -25,40 +25,19 @@ export type KycRecord = z.infer<typeof KycRecord>;
 
 /** An organization's submission as it is now. */
 export async function findKyc(organizationId: string): Promise<KycRecord | undefined> {
-  return (await findStoredKyc(organizationId)).record;
+  return findItem(KycRecord, keys.kyc(organizationId), { consistent: true });
 }
 
-interface StoredKyc {
-  readonly record?: KycRecord | undefined;
-  /** Whether release 0.2 wrote it, into an item that many functions may write. */
-  readonly isOld: boolean;
-}
-
-/** The same, with the item that it stands in. */
-export async function findStoredKyc(organizationId: string): Promise<StoredKyc> {
-  const consistent = { consistent: true };
-  const record = await findItem(KycRecord, keys.kyc(organizationId), consistent);
-  if (record !== undefined) return { record, isOld: false };
-  const old = await findItem(KycRecord, keys.oldKyc(organizationId), consistent);
-  return { record: old, isOld: old !== undefined };
-}
-
-/**
- * The writes that replace the submission that was seen. They are refused when it was decided on or replaced meanwhile.
- * What release 0.2 wrote is moved to where it belongs now.
- */
-export function replaceKyc({ record: seen, isOld }: StoredKyc, next: KycRecord): Write[] {
+/** The write that replaces the submission that was seen. It is rejected when that one was decided on or replaced meanwhile. */
+export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
   const put = { ...keys.kyc(next.organizationId), ...next };
-  const asSeen = seen && {
+  if (seen === undefined) return { put, condition: "attribute_not_exists(pk)" };
+  return {
+    put,
     condition: "id = :seenId AND #status = :seenStatus",
     names: { "#status": "status" },
     values: { ":seenId": seen.id, ":seenStatus": seen.status },
   };
-  if (asSeen !== undefined && !isOld) return [{ put, ...asSeen }];
-  return [
-    { put, condition: "attribute_not_exists(pk)" },
-    ...(asSeen === undefined ? [] : [{ delete: keys.oldKyc(next.organizationId), ...asSeen }]),
-  ];
 }
 
 export function presentKyc(record: KycRecord): KycSubmission {

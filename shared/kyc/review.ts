@@ -1,10 +1,9 @@
-import { findOrganization } from "../accounts/organization-record.ts";
-import { noteKycApproval, readRightsToChange } from "../accounts/rights-record.ts";
+import { noteKycApproval } from "../accounts/rights-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { transact } from "../platform/table/table.ts";
 import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
-import { findKyc, findStoredKyc, replaceKyc, type KycRecord } from "./record.ts";
+import { findKyc, replaceKyc, type KycRecord } from "./record.ts";
 
 /** The submissions of all organisations that wait for a decision, oldest first. */
 export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
@@ -25,12 +24,8 @@ export async function decideKyc(
   submissionId: string,
   decision: Decision,
 ): Promise<KycRecord> {
-  const [stored, organization] = await Promise.all([
-    findStoredKyc(organizationId),
-    findOrganization(organizationId, { consistent: true }),
-  ]);
-  const { record: seen } = stored;
-  if (seen === undefined || organization === undefined) throw new ApiError("NOT_FOUND");
+  const seen = await findKyc(organizationId);
+  if (seen === undefined) throw new ApiError("NOT_FOUND");
   if (seen.id !== submissionId) {
     throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });
   }
@@ -38,9 +33,8 @@ export async function decideKyc(
   if (!isOpen) throw new ApiError("CONFLICT", { message: `The submission has been ${seen.status}.` });
   const fields = decided(decision, now());
   const record: KycRecord = { ...seen, ...fields };
-  await readRightsToChange(organization);
   const written = await transact([
-    ...replaceKyc(stored, record),
+    replaceKyc(seen, record),
     noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
     ...(seen.status === "pending" ? [closeReview("kyc", seen.id)] : []),
   ]);

@@ -31,7 +31,7 @@ export async function checkMessage(
   organization: OrganizationRecord | undefined,
   message: Pick<MessageRecord, "campaignId" | "messageType" | "to"> & Sending,
 ): Promise<void> {
-  await checkSender(organization, message);
+  await checkSender(message);
   checkDestination(message.to);
   const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
   if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
@@ -41,25 +41,22 @@ export async function checkMessage(
  * Holds those who want to send against the policies, whatever they send.
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
  */
-export async function checkSender(
-  organization: OrganizationRecord | undefined,
-  sending: Sending,
-): Promise<void> {
-  const refusal = await refusalOfSender(organization, sending);
+export async function checkSender(sending: Sending): Promise<void> {
+  const refusal = await refusalOfSender(sending);
   if (refusal !== undefined) throw new ApiError(refusal);
 }
 
 /** The same for those who have something to do about a refusal. */
-export async function refusalOfSender(
-  organization: OrganizationRecord | undefined,
-  { organizationId, senderId }: Sending,
-): Promise<SenderRefusal | undefined> {
+export async function refusalOfSender({
+  organizationId,
+  senderId,
+}: Sending): Promise<SenderRefusal | undefined> {
   const needsVerifiedEmail = config.verifiedEmailBeforeSending();
   const needsKyc = config.kycBeforeSending();
   if (needsVerifiedEmail || needsKyc) {
-    const rights = organization && (await readRights(organization));
-    if (needsVerifiedEmail && !(rights !== undefined && isOwnerVerified(rights))) return "EMAIL_NOT_VERIFIED";
-    if (needsKyc && rights?.kycApprovedAt === undefined) return "KYC_REQUIRED";
+    const rights = await readRights(organizationId);
+    if (needsVerifiedEmail && !isOwnerVerified(rights)) return "EMAIL_NOT_VERIFIED";
+    if (needsKyc && rights.kycApprovedAt === undefined) return "KYC_REQUIRED";
   }
   if (await isSenderIdRefused({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
   return undefined;

@@ -1,14 +1,8 @@
 import { removeMember } from "../accounts/delete-member.ts";
 import { findEmailToken, type TokenPurpose } from "../accounts/email-tokens.ts";
 import { endAll, endApiKeysMadeBy } from "../accounts/end-api-keys.ts";
-import {
-  allMembers,
-  findActiveMember,
-  rightsToChange,
-  type ActiveMember,
-} from "../accounts/member-record.ts";
-import { findOrganization } from "../accounts/organization-record.ts";
-import { isEmailVerified, readRightsToChange } from "../accounts/rights-record.ts";
+import { allMembers, findActiveMember, type ActiveMember } from "../accounts/member-record.ts";
+import { isEmailVerified, readRights } from "../accounts/rights-record.ts";
 import { findUser } from "../accounts/user-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Delete } from "../platform/table/table.ts";
@@ -31,11 +25,10 @@ export interface Proof {
 export async function readProof(purpose: TokenPurpose, token: string): Promise<Proof> {
   const shown = await findEmailToken(purpose, token);
   const found = shown && (await findUser(shown.userId, { consistent: true }));
-  const organization = found && (await findOrganization(found.organizationId, { consistent: true }));
-  if (shown === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  const rights = await readRightsToChange(organization);
-  const user = await findActiveMember(rights, shown.userId);
+  if (shown === undefined || found === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  const user = await findActiveMember(found.organizationId, found.id);
   if (user === undefined || user.removedAt !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  const rights = await readRights(user.organizationId, { consistent: true });
   return { user, isFirst: !isEmailVerified(user.id, rights), use: shown.use };
 }
 
@@ -49,7 +42,7 @@ export async function readProof(purpose: TokenPurpose, token: string): Promise<P
 export async function endUnproven(user: ActiveMember): Promise<void> {
   const { id, organizationId } = user;
   const isOwner = user.role === "owner";
-  for (const member of await allMembers(await rightsToChange(organizationId))) {
+  for (const member of await allMembers(organizationId)) {
     const memberId = member.entity === "user" ? member.id : member.userId;
     const isTheirs = member.entity === "invitation" && member.invitedBy === id;
     if (memberId !== id && (isOwner || isTheirs)) {

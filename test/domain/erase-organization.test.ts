@@ -106,6 +106,7 @@ async function haveMembers(): Promise<void> {
 async function useEverything(): Promise<void> {
   const user = { id: ownerId, organizationId, email, createdAt: "2026-01-01" };
   await putItem({ put: { ...keys.user(ownerId), entity: "user", ...user } });
+  await putItem({ put: membershipOf(organizationId, ownerId, "owner") });
   await putItem(putFirstPassword(ownerId, "hash"));
   await putItem({ put: { ...keys.secondFactor(ownerId), entity: "secondFactor" } });
   await putItem({ put: { ...keys.emailToken(ownerId, "reset"), entity: "emailToken" } });
@@ -146,7 +147,7 @@ async function wind(): Promise<void> {
 async function eraseWithCrashes(everyItems: number): Promise<ErasedOrganization> {
   for (;;) {
     try {
-      return await eraseOrganization({ id: organizationId, ownerId }, (erased) => {
+      return await eraseOrganization(organizationId, (erased) => {
         if (erased >= everyItems) throw new Error("it was ended");
       });
     } catch (error) {
@@ -206,7 +207,7 @@ it.each([1_000, 4])(
 it("a wallet that is open, has money or is not settled keeps everything as it is", async () => {
   await send();
   const before = (await allRows()).length;
-  const erase = async (): Promise<unknown> => eraseOrganization({ id: organizationId });
+  const erase = async (): Promise<unknown> => eraseOrganization(organizationId);
   await expect(erase()).rejects.toThrow("wallets close comes first");
   await closeWallet(organizationId, "test");
   await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: wallets debit comes first");
@@ -220,15 +221,15 @@ it("what is still to be sent stays with its organisation until it has come to it
   const id = await send(new Date(Date.now() + 600 * minuteMs).toISOString());
   await send();
   await wind();
-  expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 1 });
+  expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 1 });
   expect(await familiesLeft()).toEqual(
     new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
   );
   await cancelMessage(organizationId, id);
-  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("wallets debit comes first");
+  await expect(eraseOrganization(organizationId)).rejects.toThrow("wallets debit comes first");
   await wind();
-  expect(await eraseOrganization({ id: organizationId })).toMatchObject({ messagesLeft: 0 });
+  expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
   expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
-  await expect(eraseOrganization({ id: organizationId })).rejects.toThrow("There is no such organisation");
+  await expect(eraseOrganization(organizationId)).rejects.toThrow("There is no such organisation");
 });

@@ -110,7 +110,7 @@ describe("a KYC submission", () => {
     const customer = await Customer.register();
     const { organizationId } = customer;
     const approvedAt = async (): Promise<string | undefined> =>
-      (await readRights({ id: organizationId }, { consistent: true })).kycApprovedAt;
+      (await readRights(organizationId, { consistent: true })).kycApprovedAt;
     const { id } = await submitted(customer);
     expect(await approvedAt()).toBeUndefined();
     const { decidedAt } = await decideKyc(organizationId, id, { approved: true });

@@ -62,7 +62,7 @@ it("a newcomer gets a link, which leads to the gateway's page and notes that the
   expect(email.html).toContain(tokenIn(email));
   const verified = await verify(tokenIn(email));
   expect(dataOf(verified, VerifiedEmail)).toEqual({ email: customer.email, verified: true });
-  const rights = await readRights({ id: customer.organizationId }, { consistent: true });
+  const rights = await readRights(customer.organizationId, { consistent: true });
   const user = await findUser(rights.ownerId ?? "", { consistent: true });
   expect(user?.emailVerifiedAt).toEqual(expect.any(String));
   expect(rights.verifiedUserIds).toEqual(new Set([user?.id]));

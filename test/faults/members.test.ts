@@ -18,7 +18,7 @@ import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.t
 import type { Actor } from "../../shared/platform/auth/authenticate.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
 import {
   call,
@@ -118,7 +118,7 @@ async function organization(): Promise<OrganizationRecord> {
 }
 
 async function rights(): Promise<Rights> {
-  return readRights(await organization(), { consistent: true });
+  return readRights(owner.organizationId, { consistent: true });
 }
 
 async function change(changes: Changes): Promise<void> {
@@ -274,7 +274,7 @@ describe("an invitation", () => {
       scopes: allScopes,
     };
     const request = { email: newEmail(), role: "viewer" } as const;
-    await expect(inviteMember(actor, await organization(), request)).rejects.toMatchObject({
+    await expect(inviteMember(actor, request)).rejects.toMatchObject({
       code: "EMAIL_DISABLED",
     });
   });
@@ -370,22 +370,6 @@ describe("the last owner", () => {
     expect(ownerIds.toSorted()).toEqual(owners.toSorted());
     expect(owners).toContain(contact);
   });
-
-  it("who registered with an older release is a member like others once there is another", async () => {
-    await deleteItem(keys.member(owner.organizationId, ownerId));
-    await deleteItem(keys.rights(owner.organizationId));
-    await change({ set: { ownerId, verifiedUserIds: new Set([ownerId]) }, remove: ["furtherMemberCount"] });
-    expect(await members()).toMatchObject([{ id: ownerId, role: "owner" }]);
-    const other = await join("owner");
-    expect((await setRole(other.token, ownerId, "viewer")).status).toBe(200);
-    expect((await members(other.token)).map(({ id, role }) => [id, role])).toEqual([
-      [ownerId, "viewer"],
-      [other.id, "owner"],
-    ]);
-    expect((await remove(other.token, ownerId)).status).toBe(200);
-    expect(await members(other.token)).toHaveLength(1);
-    expect((await organization()).furtherMemberCount).toBe(0);
-  });
 });
 
 async function wallet(credential: string): Promise<number> {
@@ -427,7 +411,7 @@ describe("a member who may less than before", () => {
     const setNow = async (role: Role): Promise<unknown> =>
       updateItem(z.unknown(), updateOf(keys.member(owner.organizationId, member.id), { set: { role } }));
     const makeSending = async (): Promise<CreatedApiKey> =>
-      createApiKey(actorOf(member), await organization(), CreateApiKeyRequest.parse({ scopes: ["send"] }));
+      createApiKey(actorOf(member), CreateApiKeyRequest.parse({ scopes: ["send"] }));
     await setNow("viewer");
     await expect(makeSending()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
     await setNow("developer");
@@ -472,7 +456,7 @@ describe("a member who is removed", () => {
     const member = await join("developer");
     const removedAt = new Date().toISOString();
     await updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { removedAt } }));
-    const made = createApiKey(actorOf(member), await organization(), CreateApiKeyRequest.parse({}));
+    const made = createApiKey(actorOf(member), CreateApiKeyRequest.parse({}));
     await expect(made).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   });
 

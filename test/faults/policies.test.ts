@@ -13,15 +13,12 @@ import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
 import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
 import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { startAwsAccount } from "../support/aws-account.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 import { waitForEmail } from "../support/emails.ts";
-import { asOlderRelease } from "../support/older-rights.ts";
 import type { Ended } from "../support/operator.ts";
 import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
@@ -122,17 +119,6 @@ it("a number is not even requested", async () => {
   const response = await customer.call("/v1/sender-ids", { json: { senderId: "911" } });
   expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
   expect(invalidFields(response)).toEqual(["senderId"]);
-});
-
-it("what an older release approved of KYC counts", async () => {
-  const { organizationId } = customer;
-  await allowToSend(organizationId, "ACME");
-  const { id } = await customer.client.submitKyc({ body: { businessName: "Acme" } });
-  await decideKyc(organizationId, id, { approved: true });
-  await asOlderRelease(organizationId);
-  // Release 0.2 noted it in the submission alone.
-  await updateItem(z.unknown(), { key: keys.organization(organizationId), update: "REMOVE kycApprovedAt" });
-  expect((await customer.trySend()).status).toBe(202);
 });
 
 it.each([

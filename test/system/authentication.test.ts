@@ -133,20 +133,6 @@ describe("the session of a user", () => {
     expect(contact.status === 201 ? 200 : contact.status).toBe(ofContacts);
   });
 
-  it("who has no role in a membership is the owner that the rights name, whoever the organization's item names", async () => {
-    const { organizationId } = customer;
-    const topUp = async (): Promise<number> =>
-      (await customer.call("/v1/wallet/top-up", { json: { amount: 1 } })).status;
-    await change(keys.member(organizationId, userId), { remove: ["role"] });
-    expect(await topUp()).toBe(200);
-    await change(keys.organization(organizationId), { set: { ownerId: userId } });
-    await change(keys.rights(organizationId), { set: { ownerId: "usr_1", ownerIds: ["usr_1"] } });
-    expect(await topUp()).toBe(403);
-    // As release 0.2 left it.
-    await deleteItem(keys.rights(organizationId));
-    expect(await topUp()).toBe(200);
-  });
-
   it("who is a developer makes keys that may no more than a developer", async () => {
     await change(keys.member(customer.organizationId, userId), { set: { role: "developer" } });
     const { scopes } = await customer.createApiKey();

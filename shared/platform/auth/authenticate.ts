@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
-import { allScopes, Scope, scopesOfRole } from "../../contract/scopes.ts";
+import { allScopes, Role, Scope, scopesOfRole } from "../../contract/scopes.ts";
 import type { ProtectedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { countRequest, findRefusedCaller, tooManyRequests } from "../http/request-rate.ts";
@@ -12,7 +12,6 @@ import { isAddressIn } from "./address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "./api-key-secret.ts";
 import { noteUse } from "./api-key-use.ts";
 import { hasExpired } from "./expiry.ts";
-import { OwnerOfRights, RoleOfMember, roleOf } from "./role.ts";
 import { verifySessionToken, type SessionClaims } from "./session-token.ts";
 import { countUnknownCredential } from "./unknown-credentials.ts";
 
@@ -53,10 +52,15 @@ export type CredentialRecord = z.infer<typeof CredentialRecord>;
  */
 const StoredOrganization = z.looseObject({
   entity: z.literal("organization"),
-  ownerId: z.optional(z.string()),
   suspendedAt: z.optional(z.string()),
 });
 export type StoredOrganization = z.infer<typeof StoredOrganization>;
+
+/**
+ * The role of a user in an organization. It is in the item of the membership, because only the functions that manage members
+ * may write that one.
+ */
+export const RoleOfMember = z.object({ entity: z.literal("member"), role: Role });
 
 /** What the item of a user says of their sessions; the accounts know what else is in it. */
 const SessionsOfUser = z.object({
@@ -234,28 +238,17 @@ async function ofSession(token: string): Promise<Authenticated | Refused> {
     findItem(SessionsOfUser, keys.user(userId), { consistent: true }),
     findItem(RoleOfMember, keys.member(organizationId, userId), { consistent: true }),
   ]);
-  if (organization === undefined || user === undefined || !isOpen(claims, user)) return "ended";
-  const role = membership?.role ?? roleOf(userId, membership, await readOwner(organizationId, organization));
-  if (role === undefined) return "ended";
+  if (organization === undefined || user === undefined || membership === undefined) return "ended";
+  if (!isOpen(claims, user)) return "ended";
   return {
     actor: {
       organizationId,
       userId,
       credential: { type: "session", sessionId, provenAt: provenAt(claims, user) },
-      scopes: scopesOfRole[role],
+      scopes: scopesOfRole[membership.role],
     },
     organization,
   };
-}
-
-/** Who owns an organization, for a user with no role in an item of a membership, who registered with release 0.2. */
-async function readOwner(
-  organizationId: string,
-  organization: StoredOrganization,
-): Promise<{ readonly ownerId?: string | undefined }> {
-  const rights = await findItem(OwnerOfRights, keys.rights(organizationId), { consistent: true });
-  // What stands in the organization's item never overrides an item of rights.
-  return rights ?? organization;
 }
 
 /** Whether a string has the form of a session token; its signature is not checked. */

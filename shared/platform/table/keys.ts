@@ -9,7 +9,6 @@
  * | what the calls to an endpoint are signed with    | WEBHOOK_SECRETS#<org> | <whk>       |
  * | who owns an organization, whose email is verified, whether KYC is approved | RIGHTS#<org> | RIGHTS |
  * | an organization's KYC submission                 | KYC#<org>           | KYC           |
- * | the same, as release 0.2 wrote it                | ORG#<org>           | KYC           |
  * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
  * | a user                                           | USER#<user>         | USER          |
@@ -156,7 +155,6 @@ export const keys = {
   }),
   rights: (organizationId: string): Key => ({ pk: `RIGHTS#${organizationId}`, sk: "RIGHTS" }),
   kyc: (organizationId: string): Key => ({ pk: `KYC#${organizationId}`, sk: "KYC" }),
-  oldKyc: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "KYC" }),
   senderId: (organizationId: string, senderId: string): Key => ({
     pk: `ORG#${organizationId}`,
     sk: `SENDER-ID#${senderId.toLowerCase()}`,
