@@ -4,7 +4,7 @@ import { computed } from "@preact/signals";
 
 import { createClient, RequestError, type Client } from "../../../shared/client.ts";
 import { askForPassword } from "./reauthentication.ts";
-import { renewSession, session } from "./session.ts";
+import { forgetSession, renewSession, session } from "./session.ts";
 
 /** The address of the gateway, of which the page is one step below, also behind a path prefix. */
 export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
@@ -24,6 +24,20 @@ const client = computed(() => {
 /** The typed client of the API, with the token of the session. */
 export function api(): Client {
   return client.peek();
+}
+
+/** Ends the session at the gateway where it can be reached, and here in any case. */
+export async function logout(): Promise<void> {
+  // A session that is over, or a gateway that is not there, keeps nobody from leaving.
+  await Promise.race([
+    api()
+      .logout()
+      .catch(() => undefined),
+    new Promise((resolve) => {
+      setTimeout(resolve, 3_000);
+    }),
+  ]);
+  forgetSession();
 }
 
 /** A request that got no answer at all. */

@@ -4,17 +4,11 @@ import { useEffect, useState } from "preact/hooks";
 import { Waiting } from "./parts/load.tsx";
 import { Announcements, Notice } from "./parts/notice.tsx";
 import { Page } from "./parts/page.tsx";
-import { here, match } from "./router.ts";
+import { here, match, type ViewProps } from "./router.ts";
 import { session } from "./session.ts";
 import { Navigation } from "./views/navigation.tsx";
 import { Reauthentication } from "./views/reauthentication.tsx";
 import { SessionEnd } from "./views/session-end.tsx";
-
-/** What a view is called with: the parts of its address. */
-export interface ViewProps {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-}
 
 type View = FunctionComponent<ViewProps>;
 

@@ -5,7 +5,13 @@ import { computed, signal } from "@preact/signals";
  * `#/messages/msg_1?status=failed`.
  */
 
-export interface Location {
+/** The props of a view: the parameters of its address and its query. */
+export interface ViewProps {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+interface Location {
   /** The parts of the path, without its slashes. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

@@ -8,7 +8,7 @@ import { api } from "../api.ts";
 import { reckon, type Plan, type Prices } from "../audience.ts";
 import { messageOf } from "../problems.ts";
 import { useLoad } from "./load.tsx";
-import { amountText, countText, Money } from "./money.tsx";
+import { amountText, countText, Money, optionalCount } from "./money.tsx";
 import { Notice } from "./notice.tsx";
 import { Facts } from "./page.tsx";
 
@@ -102,17 +102,9 @@ export function AudienceCost({
       <Facts
         of={[
           ["Segments", countText(segments)],
-          ["Opted out", optedOut === 0 ? undefined : `${countText(optedOut)} skipped`],
-          [
-            "Invalid text",
-            unrenderable === 0
-              ? undefined
-              : `${countText(unrenderable)} skipped: missing value or text too long`,
-          ],
-          [
-            "No price",
-            notPriced === 0 ? undefined : `${countText(notPriced)} skipped: no price for the destination`,
-          ],
+          ["Opted out", optionalCount(optedOut, " skipped")],
+          ["Invalid text", optionalCount(unrenderable, " skipped: missing value or text too long")],
+          ["No price", optionalCount(notPriced, " skipped: no price for the destination")],
         ]}
       />
       {data.isAll ? null : (

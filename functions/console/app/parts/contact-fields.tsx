@@ -4,7 +4,7 @@ import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { FieldProblem } from "../problems.ts";
 import { given, phoneNumberOf, tagsOf } from "../typed.ts";
 import type { FormState } from "./form-state.ts";
-import { CheckField, TextArea, TextField } from "./form.tsx";
+import { PhoneField, CheckField, TextArea, TextField } from "./form.tsx";
 
 export const emptyContact = {
   phoneNumber: "",
@@ -64,13 +64,7 @@ function attributesOf(text: string): Record<string, string> {
 export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
   return (
     <>
-      <TextField
-        form={form}
-        name="phoneNumber"
-        label="Phone number"
-        type="tel"
-        placeholder="+1 500 555 0000"
-      />
+      <PhoneField form={form} name="phoneNumber" />
       <TextField form={form} name="firstName" label="First name (optional)" />
       <TextField form={form} name="lastName" label="Last name (optional)" />
       <TextField
@@ -93,5 +87,23 @@ export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX
         hint="Campaigns and marketing messages skip this contact."
       />
     </>
+  );
+}
+
+/** What a contact is called: their name, or where there is none their number. */
+export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact): string {
+  return `${firstName} ${lastName}`.trim() || phoneNumber;
+}
+
+/** Tags, each apart from the next. */
+export function TagList({ tags }: { tags: readonly string[] }): JSX.Element {
+  return (
+    <span class="tags">
+      {tags.map((tag) => (
+        <span key={tag} class="tag" dir="auto">
+          {tag}
+        </span>
+      ))}
+    </span>
   );
 }

@@ -51,41 +51,61 @@ function keepFocus(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-/** A button that opens a dialog; what is in it closes it when it is done. */
-export function DialogButton({
+/**
+ * A button that opens a dialog, whose content calls `done` with its result.
+ * @param onDone handles the result after the dialog is closed
+ */
+export function DialogButton<Result = void>({
   label,
   title = label,
-  look = "plain",
+  look = "primary",
+  onDone,
   children,
 }: {
   label: string;
   title?: string;
   look?: ButtonLook;
-  children: (close: () => void) => ComponentChildren;
+  onDone: (result: Result) => Promise<void>;
+  children: (done: (result: Result) => Promise<void>) => ComponentChildren;
 }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
-  const close = (): void => setOpen(false);
   return (
-    <>
-      <button type="button" class={classOf(look)} onClick={() => setOpen(true)}>
-        {label}
-      </button>
-      {isOpen ? (
+    <OpenButton label={label} look={look}>
+      {(close) => (
         <Dialog title={title} onClose={close}>
-          {children(close)}
+          {children(async (result) => {
+            close();
+            await onDone(result);
+          })}
         </Dialog>
-      ) : null}
-    </>
+      )}
+    </OpenButton>
   );
 }
 
 type ButtonLook = "plain" | "primary" | "small";
 
-function classOf(look: ButtonLook): string | undefined {
-  return look === "plain" ? undefined : look;
+/** A button that opens what its children return, until that is closed. */
+function OpenButton({
+  label,
+  look,
+  children,
+}: {
+  label: string;
+  look: ButtonLook;
+  children: (close: () => void) => JSX.Element;
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class={look === "plain" ? undefined : look} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen ? children(() => setOpen(false)) : null}
+    </>
+  );
 }
 
-interface Confirmation {
+export interface Confirmation {
   /** What the button says that does it. */
   readonly label: string;
   readonly question: string;
@@ -126,14 +146,10 @@ export function ConfirmButton({
   look = "small",
   ...confirmation
 }: Confirmation & { look?: ButtonLook }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" class={classOf(look)} onClick={() => setOpen(true)}>
-        {confirmation.label}
-      </button>
-      {isOpen ? <ConfirmDialog {...confirmation} onClose={() => setOpen(false)} /> : null}
-    </>
+    <OpenButton label={confirmation.label} look={look}>
+      {(close) => <ConfirmDialog {...confirmation} onClose={close} />}
+    </OpenButton>
   );
 }
 

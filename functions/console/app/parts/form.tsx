@@ -73,6 +73,26 @@ export function Form<V extends Values>({
   );
 }
 
+/** A form whose fields narrow the list below it. */
+export function FilterForm<V extends Values>({
+  form,
+  children,
+}: {
+  form: FormState<V>;
+  children: ComponentChildren;
+}): JSX.Element {
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void form.submit();
+  };
+  return (
+    <form class="filters" role="search" noValidate onSubmit={submit}>
+      {children}
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
 /** That the form shows what was typed before. */
 function Restored({ onDiscard }: { onDiscard: () => void }): JSX.Element {
   return (
@@ -149,6 +169,14 @@ export function TextField<V extends Values>(
       )}
     </FieldFrame>
   );
+}
+
+/** A phone number. */
+export function PhoneField<V extends Values>({
+  label = "Phone number",
+  ...field
+}: Omit<FieldProps<V, string>, "label"> & { label?: string; hasFocus?: boolean }): JSX.Element {
+  return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
 }
 
 /** A password: the one that there is, or one that is being chosen. */

@@ -6,7 +6,7 @@ import { api } from "../api.ts";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
 import type { FormState } from "./form-state.ts";
-import { PasswordField, TextField, useForm } from "./form.tsx";
+import { Form, PasswordField, TextField, useForm } from "./form.tsx";
 import { Notice } from "./notice.tsx";
 
 interface LoginValues extends Record<string, string> {
@@ -16,21 +16,50 @@ interface LoginValues extends Record<string, string> {
 }
 
 /**
- * A form that logs in. Whether somebody needs a code beside the password, the gateway says once the password is right;
- * the form then asks for it too, with all that was typed still there.
+ * A form for the password of a user. When the gateway accepts the password but also requires a second factor, the form
+ * asks for the code as well and keeps what was typed.
  */
-export function useLoginForm(email: string): { form: FormState<LoginValues>; needsCode: boolean } {
+export function useLoginForm(
+  email: string,
+  submit: (values: LoginValues) => Promise<void>,
+): { form: FormState<LoginValues>; needsCode: boolean } {
   const needsCode = useSignal(false);
   const form = useForm<LoginValues>({ email, password: "", code: "" }, async (values) => {
-    const { password, code } = values;
     try {
-      startSession(await api().login({ body: { email: values.email.trim(), password, code: given(code) } }));
+      await submit(values);
     } catch (error) {
       if (!(error instanceof RequestError) || error.code !== "SECOND_FACTOR_REQUIRED") throw error;
       needsCode.value = true;
     }
   });
   return { form, needsCode: needsCode.value };
+}
+
+/** Logs in and starts the session. */
+export async function logIn({ email, password, code }: LoginValues): Promise<void> {
+  startSession(await api().login({ body: { email: email.trim(), password, code: given(code) } }));
+}
+
+/** The form in a dialog that asks a user for the password again, beside a button that does something else. */
+export function PasswordForm({
+  login,
+  other: [label, act],
+}: {
+  login: ReturnType<typeof useLoginForm>;
+  other: readonly [label: string, act: () => void];
+}): JSX.Element {
+  const other = (
+    <button type="button" onClick={act}>
+      {label}
+    </button>
+  );
+  return (
+    <Form form={login.form} action="Continue" extra={other}>
+      {/* For the password manager of the browser. */}
+      <input type="text" autocomplete="username" value={login.form.values.value.email} readOnly hidden />
+      <LoginFields {...login} hasFocus />
+    </Form>
+  );
 }
 
 /** The fields of a log-in behind that of the email. */

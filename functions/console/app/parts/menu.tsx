@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useId, useRef } from "preact/hooks";
 
-import { Dialog } from "./dialog.tsx";
+import { ConfirmDialog, Dialog, type Confirmation } from "./dialog.tsx";
 import { Problem } from "./notice.tsx";
 
 /** One action of a menu: it opens a dialog, or does something at once. */
@@ -10,6 +10,14 @@ export type MenuItem = { readonly label: string } & (
   | { readonly dialog: (close: () => void) => JSX.Element }
   | { readonly act: () => Promise<unknown> }
 );
+
+/** A menu item that asks for confirmation first. */
+export function confirmItem(confirmation: Confirmation): MenuItem {
+  return {
+    label: confirmation.label,
+    dialog: (close) => <ConfirmDialog {...confirmation} onClose={close} />,
+  };
+}
 
 /** The distance between the button and its menu. */
 const gapPx = 4;

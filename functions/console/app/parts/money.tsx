@@ -33,6 +33,11 @@ export function countText(count: number, one?: string, many = `${one}s`): string
   return one === undefined ? number : `${number} ${count === 1 ? one : many}`;
 }
 
+/** A count for a list of facts, with a note; undefined when there is nothing to count. */
+export function optionalCount(count = 0, note = ""): string | undefined {
+  return count === 0 ? undefined : `${countText(count)}${note}`;
+}
+
 /** A share between 0 and 1, as a percentage. */
 export function shareText(share: number): string {
   return shareFormat.format(share);

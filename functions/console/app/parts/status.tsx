@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 
+import type { Message } from "../../../../shared/contract/sms.ts";
 import { capitalized } from "../problems.ts";
 
 type Tone = "bad" | "good" | "quiet" | "waiting";
@@ -37,4 +38,12 @@ export function Status({ of }: { of: string }): JSX.Element {
       <span aria-hidden="true">{signs[tone]}</span> {capitalized(of)}
     </span>
   );
+}
+
+/** The status of a message. A scheduled message is shown as scheduled, and a final delivery receipt replaces `sent`. */
+export function MessageState({ message }: { message: Message }): JSX.Element {
+  const isScheduled = message.status === "queued" && Date.parse(message.scheduledAt ?? "") > Date.now();
+  const { status } = message.delivery ?? {};
+  const isReceiptFinal = status === "delivered" || status === "undelivered";
+  return <Status of={isScheduled ? "scheduled" : isReceiptFinal ? status : message.status} />;
 }

@@ -47,6 +47,19 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
   );
 }
 
+/** A text of a customer in a cell: at most three lines of it, in the text's own direction. */
+export function Clamped({ children, href }: { children: ComponentChildren; href?: string }): JSX.Element {
+  return href === undefined ? (
+    <span class="clamp" dir="auto">
+      {children}
+    </span>
+  ) : (
+    <a class="clamp" dir="auto" href={href}>
+      {children}
+    </a>
+  );
+}
+
 /** A list that is read page by page, or what stands in its place while it is empty. */
 export function PagedTable<Row>({
   pages,

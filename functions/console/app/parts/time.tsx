@@ -24,6 +24,11 @@ export function Time({ at }: { at: string }): JSX.Element {
   );
 }
 
+/** A moment for a list of facts; undefined when there is none. */
+export function optionalTime(at: string | undefined): JSX.Element | undefined {
+  return at === undefined ? undefined : <Time at={at} />;
+}
+
 /** What a field of day and time holds (`2026-03-01T10:30`, in the viewer's zone) as ISO 8601; undefined when empty. */
 export function isoOf(localTime: string): string | undefined {
   const date = new Date(localTime);

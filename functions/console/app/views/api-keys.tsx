@@ -6,12 +6,12 @@ import { Scope } from "../../../../shared/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";
 import { Code, Secret } from "../parts/copy.tsx";
-import { ConfirmButton, ConfirmDialog, DialogButton } from "../parts/dialog.tsx";
+import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { ChoiceField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
-import { Menu, type MenuItem } from "../parts/menu.tsx";
+import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -43,15 +43,8 @@ export function ApiKeys(): JSX.Element {
     await keys.reload();
   };
   const add = (
-    <DialogButton label="New key" title="New API key" look="primary">
-      {(close) => (
-        <NewKey
-          onCreated={async (key) => {
-            close();
-            await onCreated(key);
-          }}
-        />
-      )}
+    <DialogButton label="New key" title="New API key" onDone={onCreated}>
+      {(done) => <NewKey onCreated={done} />}
     </DialogButton>
   );
   return (
@@ -206,49 +199,32 @@ function actionsOf(
   },
 ): MenuItem[] {
   const params = { id };
-  const rotate: MenuItem = {
-    label: "Rotate",
-    dialog: (close) => (
-      <ConfirmDialog
-        onClose={close}
-        label="Rotate"
-        question="Rotate this key?"
-        consequence={`You get a new key with the same scopes. The old key keeps working for ${overlapHours} hours while you update your servers.`}
-        act={async () => onCreated(await api().rotateApiKey({ params, body: { overlapHours } }))}
-      />
-    ),
-  };
-  const disable: MenuItem = {
-    label: "Disable",
-    dialog: (close) => (
-      <ConfirmDialog
-        onClose={close}
-        label="Disable"
-        question="Disable this key?"
-        consequence="Requests with this key are rejected from now on. You cannot enable it again."
-        act={async () => {
-          await api().disableApiKey({ params });
-          announce("API key disabled.");
-          await onChange();
-        }}
-      />
-    ),
-  };
-  const remove: MenuItem = {
+  const remove = confirmItem({
     label: "Delete",
-    dialog: (close) => (
-      <ConfirmDialog
-        onClose={close}
-        label="Delete"
-        question="Delete this key?"
-        consequence="The key stops working and is removed from this list. The audit log keeps a record of it."
-        act={async () => {
-          await api().deleteApiKey({ params });
-          announce("API key deleted.");
-          await onChange();
-        }}
-      />
-    ),
-  };
-  return status === "active" ? [rotate, disable, remove] : [remove];
+    question: "Delete this key?",
+    consequence: "The key stops working and is removed from this list. The audit log keeps a record of it.",
+    act: async () => {
+      await api().deleteApiKey({ params });
+      announce("API key deleted.");
+      await onChange();
+    },
+  });
+  if (status !== "active") return [remove];
+  const rotate = confirmItem({
+    label: "Rotate",
+    question: "Rotate this key?",
+    consequence: `You get a new key with the same scopes. The old key keeps working for ${overlapHours} hours while you update your servers.`,
+    act: async () => onCreated(await api().rotateApiKey({ params, body: { overlapHours } })),
+  });
+  const disable = confirmItem({
+    label: "Disable",
+    question: "Disable this key?",
+    consequence: "Requests with this key are rejected from now on. You cannot enable it again.",
+    act: async () => {
+      await api().disableApiKey({ params });
+      announce("API key disabled.");
+      await onChange();
+    },
+  });
+  return [rotate, disable, remove];
 }

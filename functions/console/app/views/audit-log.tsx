@@ -2,16 +2,15 @@ import type { JSX } from "preact";
 
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { Code } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { TextField, useForm } from "../parts/form.tsx";
+import { FilterForm, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
-import { linkTo } from "../router.ts";
+import { linkTo, type ViewProps } from "../router.ts";
 import { session } from "../session.ts";
 
 /** Who changed what, and when. */
@@ -94,18 +93,9 @@ function Period(initial: { from: string; to: string }): JSX.Element {
     location.hash = linkTo("audit-log", values);
   });
   return (
-    <form
-      class="filters"
-      role="search"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit();
-      }}
-    >
+    <FilterForm form={form}>
       <TextField form={form} name="from" label="From" type="datetime-local" />
       <TextField form={form} name="to" label="To" type="datetime-local" />
-      <button type="submit">Filter</button>
-    </form>
+    </FilterForm>
   );
 }

@@ -4,18 +4,18 @@ import type { Campaign as CampaignOf } from "../../../../shared/contract/campaig
 import { errorCatalogue } from "../../../../shared/contract/errors.ts";
 import { remedies } from "../../../../shared/contract/remedies.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
+import { TagList } from "../parts/contact-fields.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling, type Load } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
-import { countText, Money } from "../parts/money.tsx";
+import { countText, Money, optionalCount } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { Time } from "../parts/time.tsx";
+import { optionalTime, Time } from "../parts/time.tsx";
 import { problemWords } from "../problems.ts";
-import { TagList } from "./contacts.tsx";
+import type { ViewProps } from "../router.ts";
 
 /** One campaign: its audience and cost before it is launched, and its progress afterwards. */
 export function Campaign({ params }: ViewProps): JSX.Element {
@@ -51,12 +51,9 @@ export function Campaign({ params }: ViewProps): JSX.Element {
                   ["Type", shown.messageType],
                   ["Language", shown.language],
                   ["Created", <Time at={shown.createdAt} />],
-                  [
-                    "Scheduled",
-                    shown.scheduledAt === undefined ? undefined : <Time at={shown.scheduledAt} />,
-                  ],
-                  ["Started", shown.startedAt === undefined ? undefined : <Time at={shown.startedAt} />],
-                  ["Finished", shown.endedAt === undefined ? undefined : <Time at={shown.endedAt} />],
+                  ["Scheduled", optionalTime(shown.scheduledAt)],
+                  ["Started", optionalTime(shown.startedAt)],
+                  ["Finished", optionalTime(shown.endedAt)],
                   ["ID", <code>{shown.id}</code>],
                 ]}
               />
@@ -154,25 +151,12 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
           ["Queued", countText(queued)],
           ["Sent", countText(sent)],
           ["Failed", countText(failed)],
-          ["Skipped: opted out", skipped.optedOut === 0 ? undefined : countText(skipped.optedOut)],
-          ["Skipped: invalid text", skipped.unrenderable === 0 ? undefined : countText(skipped.unrenderable)],
-          ["Skipped: unknown contact", skipped.unknown === 0 ? undefined : countText(skipped.unknown)],
-          [
-            "Skipped: blocked destination",
-            skipped.destinationNotAllowed === undefined
-              ? undefined
-              : countText(skipped.destinationNotAllowed),
-          ],
-          [
-            "Skipped: no price",
-            skipped.destinationNotPriced === undefined ? undefined : countText(skipped.destinationNotPriced),
-          ],
-          [
-            "Skipped: recipient limit",
-            skipped.recipientRateExceeded === undefined
-              ? undefined
-              : countText(skipped.recipientRateExceeded),
-          ],
+          ["Skipped: opted out", optionalCount(skipped.optedOut)],
+          ["Skipped: invalid text", optionalCount(skipped.unrenderable)],
+          ["Skipped: unknown contact", optionalCount(skipped.unknown)],
+          ["Skipped: blocked destination", optionalCount(skipped.destinationNotAllowed)],
+          ["Skipped: no price", optionalCount(skipped.destinationNotPriced)],
+          ["Skipped: recipient limit", optionalCount(skipped.recipientRateExceeded)],
           ["Charged", <Money amount={charged} />],
         ]}
       />

@@ -6,7 +6,7 @@ import { usePages } from "../parts/load.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** One text to many contacts. */
@@ -27,11 +27,7 @@ export function Campaigns(): JSX.Element {
           columns={[
             {
               title: "Name",
-              show: ({ id, name }) => (
-                <a class="clamp" dir="auto" href={`#/campaigns/${id}`}>
-                  {name}
-                </a>
-              ),
+              show: ({ id, name }) => <Clamped href={`#/campaigns/${id}`}>{name}</Clamped>,
             },
             { title: "Status", show: ({ status }) => <Status of={status} /> },
             { title: "Messages", isNumber: true, show: ({ progress }) => countText(progress.accepted) },

@@ -2,16 +2,14 @@ import type { JSX } from "preact";
 
 import type { Contact as ContactRecord } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
-import { ContactFields, contactOf, valuesOf } from "../parts/contact-fields.tsx";
+import { ContactFields, contactOf, nameOf, valuesOf } from "../parts/contact-fields.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
-import { go, linkTo } from "../router.ts";
-import { nameOf } from "./contacts.tsx";
+import { go, linkTo, type ViewProps } from "../router.ts";
 
 /** One contact, to look at and to change. */
 export function Contact({ params }: ViewProps): JSX.Element {

@@ -1,45 +1,24 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
-import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
-import { ContactFields, contactOf, emptyContact } from "../parts/contact-fields.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-
-/** What a contact is called: their name, or where there is none their number. */
-export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact): string {
-  return `${firstName} ${lastName}`.trim() || phoneNumber;
-}
-
-/** Tags, each apart from the next. */
-export function TagList({ tags }: { tags: readonly string[] }): JSX.Element {
-  return (
-    <span class="tags">
-      {tags.map((tag) => (
-        <span key={tag} class="tag" dir="auto">
-          {tag}
-        </span>
-      ))}
-    </span>
-  );
-}
 
 /** The people to write to. */
 export function Contacts(): JSX.Element {
   const contacts = usePages(async (query) => api().listContacts({ query }), []);
-  const isAdding = useSignal(false);
   const add = (
-    <button type="button" onClick={() => (isAdding.value = true)}>
-      Add contact
-    </button>
+    <DialogButton label="Add contact" title="New contact" look="plain" onDone={contacts.reload}>
+      {(done) => <NewContact onCreated={done} />}
+    </DialogButton>
   );
   return (
     <Page
@@ -53,16 +32,6 @@ export function Contacts(): JSX.Element {
         </>
       }
     >
-      {isAdding.value ? (
-        <NewContact
-          onClose={() => (isAdding.value = false)}
-          onCreated={async () => {
-            isAdding.value = false;
-            announce("Contact added.");
-            await contacts.reload();
-          }}
-        />
-      ) : null}
       <Section
         title={contacts.data === undefined ? "Contacts" : countText(contacts.data.total, "contact")}
         actions={<a href="#/opt-outs">Opt-outs</a>}
@@ -74,11 +43,7 @@ export function Contacts(): JSX.Element {
           columns={[
             {
               title: "Name",
-              show: (contact) => (
-                <a class="clamp" dir="auto" href={`#/contacts/${contact.id}`}>
-                  {nameOf(contact)}
-                </a>
-              ),
+              show: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
             },
             { title: "Phone number", show: ({ phoneNumber }) => phoneNumber },
             { title: "Tags", show: ({ tags }) => <TagList tags={tags} /> },
@@ -99,23 +64,16 @@ export function Contacts(): JSX.Element {
   );
 }
 
-function NewContact({
-  onClose,
-  onCreated,
-}: {
-  onClose: () => void;
-  onCreated: () => Promise<void>;
-}): JSX.Element {
+function NewContact({ onCreated }: { onCreated: () => Promise<void> }): JSX.Element {
   const create = async (values: typeof emptyContact): Promise<void> => {
     await api().createContact({ body: contactOf(values) });
+    announce("Contact added.");
     await onCreated();
   };
   const form = useForm(emptyContact, create, { draft: "contact" });
   return (
-    <Dialog title="New contact" onClose={onClose}>
-      <Form form={form} action="Add contact">
-        <ContactFields form={form} />
-      </Form>
-    </Dialog>
+    <Form form={form} action="Add contact">
+      <ContactFields form={form} />
+    </Form>
   );
 }

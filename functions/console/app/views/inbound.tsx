@@ -6,7 +6,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 const keywords = {
@@ -46,11 +46,7 @@ export function Inbound(): JSX.Element {
             { title: "To", show: ({ to }) => to },
             {
               title: "Message",
-              show: ({ message }) => (
-                <span class="clamp" dir="auto">
-                  {message}
-                </span>
-              ),
+              show: ({ message }) => <Clamped>{message}</Clamped>,
             },
             { title: "Keyword", show: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]) },
             { title: "Received", show: ({ receivedAt }) => <Time at={receivedAt} /> },

@@ -9,7 +9,7 @@ import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { Time } from "../parts/time.tsx";
+import { optionalTime, Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
 /** Who the organisation is, for the operator to know. */
@@ -56,7 +56,7 @@ function Submission({ submission }: { submission: KycSubmission }): JSX.Element 
           ["Contact person", submission.contactName],
           ["Website", submission.website],
           ["Submitted", <Time at={submittedAt} />],
-          ["Reviewed", decidedAt === undefined ? undefined : <Time at={decidedAt} />],
+          ["Reviewed", optionalTime(decidedAt)],
         ]}
       />
     </Section>

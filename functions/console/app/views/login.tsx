@@ -2,22 +2,16 @@ import type { JSX } from "preact";
 
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextField } from "../parts/form.tsx";
-import { LoginFields, useLoginForm } from "../parts/login-fields.tsx";
+import { LoginFields, logIn, useLoginForm } from "../parts/login-fields.tsx";
 import { Page } from "../parts/page.tsx";
 
 export function Login(): JSX.Element {
-  const login = useLoginForm("");
+  const login = useLoginForm("", logIn);
+  const { form } = login;
   return (
     <Page title="Log in" lead="Access the SMS gateway console.">
-      <Form form={login.form} action="Log in">
-        <TextField
-          form={login.form}
-          name="email"
-          label="Email"
-          type="email"
-          autocomplete="username"
-          hasFocus
-        />
+      <Form form={form} action="Log in">
+        <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
         <LoginFields {...login} />
       </Form>
       <p>

@@ -2,15 +2,15 @@ import type { ComponentChildren, JSX } from "preact";
 
 import type { DeliveryErrorCode, Message as MessageOf } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
-import { Time } from "../parts/time.tsx";
-import { MessageState } from "./messages.tsx";
+import { MessageState } from "../parts/status.tsx";
+import { optionalTime, Time } from "../parts/time.tsx";
+import type { ViewProps } from "../router.ts";
 
 /** Why a message failed, for people; the contract has the same in its own words. */
 const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
@@ -103,7 +103,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             ["From", message.senderId],
             ["Type", messageType],
             ["Encoding", message.encoding],
-            ["Expires", message.expiresAt === undefined ? undefined : <Time at={message.expiresAt} />],
+            ["Expires", optionalTime(message.expiresAt)],
             [
               "Campaign",
               campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,

@@ -1,36 +1,24 @@
 import type { JSX } from "preact";
 import * as z from "zod/mini";
 
-import { MessageStatus, type Message } from "../../../../shared/contract/sms.ts";
+import { MessageStatus } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { SelectField, TextField, useForm } from "../parts/form.tsx";
+import { PhoneField, FilterForm, SelectField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
-import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { MessageState } from "../parts/status.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
-import { go } from "../router.ts";
+import { go, type ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
 const states = [
   ["", "Any status"],
   ...MessageStatus.options.map((each) => [each, capitalized(each)] as const),
 ] as const;
-
-/**
- * The state of a message in the words of the API, but that one which waits for its time is called so, and that what a
- * receipt says of one that was sent stands in the place of that.
- */
-export function MessageState({ message }: { message: Message }): JSX.Element {
-  const isScheduled = message.status === "queued" && Date.parse(message.scheduledAt ?? "") > Date.now();
-  const { status } = message.delivery ?? {};
-  const isTold = status === "delivered" || status === "undelivered";
-  return <Status of={isScheduled ? "scheduled" : isTold ? status : message.status} />;
-}
 
 /** The messages, newest first, of a number and in a state where the address says so. */
 export function Messages({ query }: ViewProps): JSX.Element {
@@ -61,11 +49,7 @@ export function Messages({ query }: ViewProps): JSX.Element {
             { title: "Status", show: (message) => <MessageState message={message} /> },
             {
               title: "Message",
-              show: ({ message }) => (
-                <span class="clamp" dir="auto">
-                  {message}
-                </span>
-              ),
+              show: ({ message }) => <Clamped>{message}</Clamped>,
             },
             { title: "From", show: ({ senderId }) => senderId },
             { title: "Accepted", show: ({ queuedAt }) => <Time at={queuedAt} /> },
@@ -96,19 +80,10 @@ function Filters(initial: { to: string; status: string }): JSX.Element {
     go(filtered(phoneNumberOf(to), status));
   });
   return (
-    <form
-      class="filters"
-      role="search"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit();
-      }}
-    >
-      <TextField form={form} name="to" label="Phone number" type="tel" placeholder="+1 500 555 0000" />
+    <FilterForm form={form}>
+      <PhoneField form={form} name="to" />
       <SelectField form={form} name="status" label="Status" options={states} />
-      <button type="submit">Filter</button>
-    </form>
+    </FilterForm>
   );
 }
 

@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
-import { api } from "../api.ts";
+import { logout } from "../api.ts";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { here } from "../router.ts";
-import { forgetSession, session } from "../session.ts";
+import { session } from "../session.ts";
 
 const groups: readonly (readonly [
   title: string,
@@ -101,20 +101,6 @@ export function Navigation(): JSX.Element {
       </div>
     </header>
   );
-}
-
-/** Ends the session at the gateway where it can be reached, and here in any case. */
-export async function logout(): Promise<void> {
-  // A session that is over, or a gateway that is not there, keeps nobody from leaving.
-  await Promise.race([
-    api()
-      .logout()
-      .catch(() => undefined),
-    new Promise((resolve) => {
-      setTimeout(resolve, 3_000);
-    }),
-  ]);
-  forgetSession();
 }
 
 /** The part behind the `#` is the view's address, so that the link may not lead there. */

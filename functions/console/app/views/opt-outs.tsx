@@ -4,7 +4,7 @@ import type { OptOut } from "../../../../shared/contract/opt-outs.ts";
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Form, TextField, useForm } from "../parts/form.tsx";
+import { PhoneField, Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -27,16 +27,8 @@ export function OptOuts(): JSX.Element {
       lead="These numbers receive no marketing messages or campaigns. People who replied STOP receive only one-time codes until they reply START."
       back={["#/contacts", "Contacts"]}
       actions={
-        <DialogButton label="Add opt-out" look="primary">
-          {(close) => (
-            <NewOptOut
-              onAdded={async () => {
-                close();
-                announce("Number opted out.");
-                await optOuts.reload();
-              }}
-            />
-          )}
+        <DialogButton label="Add opt-out" onDone={optOuts.reload}>
+          {(done) => <NewOptOut onAdded={done} />}
         </DialogButton>
       }
     >
@@ -81,18 +73,12 @@ export function OptOuts(): JSX.Element {
 function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }): JSX.Element {
   const form = useForm({ phoneNumber: "" }, async ({ phoneNumber }) => {
     await api().createOptOut({ body: { phoneNumber: phoneNumberOf(phoneNumber) } });
+    announce("Number opted out.");
     await onAdded();
   });
   return (
     <Form form={form} action="Opt out">
-      <TextField
-        form={form}
-        name="phoneNumber"
-        label="Phone number"
-        type="tel"
-        placeholder="+1 500 555 0000"
-        hasFocus
-      />
+      <PhoneField form={form} name="phoneNumber" hasFocus />
     </Form>
   );
 }

@@ -12,7 +12,7 @@ import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
-import { Health, isFailing } from "./webhooks.tsx";
+import { Health, isFailing } from "../parts/webhook.tsx";
 
 interface Figures {
   readonly stats: DashboardStats;

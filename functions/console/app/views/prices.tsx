@@ -1,14 +1,13 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { TextField, useForm } from "../parts/form.tsx";
+import { FilterForm, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
-import { linkTo } from "../router.ts";
+import { linkTo, type ViewProps } from "../router.ts";
 import { phoneNumberOf } from "../typed.ts";
 
 const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
@@ -30,18 +29,9 @@ export function Prices({ query }: ViewProps): JSX.Element {
       back={["#/wallet", "Wallet"]}
     >
       <div class="panel">
-        <form
-          class="filters"
-          role="search"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            void form.submit();
-          }}
-        >
+        <FilterForm form={form}>
           <TextField form={form} name="prefix" label="Phone number or prefix" type="tel" />
-          <button type="submit">Filter</button>
-        </form>
+        </FilterForm>
         <PagedTable
           caption="Prices per segment"
           pages={prices}

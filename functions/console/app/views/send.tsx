@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
 import { has } from "../features.ts";
-import { CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
@@ -76,13 +76,10 @@ export function Send(): JSX.Element {
       <div class="columns">
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Send" : "Schedule"}>
-            <TextField
+            <PhoneField
               form={form}
               name="to"
               label="To"
-              type="tel"
-              autocomplete="off"
-              placeholder="+1 500 555 0000"
               hint={`Include the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
             />
             <TextField

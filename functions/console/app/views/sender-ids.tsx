@@ -8,7 +8,7 @@ import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
@@ -20,16 +20,8 @@ export function SenderIds(): JSX.Element {
       title="Sender IDs"
       lead="Names that your messages are sent from. The gateway operator approves them."
       actions={
-        <DialogButton label="Request sender ID" look="primary">
-          {(close) => (
-            <Request
-              onRequested={async () => {
-                close();
-                announce("Sender ID requested.");
-                await senderIds.reload();
-              }}
-            />
-          )}
+        <DialogButton label="Request sender ID" onDone={senderIds.reload}>
+          {(done) => <Request onRequested={done} />}
         </DialogButton>
       }
     >
@@ -59,11 +51,7 @@ export function SenderIds(): JSX.Element {
             },
             {
               title: "Use case",
-              show: ({ useCase }) => (
-                <span class="clamp" dir="auto">
-                  {useCase}
-                </span>
-              ),
+              show: ({ useCase }) => <Clamped>{useCase}</Clamped>,
             },
             { title: "Requested", show: ({ createdAt }) => <Time at={createdAt} /> },
             {
@@ -97,6 +85,7 @@ function Request({ onRequested }: { onRequested: () => Promise<void> }): JSX.Ele
     { senderId: "", useCase: "" },
     async ({ senderId, useCase }) => {
       await api().createSenderId({ body: { senderId: senderId.trim(), useCase: given(useCase) } });
+      announce("Sender ID requested.");
       await onRequested();
     },
     { draft: "sender-id" },

@@ -2,12 +2,11 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
+import { logout } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Form } from "../parts/form.tsx";
-import { LoginFields, useLoginForm } from "../parts/login-fields.tsx";
+import { logIn, PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { session, sessionState } from "../session.ts";
-import { logout } from "./navigation.tsx";
 
 /** Warns before the session ends, and lets the person go on where they are, with all that they have typed. */
 export function SessionEnd(): JSX.Element | null {
@@ -31,7 +30,7 @@ export function SessionEnd(): JSX.Element | null {
 
 function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void }): JSX.Element {
   const email = session.value?.user.email ?? "";
-  const login = useLoginForm(email);
+  const login = useLoginForm(email, logIn);
   // The dialog goes when there is a new session.
   useEffect(() => onClose, []);
   return (
@@ -39,19 +38,7 @@ function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void 
       <p>
         Enter the password for <strong dir="auto">{email}</strong> to continue. Your changes are kept.
       </p>
-      <Form
-        form={login.form}
-        action="Continue"
-        extra={
-          <button type="button" onClick={() => void logout()}>
-            Log out
-          </button>
-        }
-      >
-        {/* For the password manager of the browser. */}
-        <input type="text" autocomplete="username" value={email} readOnly hidden />
-        <LoginFields {...login} hasFocus />
-      </Form>
+      <PasswordForm login={login} other={["Log out", () => void logout()]} />
     </Dialog>
   );
 }

@@ -6,14 +6,13 @@ import { MessageType, type AcceptedMessage } from "../../../../shared/contract/s
 import type { Template as TemplateRecord } from "../../../../shared/contract/templates.ts";
 import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/templates/render.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
-import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { PhoneField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { go } from "../router.ts";
+import { go, type ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
 /** A new template. */
@@ -153,7 +152,7 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
   return (
     <div class="columns">
       <Form form={form} action="Send">
-        <TextField form={form} name="to" label="To" type="tel" placeholder="+1 500 555 0000" />
+        <PhoneField form={form} name="to" label="To" />
         <TextField
           form={form}
           name="senderId"

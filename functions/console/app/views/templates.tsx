@@ -4,7 +4,7 @@ import { api } from "../api.ts";
 import { Empty } from "../parts/empty.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** Texts to use again. */
@@ -25,19 +25,11 @@ export function Templates(): JSX.Element {
           columns={[
             {
               title: "Name",
-              show: ({ id, name }) => (
-                <a class="clamp" dir="auto" href={`#/templates/${id}`}>
-                  {name}
-                </a>
-              ),
+              show: ({ id, name }) => <Clamped href={`#/templates/${id}`}>{name}</Clamped>,
             },
             {
               title: "Text",
-              show: ({ body }) => (
-                <span class="clamp" dir="auto">
-                  {body}
-                </span>
-              ),
+              show: ({ body }) => <Clamped>{body}</Clamped>,
             },
             { title: "Updated", show: ({ updatedAt }) => <Time at={updatedAt} /> },
           ]}

@@ -48,15 +48,8 @@ export function Wallet(): JSX.Element {
       }
       actions={
         has("top-up") ? (
-          <DialogButton label="Top up" look="primary">
-            {(close) => (
-              <TopUp
-                onDone={async (balance) => {
-                  close();
-                  await changed(balance);
-                }}
-              />
-            )}
+          <DialogButton label="Top up" onDone={changed}>
+            {(done) => <TopUp onDone={done} />}
           </DialogButton>
         ) : null
       }

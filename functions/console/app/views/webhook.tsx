@@ -9,7 +9,6 @@ import {
   type WebhookDelivery,
 } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
-import type { ViewProps } from "../app.tsx";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -19,10 +18,17 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { optionalTime, Time } from "../parts/time.tsx";
+import {
+  Health,
+  isFailing,
+  WebhookFields,
+  webhookOf,
+  WebhookStatus,
+  type WebhookValues,
+} from "../parts/webhook.tsx";
 import { capitalized } from "../problems.ts";
-import { go, linkTo } from "../router.ts";
-import { Health, isFailing, WebhookFields, webhookOf, WebhookStatus, webhookValues } from "./webhooks.tsx";
+import { go, linkTo, type ViewProps } from "../router.ts";
 
 /** One webhook: its settings, its health, and its deliveries, which can be sent again. */
 export function Webhook({ params, query }: ViewProps): JSX.Element {
@@ -208,7 +214,9 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
 }
 
 function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }): JSX.Element {
-  const form = useForm(webhookValues(webhook), async (values) => {
+  const { url, events } = webhook;
+  const initial: WebhookValues = { url, events };
+  const form = useForm(initial, async (values) => {
     load.replace(await api().updateWebhook({ params: { id: webhook.id }, body: webhookOf(values) }));
     announce("Webhook saved.");
   });
@@ -236,7 +244,7 @@ function State({
       <Facts
         of={[
           ["Status", <WebhookStatus webhook={webhook} />],
-          ["Disabled", disabledAt === undefined ? undefined : <Time at={disabledAt} />],
+          ["Disabled", optionalTime(disabledAt)],
           ["Created", <Time at={createdAt} />],
           ["ID", <code>{id}</code>],
         ]}

@@ -1,0 +1,135 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import { api } from "../api.ts";
+import { batchesOf, refusedOf, type ImportRow, type Refused } from "../contact-import.ts";
+import { saveCsv } from "../save-file.ts";
+import { useAction } from "./dialog.tsx";
+import { countText } from "./money.tsx";
+import { announce, Notice, Problem } from "./notice.tsx";
+import { Table } from "./table.tsx";
+
+export function refusedHere({ line, contact, problem = "" }: ImportRow): Refused {
+  return { line, phoneNumber: String(contact["phoneNumber"]), reason: problem };
+}
+
+interface Progress {
+  /** Rows that are dealt with, all in all. */
+  readonly done: number;
+  readonly created: number;
+  readonly refused: readonly Refused[];
+}
+
+const nothingDone: Progress = { done: 0, created: 0, refused: [] };
+
+/** Imports batch by batch. When one fails, those before it are done, and the import goes on with it. */
+export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
+  const progress = useSignal<Progress>(nothingDone);
+  const isStopping = useSignal(false);
+  const valid = rows.filter(({ problem }) => problem === undefined);
+  const { run, isBusy, error } = useAction(async () => {
+    isStopping.value = false;
+    if (progress.value.done >= valid.length) {
+      progress.value = {
+        ...nothingDone,
+        refused: rows.filter(({ problem }) => problem !== undefined).map(refusedHere),
+      };
+    }
+    for (const batch of batchesOf(valid.slice(progress.value.done))) {
+      const { results, totals } = await api().importContacts({
+        body: { contacts: batch.map(({ contact }) => contact) },
+      });
+      const { done, created, refused } = progress.value;
+      progress.value = {
+        done: done + batch.length,
+        created: created + totals.created,
+        refused: [...refused, ...refusedOf(batch, results)],
+      };
+      if (isStopping.value) return;
+    }
+    announce(`${countText(progress.value.created, "contact")} imported.`);
+  });
+  const { done, created, refused } = progress.value;
+  const isDone = done > 0 && done >= valid.length;
+  return (
+    <>
+      <div class="row">
+        <button type="button" class="primary" disabled={isBusy || valid.length === 0 || isDone} onClick={run}>
+          {done > 0 && !isDone ? "Resume import" : `Import ${countText(valid.length, "contact")}`}
+        </button>
+        {isBusy ? (
+          <button type="button" onClick={() => (isStopping.value = true)}>
+            {isStopping.value ? "Stopping…" : "Stop"}
+          </button>
+        ) : null}
+      </div>
+      {isBusy || done > 0 ? (
+        <div role="status">
+          <progress aria-label="Rows imported" max={valid.length} value={done} />
+          <p>
+            {countText(done)} of {countText(valid.length, "row")} processed: {countText(created)} imported,{" "}
+            {countText(refused.length)} not imported.
+          </p>
+        </div>
+      ) : null}
+      {error === undefined ? null : <Problem error={error} />}
+      {isDone && !isBusy ? (
+        <Notice tone="good">
+          <p>
+            <strong>{countText(created, "contact")} imported.</strong>
+          </p>
+          <div class="row">
+            <a class="button" href="#/contacts">
+              View contacts
+            </a>
+            <a class="button" href="#/campaigns/new">
+              New campaign
+            </a>
+          </div>
+        </Notice>
+      ) : null}
+      {refused.length === 0 || isBusy ? null : (
+        <details open={isDone}>
+          <summary>{countText(refused.length, "row")} not imported</summary>
+          <RefusedTable refused={refused} />
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              const lines = refused.map(({ line, phoneNumber, reason }) => [
+                String(line),
+                phoneNumber,
+                reason,
+              ]);
+              saveCsv("not-imported.csv", [["row", "phoneNumber", "reason"], ...lines]);
+            }}
+          >
+            Download CSV
+          </button>
+        </details>
+      )}
+    </>
+  );
+}
+
+const maxRefusedShown = 100;
+
+export function RefusedTable({ refused }: { refused: readonly Refused[] }): JSX.Element {
+  return (
+    <>
+      <Table
+        caption="Rows not imported"
+        rows={refused.slice(0, maxRefusedShown)}
+        keyOf={({ line }) => String(line)}
+        columns={[
+          { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
+          { title: "Phone number", show: ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span> },
+          { title: "Reason", show: ({ reason }) => reason },
+        ]}
+      />
+      {refused.length > maxRefusedShown ? (
+        <p class="muted">And {countText(refused.length - maxRefusedShown)} more.</p>
+      ) : null}
+    </>
+  );
+}

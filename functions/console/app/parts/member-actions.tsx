@@ -1,0 +1,170 @@
+import type { JSX } from "preact";
+
+import type { Member } from "../../../../shared/contract/members.ts";
+import { Role } from "../../../../shared/contract/scopes.ts";
+import { api } from "../api.ts";
+import { capitalized } from "../problems.ts";
+import { forgetSession, session } from "../session.ts";
+import { Dialog } from "./dialog.tsx";
+import { Form, SelectField, TextField, useForm } from "./form.tsx";
+import { confirmItem, type MenuItem } from "./menu.tsx";
+import { announce, Notice } from "./notice.tsx";
+
+const roleWords: Readonly<Record<Role, string>> = {
+  owner: "Full access.",
+  admin: "Full access, except adding, changing or removing owners.",
+  developer: "Full access, except to billing, business verification and members.",
+  viewer: "Read-only access.",
+};
+
+/** Whether a member is the person who is logged in. */
+export function isYou({ id }: Member): boolean {
+  return id === session.value?.user.id;
+}
+
+/** What a field to choose one of the roles has beside its form. */
+function roleChoice(roles: readonly Role[], chosen: string) {
+  return {
+    options: roles.map((role) => [role, capitalized(role)] as const),
+    hint: roleWords[Role.parse(chosen)],
+  };
+}
+
+export function Invite({
+  roles,
+  onInvited,
+}: {
+  roles: readonly Role[];
+  onInvited: () => Promise<void>;
+}): JSX.Element {
+  const form = useForm({ email: "", role: "developer" }, async ({ email, role }) => {
+    await api().inviteMember({ body: { email: email.trim(), role: Role.parse(role) } });
+    announce("Invitation sent.");
+    await onInvited();
+  });
+  return (
+    <Form form={form} action="Send invitation">
+      <TextField
+        form={form}
+        name="email"
+        label="Email"
+        type="email"
+        hint="They receive a link to set their password."
+        hasFocus
+      />
+      <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
+    </Form>
+  );
+}
+
+export function changeRole(member: Member, roles: readonly Role[], onChanged: () => Promise<void>): MenuItem {
+  return {
+    label: "Change role",
+    dialog: (close) => (
+      <Dialog title="Change role" onClose={close}>
+        <RoleForm
+          member={member}
+          roles={roles}
+          onChanged={async () => {
+            close();
+            await onChanged();
+          }}
+        />
+      </Dialog>
+    ),
+  };
+}
+
+function RoleForm({
+  member,
+  roles,
+  onChanged,
+}: {
+  member: Member;
+  roles: readonly Role[];
+  onChanged: () => Promise<void>;
+}): JSX.Element {
+  const { id, email } = member;
+  const form = useForm<{ role: string }>({ role: member.role }, async (values) => {
+    const { role } = await api().updateMember({
+      params: { id },
+      body: { role: Role.parse(values.role) },
+    });
+    announce(`Role changed to ${role}.`);
+    await onChanged();
+  });
+  return (
+    <Form form={form} action="Save">
+      <p class="break">
+        {member.status === "active"
+          ? `The new role of ${email} takes effect immediately. Their API keys that exceed the new role stop working.`
+          : `The invitation to ${email} will use the new role.`}
+      </p>
+      {isYou(member) ? (
+        <Notice tone="info">
+          You are changing your own role. Only another owner or admin can restore your access.
+        </Notice>
+      ) : null}
+      <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
+    </Form>
+  );
+}
+
+/** Removes a member. Somebody who removes themselves leaves, and with that the session ends. */
+export function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
+  const { id, email } = member;
+  const remove = async (): Promise<void> => {
+    await api().deleteMember({ params: { id } });
+  };
+  if (isYou(member)) {
+    return confirmItem({
+      label: "Leave",
+      question: "Leave the organization?",
+      consequence:
+        "You are logged out, and the API keys that you created stop working. To return, you need a new invitation.",
+      act: async () => {
+        await remove();
+        forgetSession();
+      },
+    });
+  }
+  return confirmItem({
+    label: "Remove",
+    question: "Remove this member?",
+    consequence: (
+      <span class="break">
+        {email} is logged out immediately, and the API keys that they created stop working. Replace those keys
+        on your servers first.
+      </span>
+    ),
+    act: async () => {
+      await remove();
+      announce("Member removed.");
+      await onRemoved();
+    },
+  });
+}
+
+export function sendAgain({ email, role }: Member, onSent: () => Promise<void>): MenuItem {
+  return {
+    label: "Resend invitation",
+    act: async () => {
+      await api().inviteMember({ body: { email, role } });
+      announce("Invitation sent again. The previous link no longer works.");
+      await onSent();
+    },
+  };
+}
+
+export function revocation({ id, email }: Member, onRevoked: () => Promise<void>): MenuItem {
+  return confirmItem({
+    label: "Revoke",
+    question: "Revoke this invitation?",
+    consequence: <span class="break">The link sent to {email} stops working.</span>,
+    act: async () => {
+      await api().deleteMember({ params: { id } });
+      announce("Invitation revoked.");
+      await onRevoked();
+    },
+  });
+}
