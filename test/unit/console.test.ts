@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { reckon } from "../../functions/console/app/audience.ts";
+import { estimateAudience } from "../../functions/console/app/audience.ts";
 import { scaleTop } from "../../functions/console/app/chart-scale.ts";
 import {
   attributeName,
   batchesOf,
   guessTargets,
-  refusedOf,
+  failedRowsOf,
   rowsOf,
 } from "../../functions/console/app/contact-import.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
@@ -158,7 +158,7 @@ describe("the import of contacts", () => {
       contact: { phoneNumber: `1500555000${line}` },
       problem: undefined,
     }));
-    const refused = refusedOf(batch, [
+    const refused = failedRowsOf(batch, [
       { index: 0, status: "created", id: "con_1" },
       { index: 1, status: "duplicate", phoneNumber: "15005550003" },
       { index: 2, status: "invalid", details: [{ path: "tags", message: "must not name a tag twice" }] },
@@ -199,7 +199,7 @@ describe("the reckoning of a campaign", () => {
       language: "English" as const,
       message: "Hi {{firstName}}",
     };
-    expect(reckon(plan, contacts, prices)).toEqual({
+    expect(estimateAudience(plan, contacts, prices)).toEqual({
       messages: 2,
       segments: 3,
       cost: 0.04,
@@ -207,14 +207,16 @@ describe("the reckoning of a campaign", () => {
       unrenderable: 2,
       notPriced: 1,
     });
-    expect(reckon({ ...plan, audience: { all: true } }, contacts, prices).messages).toBe(3);
-    expect(reckon({ ...plan, audience: { contactIds: ["con_2"] } }, contacts, prices).messages).toBe(0);
+    expect(estimateAudience({ ...plan, audience: { all: true } }, contacts, prices).messages).toBe(3);
+    expect(
+      estimateAudience({ ...plan, audience: { contactIds: ["con_2"] } }, contacts, prices).messages,
+    ).toBe(0);
   });
 
   it("takes the price of all other numbers where there is one", () => {
     const withRest = new Map([...prices, ["", 0.05]]);
     const plan = { audience: { all: true as const }, language: "Unicode" as const, message: "x".repeat(71) };
-    expect(reckon(plan, [contact({ phoneNumber: "447700900123" })], withRest)).toMatchObject({
+    expect(estimateAudience(plan, [contact({ phoneNumber: "447700900123" })], withRest)).toMatchObject({
       segments: 2,
       cost: 0.1,
     });

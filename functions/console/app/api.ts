@@ -3,8 +3,8 @@ import "./without-eval.ts";
 import { computed } from "@preact/signals";
 
 import { createClient, RequestError, type Client } from "../../../shared/client.ts";
-import { askForPassword } from "./reauthentication.ts";
-import { forgetSession, renewSession, session } from "./session.ts";
+import { requestPassword } from "./reauthentication.ts";
+import { clearSession, renewSession, session } from "./session.ts";
 
 /** The address of the gateway, of which the page is one step below, also behind a path prefix. */
 export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
@@ -37,7 +37,7 @@ export async function logout(): Promise<void> {
       setTimeout(resolve, 3_000);
     }),
   ]);
-  forgetSession();
+  clearSession();
 }
 
 /** A request that got no answer at all. */
@@ -50,20 +50,20 @@ class Unreachable extends Error {
  * sent once more, so that no input is lost. The same holds for one that needs a recent password.
  */
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
-  const response = await reach(url, init);
-  if (await isRefusedWith("UNAUTHORIZED", 401, response)) {
+  const response = await sendOnce(url, init);
+  if (await isRejectedWith("UNAUTHORIZED", 401, response)) {
     const token = await renewSession();
     const headers = new Headers(init.headers);
     headers.set("Authorization", `Bearer ${token}`);
-    return reach(url, { ...init, headers });
+    return sendOnce(url, { ...init, headers });
   }
-  if (await isRefusedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
-    return (await askForPassword()) ? sendRequest(url, init) : response;
+  if (await isRejectedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
+    return (await requestPassword()) ? sendRequest(url, init) : response;
   }
   return response;
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
+async function sendOnce(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...init, cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
@@ -74,7 +74,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 /** Whether an answer refuses what a person who is logged in wants; a wrong password, for example, is a 401 too. */
-async function isRefusedWith(code: string, status: number, response: Response): Promise<boolean> {
+async function isRejectedWith(code: string, status: number, response: Response): Promise<boolean> {
   if (response.status !== status || session.peek() === undefined) return false;
   return new RequestError(response, await response.clone().text()).code === code;
 }

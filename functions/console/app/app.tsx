@@ -42,7 +42,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
 };
 
 /** The views of those who are not logged in. */
-const doors: Readonly<Record<string, () => Promise<View>>> = {
+const publicViews: Readonly<Record<string, () => Promise<View>>> = {
   "sign-up": async () => (await import("./views/sign-up.tsx")).SignUp,
   "forgot-password": async () => (await import("./views/forgot-password.tsx")).ForgotPassword,
 };
@@ -52,10 +52,10 @@ const login = async (): Promise<View> => (await import("./views/login.tsx")).Log
 /** The console: a door for those who are not logged in, and for others the view of the address. */
 export function App(): JSX.Element {
   const isLoggedIn = session.value !== undefined;
-  const found = find(isLoggedIn ? views : doors);
+  const found = find(isLoggedIn ? views : publicViews);
   // Somebody who came for a view and is not logged in finds it at the same address once they are.
   const load = found?.load ?? (isLoggedIn ? undefined : login);
-  if (isLoggedIn && find(doors) !== undefined) location.replace("#/");
+  if (isLoggedIn && find(publicViews) !== undefined) location.replace("#/");
   return (
     <>
       {isLoggedIn ? <Navigation /> : null}

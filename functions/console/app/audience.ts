@@ -9,7 +9,7 @@ import { contactValues, renderTemplate } from "../../../shared/templates/render.
  * text of its own length and a number with a price of its own.
  */
 
-export interface Reckoning {
+export interface AudienceEstimate {
   /** Messages that would be accepted. */
   readonly messages: number;
   readonly segments: number;
@@ -27,7 +27,7 @@ export type Plan = Pick<Campaign, "audience" | "language" | "message">;
 export type Prices = ReadonlyMap<string, number>;
 
 /** Sums up what a campaign would come to. */
-export function reckon(plan: Plan, contacts: readonly Contact[], prices: Prices): Reckoning {
+export function estimateAudience(plan: Plan, contacts: readonly Contact[], prices: Prices): AudienceEstimate {
   let messages = 0;
   let segments = 0;
   let cost = 0;

@@ -56,7 +56,11 @@ export function rowsOf(table: readonly (readonly string[])[], columns: readonly 
   return body.map((cells, index) => {
     const contact = contactOf(header, cells, columns);
     const checked = validate(CreateContactRequest, contact);
-    return { line: index + 2, contact, problem: checked.success ? undefined : wordsOf(checked.details) };
+    return {
+      line: index + 2,
+      contact,
+      problem: checked.success ? undefined : describeProblems(checked.details),
+    };
   });
 }
 
@@ -78,7 +82,7 @@ function contactOf(
   return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
 }
 
-function wordsOf(details: readonly ErrorDetail[]): string {
+function describeProblems(details: readonly ErrorDetail[]): string {
   return details.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
@@ -104,19 +108,21 @@ const maxRows = 1_000;
 const maxBytes = 1_000_000;
 
 /** A row that did not become a contact, and why. */
-export interface Refused {
+export interface FailedRow {
   readonly line: number;
   readonly phoneNumber: string;
   readonly reason: string;
 }
 
 /** Those of a batch that did not become contacts. */
-export function refusedOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): Refused[] {
+export function failedRowsOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): FailedRow[] {
   return results.flatMap((result) => {
     const row = batch[result.index];
     if (row === undefined || result.status === "created") return [];
     const reason =
-      result.status === "duplicate" ? "a contact with this number already exists" : wordsOf(result.details);
+      result.status === "duplicate"
+        ? "a contact with this number already exists"
+        : describeProblems(result.details);
     return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
   });
 }

@@ -6,7 +6,7 @@ import type { ErrorCode, ErrorDetail } from "../../../shared/contract/errors.ts"
  */
 
 /** What went wrong and what to do about it, with the view where that is done. */
-export interface ProblemWords {
+export interface ProblemText {
   readonly message?: string;
   readonly remedy: string;
   readonly link?: readonly [href: string, name: string];
@@ -16,7 +16,7 @@ const wallet = ["#/wallet", "Wallet"] as const;
 const senderIds = ["#/sender-ids", "Sender IDs"] as const;
 
 /** In the place of the API's message and remedy, for the codes whose words are for developers. */
-export const problemWords: Readonly<Partial<Record<ErrorCode, ProblemWords>>> = {
+export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
   MISSING_SENDER_ID: {
     message: "A sender ID is missing.",
     remedy: "Enter a sender ID, or request approval for one.",
@@ -109,13 +109,13 @@ export function messageOf(error: unknown): string {
   if (error instanceof RequestError) {
     const [problem] = fieldProblems(error);
     if (problem !== undefined) return problemOfField(problem.path, [problem]) ?? error.message;
-    return (error.code && problemWords[error.code]?.message) ?? error.message;
+    return (error.code && problemTexts[error.code]?.message) ?? error.message;
   }
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Words of schemas and wire formats. */
-const developerWords =
+const developerTerms =
   /expected|international (digits|form)|in digits|Invalid|E\.164|of the form|MSISDN|\barray\b|\bstring\b/i;
 
 /** Whether what an error says of a path is about a field, or about something inside it. */
@@ -127,7 +127,7 @@ export function isOfField(field: string, path: string): boolean {
 export function problemOfField(field: string, details: readonly ErrorDetail[]): string | undefined {
   const own = details.filter(({ path }) => isOfField(field, path));
   if (own.length === 0) return undefined;
-  const plain = own.filter(({ message }) => !developerWords.test(message));
+  const plain = own.filter(({ message }) => !developerTerms.test(message));
   const fallback = fieldSentences[field] ?? "This field is missing or invalid.";
   return plain.length === 0 ? fallback : plain.map(({ message }) => sentenceOf(message)).join(" ");
 }

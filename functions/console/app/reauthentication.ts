@@ -6,20 +6,20 @@ import { signal } from "@preact/signals";
  */
 
 /** Whether somebody is being asked for their password. */
-export const isAskedForPassword = signal(false);
+export const isPasswordRequested = signal(false);
 
-let asked: PromiseWithResolvers<boolean> | undefined;
+let pendingRequest: PromiseWithResolvers<boolean> | undefined;
 
 /** Asks the person for their password. @returns whether they have given it, and have not gone back */
-export async function askForPassword(): Promise<boolean> {
-  asked ??= Promise.withResolvers();
-  isAskedForPassword.value = true;
-  return asked.promise;
+export async function requestPassword(): Promise<boolean> {
+  pendingRequest ??= Promise.withResolvers();
+  isPasswordRequested.value = true;
+  return pendingRequest.promise;
 }
 
 /** Ends the question. */
-export function endQuestion(isGiven: boolean): void {
-  isAskedForPassword.value = false;
-  asked?.resolve(isGiven);
-  asked = undefined;
+export function settlePasswordRequest(isGiven: boolean): void {
+  isPasswordRequested.value = false;
+  pendingRequest?.resolve(isGiven);
+  pendingRequest = undefined;
 }

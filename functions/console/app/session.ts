@@ -43,7 +43,7 @@ export async function renewSession(): Promise<string> {
 }
 
 /** Forgets the session, and with a reload all else that this page has in memory. */
-export function forgetSession(): void {
+export function clearSession(): void {
   sessionStorage.clear();
   location.hash = "";
   location.reload();

@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { everyRow } from "../../../../shared/client.ts";
 import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
-import { reckon, type Plan, type Prices } from "../audience.ts";
+import { estimateAudience, type Plan, type Prices } from "../audience.ts";
 import { messageOf } from "../problems.ts";
 import { useLoad } from "./load.tsx";
 import { amountText, countText, Money, optionalCount } from "./money.tsx";
@@ -13,7 +13,7 @@ import { Notice } from "./notice.tsx";
 import { Facts } from "./page.tsx";
 
 /** Contacts that are looked at, a hundred a request; where there are more, the sums are said to be the least. */
-const maxLookedAt = 10_000;
+const maxContactsRead = 10_000;
 
 /** Reads the prices of segments. */
 async function readPrices(): Promise<Prices> {
@@ -37,7 +37,7 @@ async function readContacts(
     total = meta.total;
     cursor = meta.nextCursor;
     onProgress(contacts.length, total);
-  } while (cursor !== undefined && contacts.length < maxLookedAt && isWanted());
+  } while (cursor !== undefined && contacts.length < maxContactsRead && isWanted());
   return { contacts, total, isAll: cursor === undefined };
 }
 
@@ -87,7 +87,7 @@ export function AudienceCost({
       </p>
     );
   }
-  const { messages, segments, cost, optedOut, unrenderable, notPriced } = reckon(
+  const { messages, segments, cost, optedOut, unrenderable, notPriced } = estimateAudience(
     plan,
     data.contacts,
     data.prices,

@@ -2,14 +2,14 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { batchesOf, refusedOf, type ImportRow, type Refused } from "../contact-import.ts";
+import { batchesOf, failedRowsOf, type ImportRow, type FailedRow } from "../contact-import.ts";
 import { saveCsv } from "../save-file.ts";
 import { useAction } from "./dialog.tsx";
 import { countText } from "./money.tsx";
 import { announce, Notice, Problem } from "./notice.tsx";
 import { Table } from "./table.tsx";
 
-export function refusedHere({ line, contact, problem = "" }: ImportRow): Refused {
+export function failedRowOf({ line, contact, problem = "" }: ImportRow): FailedRow {
   return { line, phoneNumber: String(contact["phoneNumber"]), reason: problem };
 }
 
@@ -17,7 +17,7 @@ interface Progress {
   /** Rows that are dealt with, all in all. */
   readonly done: number;
   readonly created: number;
-  readonly refused: readonly Refused[];
+  readonly refused: readonly FailedRow[];
 }
 
 const nothingDone: Progress = { done: 0, created: 0, refused: [] };
@@ -32,7 +32,7 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
     if (progress.value.done >= valid.length) {
       progress.value = {
         ...nothingDone,
-        refused: rows.filter(({ problem }) => problem !== undefined).map(refusedHere),
+        refused: rows.filter(({ problem }) => problem !== undefined).map(failedRowOf),
       };
     }
     for (const batch of batchesOf(valid.slice(progress.value.done))) {
@@ -43,7 +43,7 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
       progress.value = {
         done: done + batch.length,
         created: created + totals.created,
-        refused: [...refused, ...refusedOf(batch, results)],
+        refused: [...refused, ...failedRowsOf(batch, results)],
       };
       if (isStopping.value) return;
     }
@@ -91,7 +91,7 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
       {refused.length === 0 || isBusy ? null : (
         <details open={isDone}>
           <summary>{countText(refused.length, "row")} not imported</summary>
-          <RefusedTable refused={refused} />
+          <FailedRowsTable refused={refused} />
           <button
             type="button"
             class="small"
@@ -112,14 +112,14 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
   );
 }
 
-const maxRefusedShown = 100;
+const maxFailedShown = 100;
 
-export function RefusedTable({ refused }: { refused: readonly Refused[] }): JSX.Element {
+export function FailedRowsTable({ refused }: { refused: readonly FailedRow[] }): JSX.Element {
   return (
     <>
       <Table
         caption="Rows not imported"
-        rows={refused.slice(0, maxRefusedShown)}
+        rows={refused.slice(0, maxFailedShown)}
         keyOf={({ line }) => String(line)}
         columns={[
           { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
@@ -127,8 +127,8 @@ export function RefusedTable({ refused }: { refused: readonly Refused[] }): JSX.
           { title: "Reason", show: ({ reason }) => reason },
         ]}
       />
-      {refused.length > maxRefusedShown ? (
-        <p class="muted">And {countText(refused.length - maxRefusedShown)} more.</p>
+      {refused.length > maxFailedShown ? (
+        <p class="muted">And {countText(refused.length - maxFailedShown)} more.</p>
       ) : null}
     </>
   );

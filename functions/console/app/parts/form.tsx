@@ -59,7 +59,7 @@ export function Form<V extends Values>({
       class={isNarrow ? "form narrow" : "form"}
       onSubmit={(event) => void submit(event)}
     >
-      {form.isRestored.value ? <Restored onDiscard={form.reset} /> : null}
+      {form.isRestored.value ? <RestoredNotice onDiscard={form.reset} /> : null}
       {children}
       <FormProblem form={form} />
       <div class="row">
@@ -94,7 +94,7 @@ export function FilterForm<V extends Values>({
 }
 
 /** That the form shows what was typed before. */
-function Restored({ onDiscard }: { onDiscard: () => void }): JSX.Element {
+function RestoredNotice({ onDiscard }: { onDiscard: () => void }): JSX.Element {
   return (
     <p class="restored">
       <span class="muted">Your earlier entries were restored.</span>{" "}

@@ -4,13 +4,13 @@ import type { Member } from "../../../../shared/contract/members.ts";
 import { Role } from "../../../../shared/contract/scopes.ts";
 import { api } from "../api.ts";
 import { capitalized } from "../problems.ts";
-import { forgetSession, session } from "../session.ts";
+import { clearSession, session } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
 import { Form, SelectField, TextField, useForm } from "./form.tsx";
 import { confirmItem, type MenuItem } from "./menu.tsx";
 import { announce, Notice } from "./notice.tsx";
 
-const roleWords: Readonly<Record<Role, string>> = {
+const roleDescriptions: Readonly<Record<Role, string>> = {
   owner: "Full access.",
   admin: "Full access, except adding, changing or removing owners.",
   developer: "Full access, except to billing, business verification and members.",
@@ -26,7 +26,7 @@ export function isYou({ id }: Member): boolean {
 function roleChoice(roles: readonly Role[], chosen: string) {
   return {
     options: roles.map((role) => [role, capitalized(role)] as const),
-    hint: roleWords[Role.parse(chosen)],
+    hint: roleDescriptions[Role.parse(chosen)],
   };
 }
 
@@ -124,7 +124,7 @@ export function removal(member: Member, onRemoved: () => Promise<void>): MenuIte
         "You are logged out, and the API keys that you created stop working. To return, you need a new invitation.",
       act: async () => {
         await remove();
-        forgetSession();
+        clearSession();
       },
     });
   }

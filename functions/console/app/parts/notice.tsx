@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
 import { remedies } from "../../../../shared/contract/remedies.ts";
-import { fieldProblems, messageOf, problemOfField, problemWords } from "../problems.ts";
+import { fieldProblems, messageOf, problemOfField, problemTexts } from "../problems.ts";
 import { currentView, here } from "../router.ts";
 import { countText } from "./money.tsx";
 
@@ -54,7 +54,7 @@ export function Notice({
 /** What went wrong, with what to do about it. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }): JSX.Element {
   const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
-  const words = code === undefined ? undefined : problemWords[code];
+  const words = code === undefined ? undefined : problemTexts[code];
   const details = fieldProblems(error);
   const remedy = code === undefined || details.length > 0 ? undefined : (words?.remedy ?? remedies[code]);
   return (

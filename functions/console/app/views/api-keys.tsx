@@ -24,7 +24,7 @@ import { given } from "../typed.ts";
 
 const overlapHours = 24;
 
-const scopeWords: Readonly<Record<Scope, string>> = {
+const scopeLabels: Readonly<Record<Scope, string>> = {
   send: "send: send messages and request sender IDs",
   read: "read: view all data",
   contacts: "contacts: manage contacts and opt-outs",
@@ -150,7 +150,7 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
             name="scopes"
             legend="Scopes"
             hint="Leave empty to grant the default scopes."
-            options={Scope.options.map((each) => [each, scopeWords[each]] as const)}
+            options={Scope.options.map((each) => [each, scopeLabels[each]] as const)}
           />
           <TextArea
             form={form}

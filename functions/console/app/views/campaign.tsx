@@ -14,7 +14,7 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
-import { problemWords } from "../problems.ts";
+import { problemTexts } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 
 /** One campaign: its audience and cost before it is launched, and its progress afterwards. */
@@ -126,7 +126,7 @@ function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
         <Notice tone="bad">
           <p>
             <strong>The campaign stopped. {errorCatalogue[errorCode].message}</strong>{" "}
-            {problemWords[errorCode]?.remedy ?? remedies[errorCode]} Then resume the campaign.
+            {problemTexts[errorCode]?.remedy ?? remedies[errorCode]} Then resume the campaign.
           </p>
         </Notice>
       )}

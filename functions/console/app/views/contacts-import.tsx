@@ -10,7 +10,7 @@ import {
   type ImportRow,
   type Target,
 } from "../contact-import.ts";
-import { Import, refusedHere, RefusedTable } from "../parts/contact-import.tsx";
+import { Import, failedRowOf, FailedRowsTable } from "../parts/contact-import.tsx";
 import { countText } from "../parts/money.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -18,7 +18,7 @@ import { Clamped, Table } from "../parts/table.tsx";
 import { parseCsv, textOf } from "../read-csv.ts";
 import { tagsOf } from "../typed.ts";
 
-const targetWords: Readonly<Record<Target, string>> = {
+const targetLabels: Readonly<Record<Target, string>> = {
   phoneNumber: "Phone number",
   firstName: "First name",
   lastName: "Last name",
@@ -119,7 +119,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
                     .filter((each) => each !== "attribute" || attributeName(name) !== "")
                     .map((each) => (
                       <option key={each} value={each}>
-                        {each === "attribute" ? `Attribute {{${attributeName(name)}}}` : targetWords[each]}
+                        {each === "attribute" ? `Attribute {{${attributeName(name)}}}` : targetLabels[each]}
                       </option>
                     ))}
                 </select>
@@ -169,7 +169,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
         {wrong.length === 0 || !hasNumber ? null : (
           <details>
             <summary>{countText(wrong.length, "row")} cannot be imported</summary>
-            <RefusedTable refused={wrong.map(refusedHere)} />
+            <FailedRowsTable refused={wrong.map(failedRowOf)} />
           </details>
         )}
         {hasNumber ? <Import key={rows.value.length} rows={rows.value} /> : null}

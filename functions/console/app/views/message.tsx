@@ -74,7 +74,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             </Notice>
           )}
           <ol class="timeline">
-            {steps(message).map(({ name, at = "", note }) => (
+            {stepsOf(message).map(({ name, at = "", note }) => (
               <li key={`${name} ${at}`}>
                 <strong>{name}</strong> {at === "" ? null : <Time at={at} />}
                 {note === undefined ? null : <div class="muted">{note}</div>}
@@ -136,7 +136,7 @@ const attemptNames: Readonly<
   unknown: "No clear response from a carrier",
 };
 
-function steps(message: MessageOf): Step[] {
+function stepsOf(message: MessageOf): Step[] {
   const { status, pricing, queuedAt, scheduledAt, sentAt, failedAt, cancelledAt, delivery } = message;
   const price = amountText(pricing.total);
   const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} charged` }];

@@ -146,7 +146,7 @@ function Attention(figures: Figures): JSX.Element | null {
 }
 
 /** Where customers add no money themselves, they see in the wallet who does. */
-const topUpWords = has("top-up") ? "Top up" : "Wallet";
+const topUpLabel = has("top-up") ? "Top up" : "Wallet";
 
 interface Point {
   /** Tells points with the same words apart. */
@@ -172,14 +172,14 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       what: "Your wallet is empty.",
       detail: "Messages are prepaid.",
       href: "#/wallet",
-      action: topUpWords,
+      action: topUpLabel,
     });
   } else if (wallet.lowBalanceThreshold !== undefined && wallet.balance < wallet.lowBalanceThreshold) {
     points.push({
       what: "Your balance is low.",
       detail: `It is below your warning level of ${amountText(wallet.lowBalanceThreshold)}.`,
       href: "#/wallet",
-      action: topUpWords,
+      action: topUpLabel,
     });
   }
   if (wallet.dailySpendCap !== undefined && wallet.spentToday >= wallet.dailySpendCap) {

@@ -3,22 +3,22 @@ import type { JSX } from "preact";
 import { api } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
-import { endQuestion, isAskedForPassword } from "../reauthentication.ts";
+import { settlePasswordRequest, isPasswordRequested } from "../reauthentication.ts";
 import { session } from "../session.ts";
 import { given } from "../typed.ts";
 
 /** Asks for the password, and a code where there is a second factor, when the gateway wants them for what is being done. */
 export function Reauthentication(): JSX.Element | null {
-  return isAskedForPassword.value ? <Question /> : null;
+  return isPasswordRequested.value ? <PasswordDialog /> : null;
 }
 
-function Question(): JSX.Element {
+function PasswordDialog(): JSX.Element {
   const email = session.value?.user.email ?? "";
   const login = useLoginForm(email, async ({ password, code }) => {
     await api().reauthenticate({ body: { password, code: given(code) } });
-    endQuestion(true);
+    settlePasswordRequest(true);
   });
-  const goBack = (): void => endQuestion(false);
+  const goBack = (): void => settlePasswordRequest(false);
   return (
     <Dialog title="Confirm your password" onClose={goBack}>
       <p>

@@ -9,7 +9,7 @@ import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { SecondFactor } from "../parts/second-factor.tsx";
 import { Time } from "../parts/time.tsx";
-import { forgetSession, session } from "../session.ts";
+import { clearSession, session } from "../session.ts";
 
 /** The person's own account: password, second factor, sessions. */
 export function Security(): JSX.Element {
@@ -41,7 +41,7 @@ export function Security(): JSX.Element {
             consequence="You are logged out on all devices and in all tabs, including this one. API keys keep working."
             act={async () => {
               await api().logoutEverywhere();
-              forgetSession();
+              clearSession();
             }}
           />
         </div>

@@ -17,7 +17,7 @@ import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
 import { saveCsv } from "../save-file.ts";
 
-const words: Readonly<Record<Transaction["type"], string>> = {
+const typeLabels: Readonly<Record<Transaction["type"], string>> = {
   top_up: "Top-up",
   message: "Message",
   refund: "Refund",
@@ -94,7 +94,11 @@ function What({ entry }: { entry: Transaction }): JSX.Element {
   const note = [reason, reference].filter((each) => each !== undefined).join(", ");
   return (
     <span>
-      {messageId === undefined ? words[type] : <a href={`#/messages/${messageId}`}>{words[type]}</a>}
+      {messageId === undefined ? (
+        typeLabels[type]
+      ) : (
+        <a href={`#/messages/${messageId}`}>{typeLabels[type]}</a>
+      )}
       {note === "" ? null : (
         <span class="muted" dir="auto">
           {" "}

@@ -42,7 +42,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
   /** How many attempts a delivery had when another was asked for here, by its id. */
   const repeated = useSignal<Readonly<Record<string, number>>>({});
   // A person who asked for a call wants to see its outcome.
-  const isAnyUnderWay = deliveries.data?.rows.some((each) => isUnderWay(each, repeated.value)) === true;
+  const isAnyUnderWay = deliveries.data?.rows.some((each) => isEndingSoon(each, repeated.value)) === true;
   usePolling(isAnyUnderWay, deliveries.reload);
   const secret = useSignal<string | undefined>(undefined);
   const test = useSignal<WebhookDelivery | undefined>(undefined);
@@ -85,9 +85,9 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
           columns={[
             { title: "Event", show: ({ payload }) => payload.event },
             { title: "Status", show: (delivery) => <Status of={delivery.state} /> },
-            { title: "Response", show: (delivery) => <Answer delivery={delivery} /> },
+            { title: "Response", show: (delivery) => <ResponseCell delivery={delivery} /> },
             { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Payload", show: (delivery) => <Body delivery={delivery} /> },
+            { title: "Payload", show: (delivery) => <PayloadCell delivery={delivery} /> },
             {
               title: "Actions",
               show: (delivery) => (
@@ -119,7 +119,7 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
 const soonMs = 30_000;
 
 /** Whether a delivery may end soon, and not in hours. */
-function isUnderWay(delivery: WebhookDelivery, repeated: Readonly<Record<string, number>>): boolean {
+function isEndingSoon(delivery: WebhookDelivery, repeated: Readonly<Record<string, number>>): boolean {
   const { id, state, attempts, lastAttemptAt, nextAttemptAt } = delivery;
   if (state !== "pending") return false;
   if (repeated[id] === attempts || lastAttemptAt === undefined || nextAttemptAt === undefined) return true;
@@ -164,7 +164,7 @@ function durationText(durationMs: number): string {
   return durationMs < 1_000 ? `${durationMs} ms` : `${(durationMs / 1_000).toFixed(1)} s`;
 }
 
-function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+function ResponseCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   const { lastStatus, lastError, lastDurationMs, attempts, nextAttemptAt } = delivery;
   return (
     <span>
@@ -183,7 +183,7 @@ function Answer({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   );
 }
 
-function Body({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+function PayloadCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   return (
     <details>
       <summary>Show</summary>
