@@ -5,7 +5,7 @@ import { config } from "../platform/config.ts";
 import { compressedFile } from "../platform/http/compressed-file.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
-/** All that the page loads or asks comes from the gateway itself; no script or style stands in the page. */
+/** The page loads only files of the gateway and contains no inline scripts or styles. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,13 +17,13 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page of the console, which names the scripts and the style sheet that belong to it, and what the stage has. */
+/** The console's page with its script, style sheet and feature names. */
 export async function consolePage(): Promise<RawResponse> {
-  // It is shorter than what it would save to compress it.
+  // The page is too short to compress.
   const page = await readFile(new URL("./index.html", import.meta.url), "utf8");
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
-    // A new release has other files; whoever has the page asks whether there is one.
+    // Browsers check on each visit whether a release has replaced the file names.
     "Cache-Control": "no-cache",
     "Content-Security-Policy": contentSecurityPolicy,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -31,10 +31,7 @@ export async function consolePage(): Promise<RawResponse> {
   return { headers, body: page.replace("{{features}}", features().join(" ")) };
 }
 
-/**
- * What not every stage has, and the console speaks of: an API reference, a carrier that sends nothing, and top-ups by the
- * customer.
- */
+/** Optional features of this stage: the API reference, the sandbox carrier and top-ups by customers. */
 export function features(): ConsoleFeature[] {
   return [
     ...(config.docsEnabled() ? (["docs"] as const) : []),
@@ -44,7 +41,7 @@ export function features(): ConsoleFeature[] {
 }
 
 /**
- * A script or style sheet of the console. Its name says which build it is of, so that it is never another.
+ * A script or style sheet of the console. Its name contains a hash of its content, so it never changes.
  * @throws ApiError NOT_FOUND
  */
 export async function consoleFile(file: string, acceptEncoding: string | undefined): Promise<RawResponse> {

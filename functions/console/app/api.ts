@@ -6,10 +6,10 @@ import { createClient, RequestError, type Client } from "../../../shared/client.
 import { requestPassword } from "./reauthentication.ts";
 import { clearSession, renewSession, session } from "./session.ts";
 
-/** The address of the gateway, of which the page is one step below, also behind a path prefix. */
+/** The address of the gateway. The console's page is one level below it, even if the gateway has a path prefix. */
 export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
 
-/** Long enough for the largest import on a slow line; an end, so that no button waits for ever. */
+/** Long enough for the largest import on a slow connection. */
 const timeoutMs = 60_000;
 
 const client = computed(() => {
@@ -21,14 +21,14 @@ const client = computed(() => {
   });
 });
 
-/** The typed client of the API, with the token of the session. */
+/** The typed client of the API with the session's token. */
 export function api(): Client {
   return client.peek();
 }
 
-/** Ends the session at the gateway where it can be reached, and here in any case. */
+/** Ends the session here, and at the gateway if it can be reached. */
 export async function logout(): Promise<void> {
-  // A session that is over, or a gateway that is not there, keeps nobody from leaving.
+  // The person can leave even if the session has ended or the gateway does not respond.
   await Promise.race([
     api()
       .logout()
@@ -40,14 +40,15 @@ export async function logout(): Promise<void> {
   clearSession();
 }
 
-/** A request that got no answer at all. */
+/** A request that received no response. */
 class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
 /**
- * Sends a request. One whose session is over has done nothing: it waits until the person has logged in again, and is then
- * sent once more, so that no input is lost. The same holds for one that needs a recent password.
+ * Sends a request. If the session has ended, the request had no effect: it waits until the person has logged in again
+ * and is
+ * then sent once more. The same applies to a request that requires a recent password.
  */
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await sendOnce(url, init);
@@ -73,7 +74,9 @@ async function sendOnce(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Whether an answer refuses what a person who is logged in wants; a wrong password, for example, is a 401 too. */
+/**
+ * Whether the gateway rejected a request with this code. Other codes share the status, for example a wrong password.
+ */
 async function isRejectedWith(code: string, status: number, response: Response): Promise<boolean> {
   if (response.status !== status || session.peek() === undefined) return false;
   return new RequestError(response, await response.clone().text()).code === code;

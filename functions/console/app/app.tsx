@@ -12,7 +12,7 @@ import { SessionEnd } from "./views/session-end.tsx";
 
 type View = FunctionComponent<ViewProps>;
 
-/** The views by their addresses, each a file that is loaded when it is first opened. */
+/** The views by address. Each file is loaded when its view is first opened. */
 const views: Readonly<Record<string, () => Promise<View>>> = {
   "": async () => (await import("./views/overview.tsx")).Overview,
   send: async () => (await import("./views/send.tsx")).Send,
@@ -41,7 +41,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   security: async () => (await import("./views/security.tsx")).Security,
 };
 
-/** The views of those who are not logged in. */
+/** The views without a login. */
 const publicViews: Readonly<Record<string, () => Promise<View>>> = {
   "sign-up": async () => (await import("./views/sign-up.tsx")).SignUp,
   "forgot-password": async () => (await import("./views/forgot-password.tsx")).ForgotPassword,
@@ -49,11 +49,11 @@ const publicViews: Readonly<Record<string, () => Promise<View>>> = {
 
 const login = async (): Promise<View> => (await import("./views/login.tsx")).Login;
 
-/** The console: a door for those who are not logged in, and for others the view of the address. */
+/** The console: the login for visitors, and for users the view of the address. */
 export function App(): JSX.Element {
   const isLoggedIn = session.value !== undefined;
   const found = find(isLoggedIn ? views : publicViews);
-  // Somebody who came for a view and is not logged in finds it at the same address once they are.
+  // After the login, the requested view opens at the same address.
   const load = found?.load ?? (isLoggedIn ? undefined : login);
   if (isLoggedIn && find(publicViews) !== undefined) location.replace("#/");
   return (
@@ -64,7 +64,7 @@ export function App(): JSX.Element {
           <NotFound key={here.value.parts.join("/")} />
         ) : (
           <LazyView
-            // Another address is another view, whose forms begin anew; a query changes what the same one shows.
+            // A different path resets the view and its forms; a different query does not.
             key={`${String(isLoggedIn)} ${here.value.parts.join("/")}`}
             load={load}
             params={found?.params ?? {}}

@@ -5,28 +5,27 @@ import { segmentsOf } from "../../../shared/messages/segments.ts";
 import { contactValues, renderTemplate } from "../../../shared/templates/render.ts";
 
 /*
- * Whom a campaign would reach and what that would cost, computed as the gateway does it: contact by contact, for each has a
- * text of its own length and a number with a price of its own.
+ * The reach and cost of a campaign, calculated as the gateway does it: contact by contact, because each contact has its
+ * own
+ * text length and price.
  */
 
 export interface AudienceEstimate {
-  /** Messages that would be accepted. */
   readonly messages: number;
   readonly segments: number;
   readonly cost: number;
   readonly optedOut: number;
-  /** A placeholder has no value for them, or their text becomes too long. */
+  /** Contacts for whom a placeholder has no value or the text becomes too long. */
   readonly unrenderable: number;
   readonly notPriced: number;
 }
 
-/** What the reckoning is about. */
 export type Plan = Pick<Campaign, "audience" | "language" | "message">;
 
-/** The prices of segments by what numbers begin with. */
+/** Prices per segment by number prefix. */
 export type Prices = ReadonlyMap<string, number>;
 
-/** Sums up what a campaign would come to. */
+/** Estimates a campaign's messages and cost. */
 export function estimateAudience(plan: Plan, contacts: readonly Contact[], prices: Prices): AudienceEstimate {
   let messages = 0;
   let segments = 0;
@@ -56,7 +55,7 @@ function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact):
   return tags === undefined || tags.some((tag) => contact.tags.includes(tag));
 }
 
-/** The price for the longest of the prefixes that a number begins with. */
+/** The price of the longest matching prefix. */
 function priceOf(phoneNumber: string, prices: Prices): number | undefined {
   for (let length = phoneNumber.length; length >= 0; length -= 1) {
     const price = prices.get(phoneNumber.slice(0, length));

@@ -4,14 +4,14 @@ import { validate } from "../../../shared/contract/validation.ts";
 import { phoneNumberOf, tagsOf } from "./typed.ts";
 
 /*
- * What becomes of a spreadsheet: each of its columns stands for a field of contacts, each of its rows for a contact.
+ * Turns a spreadsheet into contacts: each column maps to a contact field, and each row to a contact.
  */
 
-/** What a column stands for; `attribute` is one of the contact's own, by the column's name. */
+/** The fields that a column can map to; `attribute` is a custom attribute named like the column. */
 export const targets = ["phoneNumber", "firstName", "lastName", "tags", "attribute", "skip"] as const;
 export type Target = (typeof targets)[number];
 
-/** How columns are called that stand for a field, in letters alone. */
+/** Usual column names for each field, in letters only. */
 const usualNames: Readonly<Record<"firstName" | "lastName" | "phoneNumber" | "tags", RegExp>> = {
   phoneNumber: /^(phone|mobile|cell|tel|msisdn|number|phonenumber|mobilenumber|telefon|handy|telephone|to)/,
   firstName: /^(first|given|vorname|prenom|name$)/,
@@ -19,7 +19,7 @@ const usualNames: Readonly<Record<"firstName" | "lastName" | "phoneNumber" | "ta
   tags: /^(tag|group|list|label|gruppe)/,
 };
 
-/** What each column probably stands for, by its name; each field once. */
+/** Guesses each column's field from its name. Each field is used once. */
 export function guessTargets(header: readonly string[]): Target[] {
   const taken = new Set<Target>();
   return header.map((name) => {
@@ -33,7 +33,7 @@ export function guessTargets(header: readonly string[]): Target[] {
   });
 }
 
-/** A column's name as an attribute's: a letter, then up to 31 letters, digits and underscores. */
+/** The attribute name for a column: a letter, then up to 31 letters, digits and underscores. */
 export function attributeName(column: string): string {
   return column
     .normalize("NFD")
@@ -42,15 +42,15 @@ export function attributeName(column: string): string {
     .slice(0, 32);
 }
 
-/** One row of the file as the API takes it, and what is wrong with it in the API's words. */
+/** One row of the file as a contact, with the API's message if it is invalid. */
 export interface ImportRow {
-  /** The row's place in the file, as a spreadsheet counts. */
+  /** The row number in the spreadsheet. */
   readonly line: number;
   readonly contact: Readonly<Record<string, unknown>>;
   readonly problem: string | undefined;
 }
 
-/** The rows of a file behind its header, with the columns as `columns` say. */
+/** Converts the rows after the header, using the field chosen for each column. */
 export function rowsOf(table: readonly (readonly string[])[], columns: readonly Target[]): ImportRow[] {
   const [header = [], ...body] = table;
   return body.map((cells, index) => {
@@ -86,12 +86,12 @@ function describeProblems(details: readonly ErrorDetail[]): string {
   return details.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
-/** What one request of an import holds: as many rows as it may, and no more than fit into its body. */
+/** Splits rows into requests that respect the API's limits on rows and body size. */
 export function* batchesOf(rows: readonly ImportRow[]): Generator<ImportRow[], void> {
   let batch: ImportRow[] = [];
   let size = 0;
   for (const row of rows) {
-    // A character takes up to three bytes of UTF-8, and one that JSON escapes up to six.
+    // The API limits the body in bytes of UTF-8, not in characters.
     const rowSize = new TextEncoder().encode(JSON.stringify(row.contact)).byteLength + 1;
     if (batch.length === maxRows || size + rowSize > maxBytes) {
       yield batch;
@@ -107,14 +107,13 @@ export function* batchesOf(rows: readonly ImportRow[]): Generator<ImportRow[], v
 const maxRows = 1_000;
 const maxBytes = 1_000_000;
 
-/** A row that did not become a contact, and why. */
 export interface FailedRow {
   readonly line: number;
   readonly phoneNumber: string;
   readonly reason: string;
 }
 
-/** Those of a batch that did not become contacts. */
+/** The rows of a batch that were not imported. */
 export function failedRowsOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): FailedRow[] {
   return results.flatMap((result) => {
     const row = batch[result.index];

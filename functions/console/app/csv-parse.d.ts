@@ -1,4 +1,4 @@
-/** The part of csv-parse that the console uses. The package's own types bring in those of Node.js. */
+/** The part of csv-parse that the console uses. The package's own types would add the types of Node.js. */
 export function parse(
   text: string,
   options: Readonly<Record<string, boolean | string | readonly string[]>>,

@@ -1,20 +1,20 @@
 import * as z from "zod/mini";
 
 /*
- * What was typed into a form and not yet accepted by the gateway. It is in the sessionStorage beside the session: it outlives
- * a way to another view and a reload, belongs to this tab alone, and logging out removes it.
+ * Drafts of forms that were not submitted successfully. They are in sessionStorage: they survive navigation and a
+ * reload,
+ * belong to this tab only, and are removed at logout.
  */
 
 const Draft = z.object({ values: z.record(z.string(), z.unknown()), attemptKey: z.string() });
 
-/** What a form held, and the key of its submit, which may have been carried out although its answer was lost. */
+/** The values of a form and the idempotency key of its last submit, which may have succeeded without a response. */
 type Draft = z.infer<typeof Draft>;
 
 function keyOf(form: string): string {
   return `draft ${form}`;
 }
 
-/** The draft of a form; undefined when there is none. */
 export function readDraft(form: string): Draft | undefined {
   try {
     return Draft.parse(JSON.parse(sessionStorage.getItem(keyOf(form)) ?? "null"));
@@ -23,16 +23,14 @@ export function readDraft(form: string): Draft | undefined {
   }
 }
 
-/** Keeps the draft of a form. */
 export function saveDraft(form: string, draft: Draft): void {
   try {
     sessionStorage.setItem(keyOf(form), JSON.stringify(draft));
   } catch {
-    // The storage is full: the form still has it for as long as it is open.
+    // The storage is full; the form keeps its values while it is open.
   }
 }
 
-/** Forgets the draft of a form. */
 export function dropDraft(form: string): void {
   sessionStorage.removeItem(keyOf(form));
 }

@@ -2,10 +2,10 @@ import { RequestError } from "../../../shared/client.ts";
 import type { ErrorCode, ErrorDetail } from "../../../shared/contract/errors.ts";
 
 /*
- * What a person reads where the API speaks to a developer: of fields and calls, which in the console are labels and views.
+ * Texts for people in place of API messages for developers, which refer to fields and calls.
  */
 
-/** What went wrong and what to do about it, with the view where that is done. */
+/** An error text with its remedy and the view where the person can fix it. */
 export interface ProblemText {
   readonly message?: string;
   readonly remedy: string;
@@ -15,7 +15,7 @@ export interface ProblemText {
 const wallet = ["#/wallet", "Wallet"] as const;
 const senderIds = ["#/sender-ids", "Sender IDs"] as const;
 
-/** In the place of the API's message and remedy, for the codes whose words are for developers. */
+/** Replacements for API messages and remedies that are written for developers. */
 export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
   MISSING_SENDER_ID: {
     message: "A sender ID is missing.",
@@ -68,7 +68,7 @@ export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
 
 const numberSentence = "Enter a phone number with its country code, for example +1 500 555 0000.";
 
-/** What a person reads where a field's message is for developers. */
+/** Replacements for field messages that are written for developers. */
 const fieldSentences: Readonly<Record<string, string>> = {
   to: numberSentence,
   phoneNumber: numberSentence,
@@ -77,7 +77,7 @@ const fieldSentences: Readonly<Record<string, string>> = {
   "audience.tags": "Choose an audience.",
 };
 
-/** The field that an error without details is about. */
+/** The field that an error code without details refers to. */
 const fieldsOfCodes: Readonly<Partial<Record<ErrorCode, ErrorDetail>>> = {
   MISSING_SENDER_ID: {
     path: "senderId",
@@ -85,7 +85,7 @@ const fieldsOfCodes: Readonly<Partial<Record<ErrorCode, ErrorDetail>>> = {
   },
 };
 
-/** What an error says of single fields. */
+/** The details of an error that refer to fields. */
 export function fieldProblems(error: unknown): readonly ErrorDetail[] {
   if (error instanceof FieldProblem) return error.details;
   if (!(error instanceof RequestError)) return [];
@@ -93,7 +93,7 @@ export function fieldProblems(error: unknown): readonly ErrorDetail[] {
   return about === undefined ? error.details : [about];
 }
 
-/** What the console itself finds wrong with a field, in the form that the API's findings have. */
+/** A field error found by the console, in the form of the API's details. */
 export class FieldProblem extends Error {
   override readonly name = "FieldProblem";
   readonly details: readonly ErrorDetail[];
@@ -104,7 +104,7 @@ export class FieldProblem extends Error {
   }
 }
 
-/** What went wrong, for a person, in one sentence. */
+/** Describes an error in one sentence. */
 export function messageOf(error: unknown): string {
   if (error instanceof RequestError) {
     const [problem] = fieldProblems(error);
@@ -114,16 +114,16 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Words of schemas and wire formats. */
+/** Terms that mark a message as written for developers. */
 const developerTerms =
   /expected|international (digits|form)|in digits|Invalid|E\.164|of the form|MSISDN|\barray\b|\bstring\b/i;
 
-/** Whether what an error says of a path is about a field, or about something inside it. */
+/** Whether an error path refers to a field or to something inside it. */
 export function isOfField(field: string, path: string): boolean {
   return `${path}.`.startsWith(`${field}.`);
 }
 
-/** What is wrong with a field, as sentences; undefined when nothing is. */
+/** Describes what is wrong with a field; undefined when nothing is. */
 export function problemOfField(field: string, details: readonly ErrorDetail[]): string | undefined {
   const own = details.filter(({ path }) => isOfField(field, path));
   if (own.length === 0) return undefined;
@@ -132,13 +132,11 @@ export function problemOfField(field: string, details: readonly ErrorDetail[]): 
   return plain.length === 0 ? fallback : plain.map(({ message }) => sentenceOf(message)).join(" ");
 }
 
-/** A message such as `must be a URL` as a sentence. */
 export function sentenceOf(message: string): string {
   const sentence = capitalized(message);
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** A text with its first letter in upper case. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,23 +1,22 @@
 import { signal } from "@preact/signals";
 
 /*
- * What the gateway does only with a password that was given lately, the console asks for when the gateway does, and then
- * sends the same request once more.
+ * Some requests require a recently confirmed password. The console then requests the password and sends the request
+ * again.
  */
 
-/** Whether somebody is being asked for their password. */
 export const isPasswordRequested = signal(false);
 
 let pendingRequest: PromiseWithResolvers<boolean> | undefined;
 
-/** Asks the person for their password. @returns whether they have given it, and have not gone back */
+/** Requests the person's password. @returns whether it was confirmed, not cancelled */
 export async function requestPassword(): Promise<boolean> {
   pendingRequest ??= Promise.withResolvers();
   isPasswordRequested.value = true;
   return pendingRequest.promise;
 }
 
-/** Ends the question. */
+/** Closes the request for the password. */
 export function settlePasswordRequest(isGiven: boolean): void {
   isPasswordRequested.value = false;
   pendingRequest?.resolve(isGiven);

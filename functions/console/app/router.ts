@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 
 /*
- * The address of a view stands behind the `#`, so that the gateway serves one page for all of them:
+ * Views have their address in the URL fragment, so that the gateway serves one page for all of them:
  * `#/messages/msg_1?status=failed`.
  */
 
@@ -12,7 +12,7 @@ export interface ViewProps {
 }
 
 interface Location {
-  /** The parts of the path, without its slashes. */
+  /** The segments of the path. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -22,13 +22,13 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
-/** Where the person is. */
+/** The current location. */
 export const here = computed((): Location => {
   const [path = "", search = ""] = hash.value.replace(/^#\/?/, "").split("?");
   return { parts: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(search) };
 });
 
-/** What a pattern such as `messages/:id` finds in the path of the view; undefined where it is another path. */
+/** Matches a path with a pattern such as `messages/:id`. @returns its parameters, or undefined if it does not match */
 export function match(pattern: string, { parts }: Location): Record<string, string> | undefined {
   const wanted = pattern.split("/").filter(Boolean);
   if (wanted.length !== parts.length) return undefined;
@@ -41,17 +41,17 @@ export function match(pattern: string, { parts }: Location): Record<string, stri
   return params;
 }
 
-/** Leads to another view. */
+/** Navigates to a view. */
 export function go(path: string): void {
   location.hash = `#/${path}`;
 }
 
-/** The view that the address bar names, without its query; after `go` already the one that it leads to. */
+/** The current view without its query. Unlike `here`, it changes as soon as `go` is called. */
 export function currentView(): string {
   return location.hash.split("?")[0] ?? "";
 }
 
-/** The address of a view with a query, to link to; what is undefined or empty is left out. */
+/** A link to a view. Query parameters that are undefined or empty are left out. */
 export function linkTo(path: string, query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((each): each is [string, string] => (each[1] ?? "") !== "");
   const search = new URLSearchParams(given).toString();

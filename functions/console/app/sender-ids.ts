@@ -1,7 +1,7 @@
 import type { SenderIdRequest } from "../../../shared/contract/sender-ids.ts";
 import { api } from "./api.ts";
 
-/** The sender IDs that the operator has approved, the default one first. */
+/** The approved sender IDs, the default one first. */
 export async function approvedSenderIds(): Promise<readonly SenderIdRequest[]> {
   const { rows } = await api().listSenderIds({ query: { limit: 100 } });
   return rows

@@ -4,28 +4,30 @@ import * as z from "zod/mini";
 import { Session } from "../../../shared/contract/accounts.ts";
 
 /*
- * The session of this tab. Its token is in memory and in the sessionStorage, so that it outlives a reload and nothing
- * else: that storage is the tab's own, unlike localStorage and cookies, which scripts of all tabs of the origin read and
- * which stay behind when the tab is closed. The page's security policy lets no script run that is not the console's.
+ * The session of this tab. Its token is in memory and in sessionStorage, so that it survives a reload. Unlike
+ * localStorage
+ * and cookies, sessionStorage belongs to the tab and ends with it. The content security policy allows only the
+ * console's
+ * scripts.
  */
 
 const StoredSession = z.object({ ...Session.shape, endsAtMs: z.number() });
 
-/** A session, and when it ends by the clock of this device, which may be wrong. */
+/** A session with its end by the clock of this device, which may be wrong. */
 type StoredSession = z.infer<typeof StoredSession>;
 
 const storageKey = "session";
 const warningMs = 2 * 60_000;
 
-/** Who is logged in; undefined is nobody. */
+/** The current session; undefined when no one is logged in. */
 export const session = signal<StoredSession | undefined>(restore());
 
-/** How the session stands: `ending` two minutes before its end, `over` once a token is refused or its time is up. */
+/** `ending` starts two minutes before the end; `over` when a token is rejected or has expired. */
 export const sessionState = signal<"active" | "ending" | "over">("active");
 
 let renewal: PromiseWithResolvers<string> | undefined;
 
-/** Begins a session, or goes on with it under a new token. */
+/** Starts a session, or continues it with a new token. */
 export function startSession(started: Session): void {
   const endsAtMs = Date.now() + lifetimeMs(started);
   session.value = { ...started, endsAtMs };
@@ -35,21 +37,21 @@ export function startSession(started: Session): void {
   renewal = undefined;
 }
 
-/** Asks the person to log in again. @returns the new token, once they have */
+/** Requests a new login. @returns the new token */
 export async function renewSession(): Promise<string> {
   sessionState.value = "over";
   renewal ??= Promise.withResolvers();
   return renewal.promise;
 }
 
-/** Forgets the session, and with a reload all else that this page has in memory. */
+/** Ends the session in this tab and reloads the page to clear its memory. */
 export function clearSession(): void {
   sessionStorage.clear();
   location.hash = "";
   location.reload();
 }
 
-// The time is looked at again and again, for a device that slept has missed its timers.
+// Checked every second, because a sleeping device misses its timers.
 effect(() => {
   const endsAtMs = session.value?.endsAtMs;
   if (endsAtMs === undefined) return undefined;
@@ -65,7 +67,7 @@ effect(() => {
 
 const TokenTimes = z.object({ iat: z.number(), exp: z.number() });
 
-/** How long a token is good for, as it says itself: no clock of this device has a say in that. */
+/** The lifetime of a token by its own claims, independent of this device's clock. */
 function lifetimeMs({ token }: Session): number {
   const [, payload = ""] = token.split(".");
   const { iat, exp } = TokenTimes.parse(JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))));

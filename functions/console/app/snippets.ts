@@ -1,9 +1,7 @@
 /*
- * Code that sends a message, in the languages that most servers are written in. It needs nothing but what each language
- * brings along, and works as it stands.
+ * Code samples that send a message. They need only the standard library of their language.
  */
 
-/** One of the examples, with the address of the gateway and a key in it. */
 export interface Snippet {
   readonly language: string;
   readonly file: string;
@@ -12,7 +10,7 @@ export interface Snippet {
 
 const message = { to: "15005550000", message: "Hello from your server", senderId: "ACME" };
 
-/** The examples for a key. Its secret has letters, digits and underscores alone, so that no language needs it quoted. */
+/** The code samples for a key. A secret has only letters, digits and underscores and needs no escaping. */
 export function snippetsFor(baseUrl: string, secret: string): readonly Snippet[] {
   const url = `${baseUrl}/v1/sms/send`;
   const json = JSON.stringify(message);

@@ -1,23 +1,23 @@
 /*
- * What people type, in the forms that the API takes.
+ * Converts what people type into the forms that the API accepts.
  */
 
-/** A text that may be left out: undefined when nothing was typed. */
+/** An optional text: undefined when empty. */
 export function given(text: string): string | undefined {
   return text.trim() === "" ? undefined : text.trim();
 }
 
-/** A number in digits of one as people write it: `+1 (500) 555-0000`. */
+/** The digits of a phone number such as `+1 (500) 555-0000`. */
 export function phoneNumberOf(text: string): string {
   return text.replaceAll(/[\s().\-/]/g, "").replace(/^(\+|00)/, "");
 }
 
-/** Tags that are written one after the other, with a comma or a semicolon between them. */
+/** The tags in a list separated by commas or semicolons. */
 export function tagsOf(text: string): string[] {
   return [...new Set(text.split(/[,;]/).map((tag) => tag.trim()))].filter(Boolean);
 }
 
-/** How long messages are worth sending, in seconds; empty is the gateway's default. The API takes any number of seconds. */
+/** The choices for the expiry of messages, in seconds; empty is the gateway's default. */
 export const expiryChoices = [
   ["", "Default"],
   ["300", "5 minutes"],
@@ -28,7 +28,6 @@ export const expiryChoices = [
   ["259200", "3 days"],
 ] as const;
 
-/** One of the choices as a number of seconds. */
 export function secondsOf(choice: string): number | undefined {
   return choice === "" ? undefined : Number(choice);
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
 
-// Zod would try whether it may compile its checks, which the page's security policy forbids and reports. It comes before
-// the contract, whose schemas ask as they are made.
+// Zod would test whether it may use `eval`, which the content security policy forbids and reports. This import comes
+// before the contract, because schemas read the setting when they are created.
 z.config({ jitless: true });

@@ -12,10 +12,9 @@ import { amountText, countText, Money, optionalCount } from "./money.tsx";
 import { Notice } from "./notice.tsx";
 import { Facts } from "./page.tsx";
 
-/** Contacts that are looked at, a hundred a request; where there are more, the sums are said to be the least. */
+/** Contacts that are read for an estimate. With more contacts, the estimate is a minimum. */
 const maxContactsRead = 10_000;
 
-/** Reads the prices of segments. */
 async function readPrices(): Promise<Prices> {
   const prices = new Map<string, number>();
   const rows = everyRow(async (next) => api().listPrices({ query: { limit: 100, ...next } }));
@@ -23,7 +22,7 @@ async function readPrices(): Promise<Prices> {
   return prices;
 }
 
-/** The newest contacts, and how many there are. `isWanted` ends it when nobody waits for them any more. */
+/** Reads the newest contacts, and stops when the estimate is no longer needed. */
 async function readContacts(
   onProgress: (read: number, total: number) => void,
   isWanted: () => boolean,
@@ -41,16 +40,16 @@ async function readContacts(
   return { contacts, total, isAll: cursor === undefined };
 }
 
-/** All that a reckoning needs, read once for as long as the view is open. */
+/** The data for estimates, read once per view. */
 interface AudienceData {
   readonly contacts: readonly Contact[];
-  /** Whether these are all that there are. */
+  /** Whether all contacts were read. */
   readonly isAll: boolean;
   readonly total: number;
   readonly prices: Prices;
 }
 
-/** Reads the contacts and the prices, and says how far it is. */
+/** Reads the contacts and prices, and reports progress. */
 export function useAudienceData(): { data: AudienceData | undefined; error: unknown; progress: string } {
   const progress = useSignal("Loading contacts…");
   const isWanted = useMemo(() => ({ value: true }), []);
@@ -70,7 +69,7 @@ export function useAudienceData(): { data: AudienceData | undefined; error: unkn
   return { data, error, progress: progress.value };
 }
 
-/** How many messages a campaign comes to, what they cost, and who is left out. */
+/** The estimated messages and cost of a campaign, and the contacts that are skipped. */
 export function AudienceCost({
   plan,
   source: { data, error, progress },

@@ -15,8 +15,8 @@ const gapShare = 0.2;
 const ranges = [7, 30] as const;
 
 /**
- * The messages of some days as bars, newest to the right; what failed stands hatched on top. Thirty bars need no library,
- * and in SVG they take the colours of the page and its size. The table below says the same in words.
+ * The messages per day as bars, newest to the right, failed messages hatched on top. An SVG scales and takes the page's
+ * colors without a chart library. The table below has the same numbers.
  * @param days the newest first
  */
 export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
@@ -65,7 +65,7 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
   );
 }
 
-/** The bars with their scale. A pointer, a finger or the arrow keys choose a day, whose counts stand above. */
+/** The bars with their scale. Pointers and arrow keys select a day, whose counts are shown above. */
 function Plot({ days }: { days: readonly Day[] }): JSX.Element {
   const last = days.length - 1;
   const chosen = useSignal(last);

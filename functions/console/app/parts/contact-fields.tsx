@@ -17,7 +17,7 @@ export const emptyContact = {
 
 type ContactValues = typeof emptyContact;
 
-/** What a form of a contact begins with. */
+/** The form values of a contact. */
 export function valuesOf(contact: Contact): ContactValues {
   const { phoneNumber, firstName = "", lastName = "", tags, attributes, optedOut } = contact;
   const lines = Object.entries(attributes).map(([name, value]) => `${name}: ${value}`);
@@ -33,7 +33,7 @@ interface ContactBody {
   readonly optedOut: boolean;
 }
 
-/** What the API takes for the values of a form. @throws FieldProblem */
+/** Converts form values into the API's fields. @throws FieldProblem */
 export function contactOf(values: ContactValues): ContactBody {
   return {
     phoneNumber: phoneNumberOf(values.phoneNumber),
@@ -60,7 +60,6 @@ function attributesOf(text: string): Record<string, string> {
   );
 }
 
-/** The fields of a contact. */
 export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
   return (
     <>
@@ -90,12 +89,11 @@ export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX
   );
 }
 
-/** What a contact is called: their name, or where there is none their number. */
+/** The name of a contact, or the phone number if there is none. */
 export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact): string {
   return `${firstName} ${lastName}`.trim() || phoneNumber;
 }
 
-/** Tags, each apart from the next. */
 export function TagList({ tags }: { tags: readonly string[] }): JSX.Element {
   return (
     <span class="tags">

@@ -14,7 +14,7 @@ export function failedRowOf({ line, contact, problem = "" }: ImportRow): FailedR
 }
 
 interface Progress {
-  /** Rows that are dealt with, all in all. */
+  /** All rows that were processed. */
   readonly done: number;
   readonly created: number;
   readonly refused: readonly FailedRow[];
@@ -22,7 +22,7 @@ interface Progress {
 
 const nothingDone: Progress = { done: 0, created: 0, refused: [] };
 
-/** Imports batch by batch. When one fails, those before it are done, and the import goes on with it. */
+/** Imports batch by batch. After a failed batch, the import can be resumed with that batch. */
 export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
   const progress = useSignal<Progress>(nothingDone);
   const isStopping = useSignal(false);

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 
 import { announce } from "./notice.tsx";
 
-/** Copies a text. Where the browser does not allow that, the person can select the text. */
+/** Copies a text. If the browser does not allow it, the person can select the text. */
 export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }): JSX.Element {
   const label = useSignal(what);
   const copy = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export function CopyButton({ text, what = "Copy" }: { text: string; what?: strin
   );
 }
 
-/** A secret that the API shows once. */
+/** A secret that is shown only once. */
 export function Secret({ label, secret }: { label: string; secret: string }): JSX.Element {
   return (
     <div class="secret">
@@ -37,7 +37,7 @@ export function Secret({ label, secret }: { label: string; secret: string }): JS
   );
 }
 
-/** Code to take along. */
+/** Code with a button that copies it. */
 export function Code({ code, label }: { code: string; label: string }): JSX.Element {
   return (
     <div class="code">

@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Problem } from "./notice.tsx";
 
-/** A dialog over the page, which keeps the focus until it is closed; without `onClose` only its content ends it. */
+/** A modal dialog. Without `onClose`, only its content can end it. */
 export function Dialog({
   title,
   onClose,
@@ -15,7 +15,7 @@ export function Dialog({
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the browser paints: once the dialog is out of the page, closing it gives the focus back to nobody.
+  // A layout effect, because a dialog that has left the page cannot return the focus when it closes.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -46,7 +46,7 @@ export function Dialog({
   );
 }
 
-/** Where the button that opened a dialog has gone with what it was for, those who use the keyboard go on at the heading. */
+/** Moves the focus to the heading if the button that opened the dialog no longer exists. */
 function keepFocus(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
@@ -84,7 +84,7 @@ export function DialogButton<Result = void>({
 
 type ButtonLook = "plain" | "primary" | "small";
 
-/** A button that opens what its children return, until that is closed. */
+/** A button that opens a dialog. */
 function OpenButton({
   label,
   look,
@@ -106,14 +106,13 @@ function OpenButton({
 }
 
 export interface Confirmation {
-  /** What the button says that does it. */
   readonly label: string;
   readonly question: string;
   readonly consequence: ComponentChildren;
   readonly act: () => Promise<unknown>;
 }
 
-/** Asks before something that cannot be undone, and shows what went wrong where it was asked. */
+/** Requests confirmation of an action that cannot be undone, and shows the error if it fails. */
 export function ConfirmDialog({
   label,
   question,
@@ -141,7 +140,7 @@ export function ConfirmDialog({
   );
 }
 
-/** A button for what cannot be undone: it asks first. */
+/** A button that requests confirmation first. */
 export function ConfirmButton({
   look = "small",
   ...confirmation
@@ -153,7 +152,7 @@ export function ConfirmButton({
   );
 }
 
-/** Something that a button does: whether it is under way, and what went wrong the last time. */
+/** The state of an action: whether it is running, and its last error. */
 export function useAction(act: () => Promise<unknown>): {
   run: () => void;
   isBusy: boolean;
@@ -176,7 +175,7 @@ export function useAction(act: () => Promise<unknown>): {
   return { run: () => void run(), ...state };
 }
 
-/** A button that does something at once, with what went wrong beside it. */
+/** A button that runs an action immediately and shows its error. */
 export function ActionButton({
   label,
   act,

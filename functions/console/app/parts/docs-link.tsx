@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { baseUrl } from "../api.ts";
 import { has } from "../features.ts";
 
-/** The way to the API reference, where the gateway has one. */
+/** A link to the API reference, if the gateway serves one. */
 export function DocsLink({ children }: { children: ComponentChildren }): JSX.Element | null {
   if (!has("docs")) return null;
   return (

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** An email address, or what may be one, which breaks before its @ where it needs two lines. */
+/** An email address or name that wraps before its @. */
 export function Email({ of }: { of: string }): JSX.Element {
   const at = Math.max(of.lastIndexOf("@"), 0);
   return (

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** A list with nothing in it, and what to do next. */
+/** The empty state of a list, with what to do next. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">

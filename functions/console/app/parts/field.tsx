@@ -4,17 +4,17 @@ import { useId } from "preact/hooks";
 import { fieldProblems, problemOfField } from "../problems.ts";
 import type { FormState, NamesOf, Values } from "./form-state.ts";
 
-/** What every field of a form is given. */
+/** The props of every form field. */
 export interface FieldProps<V extends Values, Kind> {
   readonly form: FormState<V>;
   readonly name: NamesOf<V, Kind>;
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What the API calls the field, where that is not its name here. */
+  /** The API's name of the field, if it differs. */
   readonly apiName?: string;
 }
 
-/** What ties a field to its label, its hint and its error. */
+/** Connects a field with its label, hint and error. */
 export function useField<V extends Values, Kind>({
   form,
   name,
@@ -37,7 +37,7 @@ export function useField<V extends Values, Kind>({
   };
 }
 
-/** What stands below a field: what is wrong with it, and what to know about it. */
+/** The error and hint below a field. */
 export function FieldNotes({
   id,
   problem,
@@ -64,7 +64,6 @@ export function FieldNotes({
   );
 }
 
-/** A field with its label above it. */
 export function FieldFrame({
   id,
   label,

@@ -2,37 +2,36 @@ import { batch, signal, type Signal } from "@preact/signals";
 
 import { dropDraft, readDraft, saveDraft } from "../drafts.ts";
 
-/** What the fields of a form hold: texts, yes or no, or a choice of several. */
 export type Values = Record<string, boolean | string | readonly string[]>;
 
-/** The names of those values that are of a kind. */
+/** The names of the values of one kind. */
 export type NamesOf<V extends Values, Kind> = {
   [Name in keyof V]: V[Name] extends Kind ? Name : never;
 }[keyof V] &
   string;
 
 /**
- * A form: what was typed, which stays whatever becomes of a submit, and what is wrong with it. The key that `act` gets is
- * the same for each submit of the same values until one succeeds, so that a request whose answer was lost is not carried
- * out twice.
+ * The state of a form. Values survive a failed submit. Submits of the same values use the same idempotency key until
+ * one
+ * succeeds, so that a request whose response was lost is not repeated.
  */
 export interface FormState<V extends Values> {
   readonly values: Signal<V>;
   readonly error: Signal<unknown>;
   readonly isBusy: Signal<boolean>;
-  /** Whether it shows what was typed before the person went to another view. */
+  /** Whether the values come from a draft. */
   readonly isRestored: Signal<boolean>;
-  /** The fields that show their errors themselves. */
+  /** The fields that show their own errors. */
   readonly fields: Set<string>;
   readonly set: (changes: Partial<V>) => void;
   readonly reset: () => void;
   readonly submit: () => Promise<void>;
 }
 
-/** What a form does with its values, and under which key the request is carried out once. */
+/** Submits the values under an idempotency key. */
 export type Act<V extends Values> = (values: V, attemptKey: string) => Promise<void>;
 
-/** @param draft the name under which what is typed is kept until `act` succeeds; without it nothing is kept */
+/** @param draft the name of the draft that keeps the values until `act` succeeds */
 export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: string): FormState<V> {
   const kept = draft === undefined ? undefined : readDraft(draft);
   const restored = kept === undefined ? undefined : restoredValues(initial, kept.values);
@@ -81,7 +80,7 @@ export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: st
   };
 }
 
-/** The values of a draft in the place of those that a form begins with; undefined when they are the same. */
+/** The initial values with those of a draft; undefined when nothing differs. */
 function restoredValues<V extends Values>(initial: V, kept: Record<string, unknown>): V | undefined {
   const fitting = Object.entries(initial).filter(
     ([name, value]) =>

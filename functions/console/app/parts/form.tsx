@@ -8,15 +8,15 @@ import { createForm, type Act, type FormState, type Values } from "./form-state.
 import { Notice, Problem } from "./notice.tsx";
 
 /**
- * A form that hands its values to `act`, whose errors it shows at the fields that they are about.
- * @param options `draft` names what is kept of it until `act` succeeds, also when the person goes to another view
+ * A form that submits its values to `act` and shows errors at the fields they refer to.
+ * @param options `draft` names the draft that keeps the values until `act` succeeds
  */
 export function useForm<V extends Values>(
   initial: V,
   act: Act<V>,
   { draft }: { readonly draft?: string } = {},
 ): FormState<V> {
-  // What it closes over is another with each drawing, the form is the same.
+  // The callback changes on every render; keep the latest in a ref.
   const newestAct = useRef(act);
   newestAct.current = act;
   return useMemo(
@@ -25,7 +25,7 @@ export function useForm<V extends Values>(
   );
 }
 
-/** A form on the page, with its fields, what is wrong with the whole, and its button. */
+/** A form with its fields, its error and its submit button. */
 export function Form<V extends Values>({
   form,
   action,
@@ -34,10 +34,9 @@ export function Form<V extends Values>({
   isNarrow = false,
 }: {
   form: FormState<V>;
-  /** What the button says. */
   action: string;
   children: ComponentChildren;
-  /** What stands beside the button. */
+  /** Shown beside the submit button. */
   extra?: ComponentChildren;
   isNarrow?: boolean;
 }): JSX.Element {
@@ -46,7 +45,7 @@ export function Form<V extends Values>({
     event.preventDefault();
     await form.submit();
     if (form.error.value === undefined) return;
-    // The first field that is wrong is where the person goes on, or else what says why the whole was refused.
+    // Moves the focus to the first invalid field, or else to the error of the form.
     requestAnimationFrame(() => {
       const wrong = element.current?.querySelector<HTMLElement>("[aria-invalid=true]");
       (wrong ?? element.current?.querySelector<HTMLElement>(".form-problem"))?.focus();
@@ -63,7 +62,7 @@ export function Form<V extends Values>({
       {children}
       <FormProblem form={form} />
       <div class="row">
-        {/* A button that is disabled would lose the focus. */}
+        {/* A disabled button would lose the focus. */}
         <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
           {form.isBusy.value ? "Please wait…" : action}
         </button>
@@ -93,7 +92,6 @@ export function FilterForm<V extends Values>({
   );
 }
 
-/** That the form shows what was typed before. */
 function RestoredNotice({ onDiscard }: { onDiscard: () => void }): JSX.Element {
   return (
     <p class="restored">
@@ -105,7 +103,7 @@ function RestoredNotice({ onDiscard }: { onDiscard: () => void }): JSX.Element {
   );
 }
 
-/** What is wrong beside what the fields say themselves. */
+/** The errors that no field shows. */
 function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.Element | null {
   const error = form.error.value;
   if (error === undefined) return null;
@@ -128,14 +126,13 @@ function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.El
   );
 }
 
-/** A line of text. */
 export function TextField<V extends Values>(
   props: FieldProps<V, string> & {
     type?: "date" | "datetime-local" | "email" | "password" | "search" | "tel" | "text" | "url";
     autocomplete?: string;
     inputMode?: "decimal" | "numeric";
     placeholder?: string;
-    /** Values to choose from; others can be typed. */
+    /** Suggested values; others are allowed. */
     suggestions?: readonly string[];
     hasFocus?: boolean;
   },
@@ -143,7 +140,7 @@ export function TextField<V extends Values>(
   const { form, name, label, hint, type = "text", autocomplete = "off", suggestions } = props;
   const { id, problem, attributes } = useField(props);
   const element = useRef<HTMLInputElement>(null);
-  // The attribute alone counts where a page or a dialog begins.
+  // The attribute alone has an effect only when a page or dialog opens.
   useEffect(() => {
     if (props.hasFocus === true) element.current?.focus();
   }, []);
@@ -171,7 +168,6 @@ export function TextField<V extends Values>(
   );
 }
 
-/** A phone number. */
 export function PhoneField<V extends Values>({
   label = "Phone number",
   ...field
@@ -179,7 +175,7 @@ export function PhoneField<V extends Values>({
   return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
 }
 
-/** A password: the one that there is, or one that is being chosen. */
+/** The current password, or a new one. */
 export function PasswordField<V extends Values>({
   isNew = false,
   ...field
@@ -195,13 +191,12 @@ export function PasswordField<V extends Values>({
   );
 }
 
-/** The type of an input and the id of its list, which the types of JSX would have apart for each type. */
+/** The type and list of an input, for which JSX has separate types. */
 function typeOf(type: string, list: string | undefined): { type: "text"; list?: string } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { type, ...(list === undefined ? {} : { list }) } as { type: "text"; list?: string };
 }
 
-/** A text of several lines. */
 export function TextArea<V extends Values>(props: FieldProps<V, string> & { rows?: number }): JSX.Element {
   const { form, name, label, hint, rows = 4 } = props;
   const { id, problem, attributes } = useField(props);
@@ -217,7 +212,6 @@ export function TextArea<V extends Values>(props: FieldProps<V, string> & { rows
   );
 }
 
-/** One of several values, each with the words that stand for it. */
 export function SelectField<V extends Values>(
   props: FieldProps<V, string> & { options: readonly (readonly [value: string, words: string])[] },
 ): JSX.Element {
@@ -240,7 +234,6 @@ export function SelectField<V extends Values>(
   );
 }
 
-/** Yes or no. */
 export function CheckField<V extends Values>(props: FieldProps<V, boolean>): JSX.Element {
   const { form, name, label, hint } = props;
   const { id, problem, attributes } = useField(props);
@@ -258,7 +251,7 @@ export function CheckField<V extends Values>(props: FieldProps<V, boolean>): JSX
   );
 }
 
-/** Some of several values, as a set of check boxes. */
+/** Multiple values, as a set of checkboxes. */
 export function ChoiceField<V extends Values>(
   props: Omit<FieldProps<V, readonly string[]>, "label"> & {
     legend: string;
@@ -294,7 +287,7 @@ export function ChoiceField<V extends Values>(
 }
 
 function change<V extends Values>(name: string, value: Values[string]): Partial<V> {
-  // The name is one of V's and its value of the kind, which the props of each field say.
+  // The props of each field ensure that the name and value fit.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { [name]: value } as Partial<V>;
 }

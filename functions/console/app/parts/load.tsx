@@ -8,13 +8,13 @@ export interface Load<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** Reads once more; what is there stays until then. */
+  /** Reads again and keeps the current data until then. */
   readonly reload: () => Promise<void>;
-  /** Takes what an operation has answered, without reading once more. */
+  /** Shows the response of an operation without reading again. */
   readonly replace: (data: Data) => void;
 }
 
-/** Reads what a view shows, again whenever one of `inputs` is another. */
+/** Reads the data of a view, and again when `inputs` change. */
 export function useLoad<Data>(read: () => Promise<Data>, inputs: readonly unknown[]): Load<Data> {
   const [state, setState] = useState<Pick<Load<Data>, "data" | "error" | "isLoading">>({
     data: undefined,
@@ -46,7 +46,7 @@ export function useLoad<Data>(read: () => Promise<Data>, inputs: readonly unknow
   return { ...state, reload, replace };
 }
 
-/** Shows what was read, or that it is being read, or why it could not be. */
+/** Shows the data, a loading state or the error. */
 export function Loaded<Data>({
   load,
   children,
@@ -64,7 +64,6 @@ export function Loaded<Data>({
   );
 }
 
-/** That something takes a moment. */
 export function Waiting({ what = "Loading" }: { what?: string }): JSX.Element {
   return (
     <p class="loading" role="status">
@@ -80,7 +79,7 @@ export interface Rows<Row> {
 }
 
 export interface Pages<Row> extends Load<Rows<Row>> {
-  /** Reads the next page behind those that are there. */
+  /** Reads the next page. */
   readonly more: () => Promise<void>;
 }
 
@@ -88,7 +87,6 @@ type ReadPage<Row> = (query: { limit: number; cursor?: string }) => Promise<Page
 
 const rowsPerPage = 25;
 
-/** Reads a list page by page. */
 export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[]): Pages<Row> {
   const load = useLoad(async () => rowsOf(await readPage({ limit: rowsPerPage })), inputs);
   const [isReadingMore, setReadingMore] = useState(false);
@@ -119,11 +117,11 @@ function rowsOf<Row>({ rows, meta }: Page<Row>): Rows<Row> {
   return { rows, total: meta.total, nextCursor: meta.nextCursor };
 }
 
-/** Looks again and again while something is under way, as long as the page is seen. */
+/** Polls while something is in progress and the page is visible. */
 export function usePolling(isUnderWay: boolean, look: () => Promise<void>, everyMs = 2_000): void {
   useEffect(() => {
     if (!isUnderWay) return undefined;
-    // A look that takes longer than the pause is allowed to finish: another would only take its place.
+    // A slow read is allowed to finish before the next one starts.
     let isLooking = false;
     const lookAgain = async (): Promise<void> => {
       if (isLooking || document.visibilityState !== "visible") return;

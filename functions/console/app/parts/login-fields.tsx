@@ -16,8 +16,9 @@ interface LoginValues extends Record<string, string> {
 }
 
 /**
- * A form for the password of a user. When the gateway accepts the password but also requires a second factor, the form
- * asks for the code as well and keeps what was typed.
+ * A form for a user's password. If the gateway also requires a second factor, the form adds a field for the code and
+ * keeps
+ * its values.
  */
 export function useLoginForm(
   email: string,
@@ -40,7 +41,7 @@ export async function logIn({ email, password, code }: LoginValues): Promise<voi
   startSession(await api().login({ body: { email: email.trim(), password, code: given(code) } }));
 }
 
-/** The form in a dialog that asks a user for the password again, beside a button that does something else. */
+/** The form of a dialog that requests the user's password, with a second button. */
 export function PasswordForm({
   login,
   other: [label, act],
@@ -55,14 +56,14 @@ export function PasswordForm({
   );
   return (
     <Form form={login.form} action="Continue" extra={other}>
-      {/* For the password manager of the browser. */}
+      {/* For the browser's password manager. */}
       <input type="text" autocomplete="username" value={login.form.values.value.email} readOnly hidden />
       <LoginFields {...login} hasFocus />
     </Form>
   );
 }
 
-/** The fields of a log-in behind that of the email. */
+/** The login fields after the email. */
 export function LoginFields({
   form,
   needsCode,

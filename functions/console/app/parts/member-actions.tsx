@@ -17,12 +17,11 @@ const roleDescriptions: Readonly<Record<Role, string>> = {
   viewer: "Read-only access.",
 };
 
-/** Whether a member is the person who is logged in. */
 export function isYou({ id }: Member): boolean {
   return id === session.value?.user.id;
 }
 
-/** What a field to choose one of the roles has beside its form. */
+/** The options of a role field, and its hint for the chosen role. */
 function roleChoice(roles: readonly Role[], chosen: string) {
   return {
     options: roles.map((role) => [role, capitalized(role)] as const),
@@ -110,7 +109,7 @@ function RoleForm({
   );
 }
 
-/** Removes a member. Somebody who removes themselves leaves, and with that the session ends. */
+/** Removes a member. Members who remove themselves leave the organization and end their session. */
 export function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
   const { id, email } = member;
   const remove = async (): Promise<void> => {

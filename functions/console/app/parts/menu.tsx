@@ -5,7 +5,7 @@ import { useId, useRef } from "preact/hooks";
 import { ConfirmDialog, Dialog, type Confirmation } from "./dialog.tsx";
 import { Problem } from "./notice.tsx";
 
-/** One action of a menu: it opens a dialog, or does something at once. */
+/** A menu item: it opens a dialog or runs an action. */
 export type MenuItem = { readonly label: string } & (
   | { readonly dialog: (close: () => void) => JSX.Element }
   | { readonly act: () => Promise<unknown> }
@@ -19,12 +19,12 @@ export function confirmItem(confirmation: Confirmation): MenuItem {
   };
 }
 
-/** The distance between the button and its menu. */
 const gapPx = 4;
 
 /**
- * The actions of a table row behind one button. The list is a popover, so that the browser closes it on Escape and on a
- * click elsewhere, and gives the focus back to the button.
+ * The actions of a table row. The list is a popover: the browser closes it on Escape and on a click outside, and
+ * returns the
+ * focus to the button.
  */
 export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }): JSX.Element | null {
   const id = useId();
@@ -100,7 +100,7 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
   );
 }
 
-/** Puts the list below its button, or above it where there is no room below. */
+/** Places the list below its button, or above if there is no space. */
 function place(list: HTMLElement | null, button: HTMLElement | null): void {
   if (list === null || button === null) return;
   const anchor = button.getBoundingClientRect();
@@ -111,7 +111,7 @@ function place(list: HTMLElement | null, button: HTMLElement | null): void {
   list.style.left = `${Math.max(gapPx, anchor.right - width)}px`;
 }
 
-/** The arrow keys, Home and End move through the actions; Tab leaves the menu. */
+/** Arrow keys, Home and End move the focus; Tab closes the menu. */
 function moveFocus(event: TargetedKeyboardEvent<HTMLDivElement>): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
   const at = items.findIndex((item) => item === document.activeElement);

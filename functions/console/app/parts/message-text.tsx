@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { segmentsOf } from "../../../../shared/messages/segments.ts";
 import { countText } from "./money.tsx";
 
-/** What a text takes: its characters, how they are encoded, and the parts that are paid for. */
+/** The characters, encoding and billed segments of a text. */
 export function SegmentCount({
   text,
   isUnicode = false,
@@ -20,12 +20,11 @@ export function SegmentCount({
   );
 }
 
-/** A message as a phone shows it. */
 export function Preview({ sender, text }: { sender: string; text: string }): JSX.Element {
   return (
     <figure class="preview">
       <figcaption>{sender === "" ? "Your sender ID" : sender}</figcaption>
-      {/* The direction is the text's own, whatever the page's is. */}
+      {/* The text has its own direction. */}
       <p dir="auto">{text === "" ? "Your message appears here." : text}</p>
     </figure>
   );

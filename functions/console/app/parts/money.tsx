@@ -14,20 +14,21 @@ const shortFormat = new Intl.NumberFormat(undefined, {
 const countFormat = new Intl.NumberFormat();
 const shareFormat = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
-/** An amount in USD as the viewer's language writes it. */
+/** An amount in USD in the viewer's locale. */
 export function amountText(amount: number): string {
   return amountFormat.format(amount);
 }
 
 /**
- * An amount in USD to the cent, rounded towards zero, so that a balance never looks larger than it is. What is less than a
- * cent is shown in full.
+ * An amount in USD to the cent, rounded towards zero so that a balance never looks higher than it is. Amounts below a
+ * cent are
+ * shown in full.
  */
 function shortAmountText(amount: number): string {
   return amount !== 0 && Math.abs(amount) < 0.01 ? amountText(amount) : shortFormat.format(amount);
 }
 
-/** A number of things as the viewer's language writes it, with the word for them. */
+/** A count in the viewer's locale, with its noun. */
 export function countText(count: number, one?: string, many = `${one}s`): string {
   const number = countFormat.format(count);
   return one === undefined ? number : `${number} ${count === 1 ? one : many}`;
@@ -38,12 +39,11 @@ export function optionalCount(count = 0, note = ""): string | undefined {
   return count === 0 ? undefined : `${countText(count)}${note}`;
 }
 
-/** A share between 0 and 1, as a percentage. */
 export function shareText(share: number): string {
   return shareFormat.format(share);
 }
 
-/** An amount in USD; `signed` shows what came in with a plus, `isShort` has only cents and the rest in its tip. */
+/** An amount in USD. `signed` adds a plus to income; `isShort` shows cents, with the exact amount in the tooltip. */
 export function Money({
   amount,
   signed = false,

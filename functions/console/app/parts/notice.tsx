@@ -8,12 +8,12 @@ import { fieldProblems, messageOf, problemOfField, problemTexts } from "../probl
 import { currentView, here } from "../router.ts";
 import { countText } from "./money.tsx";
 
-/** What was done last, for those who see the page and for those who hear it. */
+/** The latest confirmation, which screen readers announce as well. */
 const announcement = signal<
   { readonly text: string; readonly at: number; readonly view: string } | undefined
 >(undefined);
 
-/** Says for some seconds, or until the person goes to another view, that something is done. */
+/** Shows a confirmation for some seconds or until the view changes. */
 export function announce(text: string): void {
   const at = performance.now();
   announcement.value = { text, at, view: currentView() };
@@ -22,7 +22,6 @@ export function announce(text: string): void {
   }, 6_000);
 }
 
-/** Where announcements appear. */
 export function Announcements(): JSX.Element {
   const { value } = announcement;
   const { parts } = here.value;
@@ -36,7 +35,6 @@ export function Announcements(): JSX.Element {
   );
 }
 
-/** Something to know: `bad` went wrong, `good` went well. */
 export function Notice({
   tone,
   children,
@@ -51,7 +49,7 @@ export function Notice({
   );
 }
 
-/** What went wrong, with what to do about it. */
+/** Describes an error and its remedy. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }): JSX.Element {
   const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
   const words = code === undefined ? undefined : problemTexts[code];

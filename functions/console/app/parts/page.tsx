@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-/** The frame of a view. Its heading gets the focus, so that those who hear the page hear where they are. */
+/** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
 export function Page({
   title,
   lead,
@@ -11,7 +11,7 @@ export function Page({
 }: {
   title: string;
   lead?: ComponentChildren;
-  /** The list that the view belongs to, as its address and name. */
+  /** The address and name of the list that the view belongs to. */
   back?: readonly [href: string, name: string];
   actions?: ComponentChildren;
   children: ComponentChildren;
@@ -21,7 +21,7 @@ export function Page({
     document.title = `${title} · SMS gateway`;
   }, [title]);
   useEffect(() => {
-    // A field that asks for the focus has it already.
+    // A field with autofocus has the focus already.
     if (!(document.activeElement instanceof HTMLInputElement))
       heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -47,7 +47,6 @@ export function Page({
   );
 }
 
-/** A part of a view under a heading of its own. */
 export function Section({
   title,
   actions,
@@ -68,7 +67,7 @@ export function Section({
   );
 }
 
-/** Names and values, one under the other. What has no value is left out. */
+/** A list of names and values. Empty values are left out. */
 export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
   return (
     <dl class="facts">

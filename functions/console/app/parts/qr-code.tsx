@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { encodeQR } from "qr";
 
-/** Modules of nothing that a reader needs around a code (ISO/IEC 18004). */
+/** The empty border around a code, in modules (ISO/IEC 18004). */
 const quietZone = 4;
 
-/** A text as a QR code. It is dark on light in dark mode too, for not every app reads the reverse. */
+/** A QR code. It is dark on light in dark mode too, because some apps cannot read inverted codes. */
 export function QrCode({ text, label }: { text: string; label: string }): JSX.Element {
   const rows = useMemo(() => encodeQR(text, "raw", { border: quietZone }), [text]);
   const modules = rows.flatMap((row, y) =>

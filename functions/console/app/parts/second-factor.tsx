@@ -10,7 +10,7 @@ import { Section } from "./page.tsx";
 import { QrCode } from "./qr-code.tsx";
 import { Status } from "./status.tsx";
 
-/** A code of an authenticator app with each log-in, in addition to the password. */
+/** Sets up or removes two-factor authentication with an authenticator app. */
 export function SecondFactor({ isOn }: { isOn: boolean }): JSX.Element {
   const isEnabled = useSignal(isOn);
   const started = useSignal<StartedTotp | undefined>(undefined);

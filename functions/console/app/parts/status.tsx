@@ -5,7 +5,7 @@ import { capitalized } from "../problems.ts";
 
 type Tone = "bad" | "good" | "quiet" | "waiting";
 
-/** A sign beside the word, so that the colour says nothing alone. */
+/** Signs beside the text, so that color is not the only cue. */
 const signs: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", waiting: "◷", quiet: "–" };
 
 const tones: Readonly<Record<string, Tone>> = {

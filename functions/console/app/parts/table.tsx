@@ -6,19 +6,19 @@ import { countText } from "./money.tsx";
 export interface Column<Row> {
   readonly title: string;
   readonly show: (row: Row) => ComponentChildren;
-  /** Amounts and counts stand to the right. */
+  /** Right-aligned. */
   readonly isNumber?: true;
 }
 
 interface TableProps<Row> {
-  /** What the table lists, for those who hear the page. */
+  /** The caption for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
 }
 
-/** A table; on a narrow screen each of its rows is a card. */
+/** A table, whose rows become cards on a narrow screen. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): JSX.Element {
   return (
     <table class="table">
@@ -47,7 +47,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
   );
 }
 
-/** A text of a customer in a cell: at most three lines of it, in the text's own direction. */
+/** A customer's text in a cell: up to three lines, in its own direction. */
 export function Clamped({ children, href }: { children: ComponentChildren; href?: string }): JSX.Element {
   return href === undefined ? (
     <span class="clamp" dir="auto">
@@ -60,7 +60,7 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
   );
 }
 
-/** A list that is read page by page, or what stands in its place while it is empty. */
+/** A paged list, or its empty state. */
 export function PagedTable<Row>({
   pages,
   empty,

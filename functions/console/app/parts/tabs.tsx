@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
-/** Several things in one place, of which one is shown; the arrow keys go from tab to tab. */
+/** Tabs. Arrow keys move between them. */
 export function Tabs({
   label,
   tabs,

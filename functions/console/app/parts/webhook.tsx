@@ -7,27 +7,26 @@ import { ChoiceField, TextField } from "./form.tsx";
 import { Status } from "./status.tsx";
 import { Time } from "./time.tsx";
 
-/** The events, as options to choose from. */
 const eventOptions = EventName.options.map((each) => [each, each] as const);
 
-/** Why the gateway no longer calls an endpoint. */
+/** Why a webhook was disabled. */
 const disabledReasons = {
   gone: "The endpoint responded with 410 Gone.",
   failing: "All deliveries failed for five days.",
   by_customer: "Disabled by you.",
 } as const;
 
-/** Whether an endpoint is called, and whether its calls succeed. */
+/** The status of a webhook, with `failing` for failed deliveries. */
 export function WebhookStatus({ webhook }: { webhook: Webhook }): JSX.Element {
   return <Status of={isFailing(webhook) ? "failing" : webhook.status} />;
 }
 
-/** Whether an endpoint is called, and its last call failed. */
+/** Whether a webhook is enabled and its last delivery failed. */
 export function isFailing({ status, failingSince }: Webhook): boolean {
   return status === "enabled" && failingSince !== undefined;
 }
 
-/** Why an endpoint is no longer called, or what is wrong with its calls; nothing while all is well. */
+/** Why a webhook is disabled or failing; nothing when it is healthy. */
 export function Health({ webhook }: { webhook: Webhook }): JSX.Element | null {
   const { disabledReason, failingSince, lastFailure } = webhook;
   if (disabledReason !== undefined) return <>{disabledReasons[disabledReason]}</>;
@@ -40,15 +39,13 @@ export function Health({ webhook }: { webhook: Webhook }): JSX.Element | null {
   );
 }
 
-/** The values of a webhook form. */
 export type WebhookValues = Record<"url", string> & Record<"events", readonly string[]>;
 
-/** What the API takes for the values of a form. */
+/** Converts form values into the API's fields. */
 export function webhookOf({ url, events }: WebhookValues): { url: string; events: EventName[] } {
   return { url: url.trim(), events: events.map((each) => EventName.parse(each)) };
 }
 
-/** The fields of a webhook. */
 export function WebhookFields({ form }: { form: FormState<WebhookValues> }): JSX.Element {
   return (
     <>

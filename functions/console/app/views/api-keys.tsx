@@ -34,7 +34,7 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
   keys: "keys: create and disable API keys",
 };
 
-/** The keys that servers call the API with. */
+/** API keys for the customer's servers. */
 export function ApiKeys(): JSX.Element {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
   const created = useSignal<CreatedApiKey | undefined>(undefined);

@@ -13,7 +13,6 @@ import { isoOf, Time } from "../parts/time.tsx";
 import { linkTo, type ViewProps } from "../router.ts";
 import { session } from "../session.ts";
 
-/** Who changed what, and when. */
 export function AuditLog({ query }: ViewProps): JSX.Element {
   const from = query.get("from") ?? "";
   const to = query.get("to") ?? "";
@@ -56,7 +55,7 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
   );
 }
 
-/** An action such as `POST /v1/sms/send`, which breaks before its slashes where it needs two lines. */
+/** An action such as `POST /v1/sms/send`, which wraps before its slashes. */
 function Action({ of }: { of: string }): JSX.Element {
   return (
     <code>

@@ -38,7 +38,7 @@ const initial = {
   tags: [] as readonly string[],
 };
 
-/** A new campaign, with its audience and cost while it is written. */
+/** A new campaign with a live estimate of its audience and cost. */
 export function NewCampaign(): JSX.Element {
   const senderIds = useLoad(approvedSenderIds, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
@@ -193,7 +193,7 @@ function TemplatePicker({
   );
 }
 
-/** The tags that contacts have, those of most contacts first. */
+/** Tags with their contact counts, most used first. */
 function tagsOf(contacts: readonly Contact[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const tag of contacts.flatMap((contact) => contact.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);

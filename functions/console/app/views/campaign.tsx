@@ -17,7 +17,7 @@ import { optionalTime, Time } from "../parts/time.tsx";
 import { problemTexts } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 
-/** One campaign: its audience and cost before it is launched, and its progress afterwards. */
+/** One campaign: its estimate before the launch and its progress afterwards. */
 export function Campaign({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);

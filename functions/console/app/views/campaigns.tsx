@@ -9,7 +9,6 @@ import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** One text to many contacts. */
 export function Campaigns(): JSX.Element {
   const campaigns = usePages(async (query) => api().listCampaigns({ query }), []);
   const add = (

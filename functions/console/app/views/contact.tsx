@@ -11,7 +11,6 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
-/** One contact, to look at and to change. */
 export function Contact({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getContact({ params: { id } }), [id]);
@@ -59,7 +58,7 @@ export function Contact({ params }: ViewProps): JSX.Element {
 function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRecord> }): JSX.Element {
   const form = useForm(valuesOf(contact), async (values) => {
     const { firstName, lastName, ...rest } = contactOf(values);
-    // What was emptied is cleared, where an absent field would stay as it is.
+    // An emptied field is cleared; an absent field would stay unchanged.
     const body = { ...rest, firstName: firstName ?? null, lastName: lastName ?? null };
     load.replace(await api().updateContact({ params: { id: contact.id }, body }));
     announce("Contact saved.");

@@ -32,7 +32,7 @@ interface File {
   readonly table: readonly (readonly string[])[];
 }
 
-/** Contacts from a spreadsheet: choose the file, map its columns, preview, import. */
+/** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
 export function ContactsImport(): JSX.Element {
   const file = useSignal<File | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);

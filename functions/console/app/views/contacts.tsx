@@ -12,7 +12,6 @@ import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** The people to write to. */
 export function Contacts(): JSX.Element {
   const contacts = usePages(async (query) => api().listContacts({ query }), []);
   const add = (

@@ -6,7 +6,7 @@ import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
 
-/** Has a link sent that sets a new password. Whether there is such an account, nobody is told. */
+/** Sends a password reset link. The page does not reveal whether the account exists. */
 export function ForgotPassword(): JSX.Element {
   const requestedFor = useSignal<string | undefined>(undefined);
   const form = useForm({ email: "" }, async ({ email }) => {

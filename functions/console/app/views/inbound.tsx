@@ -15,7 +15,7 @@ const keywords = {
   help: "HELP",
 } as const;
 
-/** Those that are shown; an organisation with more of them asks the API. */
+/** The console shows only these numbers; the API lists all of them. */
 const maxNumbersShown = 100;
 
 interface Numbers {
@@ -23,7 +23,7 @@ interface Numbers {
   readonly total: number;
 }
 
-/** What people have written to the organisation's numbers. */
+/** Messages that people sent to the organization's numbers. */
 export function Inbound(): JSX.Element {
   const messages = usePages(async (query) => api().listInbound({ query }), []);
   const numbers = useLoad(async (): Promise<Numbers> => {

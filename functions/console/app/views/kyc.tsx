@@ -12,7 +12,7 @@ import { Status } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
-/** Who the organisation is, for the operator to know. */
+/** The business details that the operator reviews. */
 export function Kyc(): JSX.Element {
   const load = useLoad(async () => api().getKyc(), []);
   return (

@@ -16,9 +16,9 @@ import { Table, type Column } from "../parts/table.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
 
-/** Who is in the organisation, or invited into it. */
+/** The members of the organization and open invitations. */
 export function Members(): JSX.Element {
-  // One page has them all: an organisation has 50 members at most, with those who are invited.
+  // One page is enough: an organization has at most 50 members and invitations.
   const members = useLoad(async () => (await api().listMembers({ query: { limit: 100 } })).rows, []);
   const roles = rolesManagedBy(activeOf(members.data ?? []).find(isYou));
   return (
@@ -42,7 +42,7 @@ export function Members(): JSX.Element {
 
 interface TeamProps {
   readonly members: readonly Member[];
-  /** Those that the person may give and take. */
+  /** The roles that the person can assign. */
   readonly roles: readonly Role[];
   readonly onChange: () => Promise<void>;
 }
@@ -139,7 +139,7 @@ function activeOf(members: readonly Member[]): readonly Member[] {
   return members.filter(({ status }) => status === "active");
 }
 
-/** The roles that somebody may give and take: admins manage all but owners, others nobody. */
+/** The roles that a member can assign: owners assign all, admins all but owner, others none. */
 function rolesManagedBy(member: Member | undefined): readonly Role[] {
   if (member?.role === "owner") return Role.options;
   return member?.role === "admin" ? Role.options.filter((role) => role !== "owner") : [];

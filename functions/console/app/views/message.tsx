@@ -12,7 +12,7 @@ import { MessageState } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 
-/** Why a message failed, for people; the contract has the same in its own words. */
+/** Why a message failed. */
 const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
   MESSAGE_INVALID_DESTINATION: "This number cannot receive messages.",
   MESSAGE_UNROUTABLE: "No carrier delivers to this number.",
@@ -24,7 +24,7 @@ const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
   ORGANIZATION_SUSPENDED: "Your organization was suspended when the message was due.",
 };
 
-/** One message: its status over time, its price and its text. */
+/** One message: its timeline, price and text. */
 export function Message({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
@@ -126,7 +126,7 @@ interface Step {
   readonly note?: ComponentChildren;
 }
 
-/** What came of an attempt that did not end with the message sent. */
+/** The outcome of an attempt that the carrier did not accept. */
 const attemptNames: Readonly<
   Record<Exclude<NonNullable<MessageOf["attempts"]>[number]["outcome"], "accepted">, string>
 > = {
@@ -157,7 +157,7 @@ function stepsOf(message: MessageOf): Step[] {
   return made;
 }
 
-/** Why a phone did not receive a message, for people. */
+/** Why a phone did not receive a message. */
 const deliveryReasons: Readonly<Record<DeliveryErrorCode, string>> = {
   DELIVERY_EXPIRED: "The phone could not be reached before the message expired.",
   DELIVERY_INVALID_DESTINATION: "The number is not in use.",

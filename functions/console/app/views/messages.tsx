@@ -20,7 +20,7 @@ const states = [
   ...MessageStatus.options.map((each) => [each, capitalized(each)] as const),
 ] as const;
 
-/** The messages, newest first, of a number and in a state where the address says so. */
+/** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps): JSX.Element {
   const to = query.get("to") ?? "";
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);

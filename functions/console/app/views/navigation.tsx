@@ -43,11 +43,11 @@ const groups: readonly (readonly [
   ],
 ];
 
-/** The way to all views, who is logged in, and the way out. */
+/** The main menu, the account and the logout. */
 export function Navigation(): JSX.Element {
   const isOpen = useSignal(false);
   const [first = ""] = here.value.parts;
-  // On a narrow screen the menu lies over the view that was chosen in it.
+  // On a narrow screen the open menu would cover the chosen view.
   useEffect(() => {
     isOpen.value = false;
   }, [here.value]);
@@ -103,7 +103,7 @@ export function Navigation(): JSX.Element {
   );
 }
 
-/** The part behind the `#` is the view's address, so that the link may not lead there. */
+/** A link to `#main` would change the view's address. */
 function skip(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>("main h1")?.focus();

@@ -18,7 +18,7 @@ const sources: Readonly<Record<OptOut["source"], string>> = {
   reply: "Replied STOP",
 };
 
-/** The numbers that get no marketing, whether or not they are contacts. */
+/** Numbers that receive no marketing, whether or not they are contacts. */
 export function OptOuts(): JSX.Element {
   const optOuts = usePages(async (query) => api().listOptOuts({ query }), []);
   return (
@@ -44,7 +44,7 @@ export function OptOuts(): JSX.Element {
             {
               title: "Actions",
               show: ({ phoneNumber, source }) =>
-                // A person's own STOP is not the organization's to lift.
+                // The organization cannot remove an opt-out that the person sent as STOP.
                 source === "reply" ? null : (
                   <ConfirmButton
                     label="Remove"

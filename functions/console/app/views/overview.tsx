@@ -122,7 +122,7 @@ function Tile({
   );
 }
 
-/** What needs a person's attention, most urgent first. */
+/** Issues that need attention, most urgent first. */
 function Attention(figures: Figures): JSX.Element | null {
   const points = attentionPoints(figures);
   if (points.length === 0) return null;
@@ -145,11 +145,11 @@ function Attention(figures: Figures): JSX.Element | null {
   );
 }
 
-/** Where customers add no money themselves, they see in the wallet who does. */
+/** The wallet explains how to add funds where customers cannot top up. */
 const topUpLabel = has("top-up") ? "Top up" : "Wallet";
 
 interface Point {
-  /** Tells points with the same words apart. */
+  /** Distinguishes points with the same text. */
   readonly id?: string;
   readonly what: string;
   readonly detail?: ComponentChildren;
@@ -225,7 +225,7 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
   return points;
 }
 
-/** A webhook that was disabled by the gateway, or whose calls fail. */
+/** Reports a webhook that the gateway disabled or whose deliveries fail. */
 function webhookPoints(webhook: Webhook): Point[] {
   const { id, url, disabledReason, disabledAt } = webhook;
   const isDisabled = disabledReason === "failing" || disabledReason === "gone";

@@ -12,7 +12,7 @@ import { phoneNumberOf } from "../typed.ts";
 
 const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
 
-/** What a segment costs, by where it goes. */
+/** Prices per segment and destination. */
 export function Prices({ query }: ViewProps): JSX.Element {
   const prefix = query.get("prefix") ?? "";
   const prices = usePages(

@@ -7,7 +7,7 @@ import { settlePasswordRequest, isPasswordRequested } from "../reauthentication.
 import { session } from "../session.ts";
 import { given } from "../typed.ts";
 
-/** Asks for the password, and a code where there is a second factor, when the gateway wants them for what is being done. */
+/** Requests the password, and a code if enabled, when a request requires them. */
 export function Reauthentication(): JSX.Element | null {
   return isPasswordRequested.value ? <PasswordDialog /> : null;
 }

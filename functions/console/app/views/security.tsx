@@ -11,7 +11,7 @@ import { SecondFactor } from "../parts/second-factor.tsx";
 import { Time } from "../parts/time.tsx";
 import { clearSession, session } from "../session.ts";
 
-/** The person's own account: password, second factor, sessions. */
+/** The person's own account. */
 export function Security(): JSX.Element {
   const { user, organization, endsAtMs = 0 } = session.value ?? {};
   const account = useLoad(async () => api().getMe(), []);
@@ -50,7 +50,7 @@ export function Security(): JSX.Element {
   );
 }
 
-/** Where the gateway sends emails; where it sends none, or the email is verified, its answer says so. */
+/** If the gateway sends no emails or the email is verified already, its response says so. */
 function VerifyEmail(): JSX.Element {
   return (
     <Section title="Email verification">

@@ -53,7 +53,7 @@ export function Send(): JSX.Element {
       idempotencyKey: attemptKey,
     });
     accepted.value = [message, ...accepted.value];
-    // Who sends to several people changes little between them.
+    // The next message to another person is often similar.
     form.set({ to: "", scheduledAt: "" });
     announce("Message accepted.");
   };
@@ -149,7 +149,7 @@ export function Send(): JSX.Element {
 
 const estimateDelayMs = 300;
 
-/** What a message costs, asked of the gateway when the person stops typing. */
+/** The price of the message, requested when the person stops typing. */
 function Price({ to, message, isUnicode }: { to: string; message: string; isUnicode: boolean }): JSX.Element {
   const estimate = useSignal<Estimate | string | undefined>(undefined);
   useEffect(() => {
@@ -162,7 +162,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
         .estimateSms({ body: { to, message, language } })
         .then(
           (answer) => isWanted && (estimate.value = answer),
-          // What is wrong with a field is said at the field, when the person sends.
+          // The fields show their own errors on submit.
           (error: unknown) =>
             isWanted && fieldProblems(error).length === 0 && (estimate.value = messageOf(error)),
         );
@@ -198,7 +198,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
   );
 }
 
-/** A message that was accepted, watched until it is sent or has failed. */
+/** An accepted message, polled until it is sent or failed. */
 function Sent({ message }: { message: AcceptedMessage }): JSX.Element {
   const load = useLoad(async () => api().getSms({ params: { id: message.id } }), [message.id]);
   const status = load.data?.status ?? message.status;

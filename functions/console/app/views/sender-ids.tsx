@@ -12,7 +12,6 @@ import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
-/** The names to send under. */
 export function SenderIds(): JSX.Element {
   const senderIds = usePages(async (query) => api().listSenderIds({ query }), []);
   return (

@@ -8,7 +8,7 @@ import { logIn, PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { session, sessionState } from "../session.ts";
 
-/** Warns before the session ends, and lets the person go on where they are, with all that they have typed. */
+/** Warns before the session ends and lets the person log in again without losing input. */
 export function SessionEnd(): JSX.Element | null {
   const isAsking = useSignal(false);
   const { value: state } = sessionState;
@@ -31,7 +31,7 @@ export function SessionEnd(): JSX.Element | null {
 function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void }): JSX.Element {
   const email = session.value?.user.email ?? "";
   const login = useLoginForm(email, logIn);
-  // The dialog goes when there is a new session.
+  // The dialog unmounts when a new session starts.
   useEffect(() => onClose, []);
   return (
     <Dialog title={isOver ? "Your session has ended" : "Stay logged in"} {...(isOver ? {} : { onClose })}>

@@ -15,7 +15,6 @@ import { Page, Section } from "../parts/page.tsx";
 import { go, type ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
-/** A new template. */
 export function NewTemplate(): JSX.Element {
   const create = async (values: { name: string; body: string }): Promise<void> => {
     const { id } = await api().createTemplate({ body: values });
@@ -40,7 +39,7 @@ export function NewTemplate(): JSX.Element {
   );
 }
 
-/** One template: its text, how it looks with values in it, and the way to send it. */
+/** One template: edit, preview and send. */
 export function Template({ params }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getTemplate({ params: { id } }), [id]);
@@ -104,7 +103,7 @@ function Edit({ template, load }: { template: TemplateRecord; load: Load<Templat
   );
 }
 
-/** A text with its placeholders named, or with values in their place; what is wrong with it, as it is typed. */
+/** A live preview with named placeholders, and the error of the text. */
 function TemplatePreview({ body }: { body: string }): JSX.Element {
   const problem = problemOf(body);
   return (
@@ -115,7 +114,7 @@ function TemplatePreview({ body }: { body: string }): JSX.Element {
   );
 }
 
-/** Values that name their placeholders. */
+/** Placeholder names as their values. */
 function namesIn(placeholders: readonly string[]): Record<string, string> {
   return Object.fromEntries(placeholders.map((name) => [name, `‹${name}›`]));
 }
@@ -128,7 +127,7 @@ function textOf(body: string, values: Readonly<Record<string, string>>): string 
 function Send({ template }: { template: TemplateRecord }): JSX.Element {
   const { placeholders } = template;
   const sent = useSignal<AcceptedMessage | undefined>(undefined);
-  // A placeholder may have the name of a field of its own.
+  // The prefix keeps placeholders apart from the fields `to` and `senderId`.
   const initial: Record<string, string> = { to: "", senderId: "", messageType: "" };
   for (const name of placeholders) initial[`values.${name}`] = "";
   const valuesIn = (all: Readonly<Record<string, string>>): Record<string, string> =>

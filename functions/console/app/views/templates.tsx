@@ -7,7 +7,6 @@ import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** Texts to use again. */
 export function Templates(): JSX.Element {
   const templates = usePages(async (query) => api().listTemplates({ query }), []);
   const add = (

@@ -30,7 +30,7 @@ const typeLabels: Readonly<Record<Transaction["type"], string>> = {
   void: "Refund: message not accepted",
 };
 
-/** The balance, what came in and went out, and the limits that the organisation sets itself. */
+/** The balance, the ledger and the organization's own limits. */
 export function Wallet(): JSX.Element {
   const wallet = useLoad(async () => api().getWallet(), []);
   const ledger = usePages(async (query) => api().listTransactions({ query }), []);
@@ -192,7 +192,7 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
   );
 }
 
-/** An amount as people type it, with a comma or a point. */
+/** Parses an amount with a comma or a point. */
 function amountOf(field: string, text: string): number {
   const amount = Number(text.trim().replace(",", ".") || "NaN");
   if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25 or 25.50.");
@@ -215,7 +215,7 @@ const csvColumns = [
   "reference",
 ] as const satisfies readonly (keyof Transaction)[];
 
-/** Writes the whole ledger into a file. */
+/** Exports the whole ledger as CSV. */
 function Export(): JSX.Element {
   const count = useSignal(0);
   const { run, isBusy, error } = useAction(async () => {

@@ -30,7 +30,7 @@ import {
 import { capitalized } from "../problems.ts";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
-/** One webhook: its settings, its health, and its deliveries, which can be sent again. */
+/** One webhook: its settings, status and deliveries. */
 export function Webhook({ params, query }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
@@ -39,9 +39,9 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
   );
-  /** How many attempts a delivery had when another was asked for here, by its id. */
+  /** The attempts of each delivery when its redelivery was requested here, by ID. */
   const repeated = useSignal<Readonly<Record<string, number>>>({});
-  // A person who asked for a call wants to see its outcome.
+  // The person waits for the outcome of a delivery.
   const isAnyUnderWay = deliveries.data?.rows.some((each) => isEndingSoon(each, repeated.value)) === true;
   usePolling(isAnyUnderWay, deliveries.reload);
   const secret = useSignal<string | undefined>(undefined);
@@ -115,19 +115,19 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
   );
 }
 
-/** The first retry comes within this time; people do not wait here for the later ones. */
+/** The first retry happens within this time; later ones are not awaited. */
 const soonMs = 30_000;
 
-/** Whether a delivery may end soon, and not in hours. */
+/** Whether a delivery may end within seconds, not hours. */
 function isEndingSoon(delivery: WebhookDelivery, repeated: Readonly<Record<string, number>>): boolean {
   const { id, state, attempts, lastAttemptAt, nextAttemptAt } = delivery;
   if (state !== "pending") return false;
   if (repeated[id] === attempts || lastAttemptAt === undefined || nextAttemptAt === undefined) return true;
-  // Both are the gateway's times, whatever the clock here says. While an attempt is made, it is the later one.
+  // Both times come from the gateway's clock. During an attempt, `nextAttemptAt` is the later one.
   return Date.parse(nextAttemptAt) - Date.parse(lastAttemptAt) < soonMs;
 }
 
-/** What the endpoint said to a test call. It gets the focus, so that those who hear the page hear it. */
+/** The response to a test event. It receives the focus, so that screen readers announce it. */
 function TestResult({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   const { state, lastStatus, lastError, lastDurationMs } = delivery;
   const element = useRef<HTMLDivElement>(null);

@@ -14,7 +14,6 @@ import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, WebhookFields, webhookOf, WebhookStatus, type WebhookValues } from "../parts/webhook.tsx";
 
-/** Where the gateway calls when something happened. */
 export function Webhooks(): JSX.Element {
   const webhooks = usePages(async (query) => api().listWebhooks({ query }), []);
   const created = useSignal<CreatedWebhook | undefined>(undefined);
