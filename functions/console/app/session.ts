@@ -55,13 +55,13 @@ export function clearSession(): void {
 effect(() => {
   const endsAtMs = session.value?.endsAtMs;
   if (endsAtMs === undefined) return undefined;
-  const look = (): void => {
+  const check = (): void => {
     const leftMs = endsAtMs - Date.now();
     if (leftMs <= 0) sessionState.value = "over";
     else if (leftMs <= warningMs && sessionState.peek() === "active") sessionState.value = "ending";
   };
-  look();
-  const timer = setInterval(look, 1_000);
+  check();
+  const timer = setInterval(check, 1_000);
   return () => clearInterval(timer);
 });
 

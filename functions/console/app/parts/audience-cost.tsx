@@ -60,10 +60,10 @@ export function useAudienceData(): { data: AudienceData | undefined; error: unkn
     [],
   );
   const { data, error } = useLoad(async () => {
-    const say = (read: number, total: number): void => {
+    const report = (read: number, total: number): void => {
       progress.value = `${countText(read)} of ${countText(total, "contact")} loaded…`;
     };
-    const [contacts, prices] = await Promise.all([readContacts(say, () => isWanted.value), readPrices()]);
+    const [contacts, prices] = await Promise.all([readContacts(report, () => isWanted.value), readPrices()]);
     return { ...contacts, prices };
   }, []);
   return { data, error, progress: progress.value };

@@ -17,10 +17,10 @@ interface Progress {
   /** All rows that were processed. */
   readonly done: number;
   readonly created: number;
-  readonly refused: readonly FailedRow[];
+  readonly failed: readonly FailedRow[];
 }
 
-const nothingDone: Progress = { done: 0, created: 0, refused: [] };
+const nothingDone: Progress = { done: 0, created: 0, failed: [] };
 
 /** Imports batch by batch. After a failed batch, the import can be resumed with that batch. */
 export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
@@ -32,24 +32,24 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
     if (progress.value.done >= valid.length) {
       progress.value = {
         ...nothingDone,
-        refused: rows.filter(({ problem }) => problem !== undefined).map(failedRowOf),
+        failed: rows.filter(({ problem }) => problem !== undefined).map(failedRowOf),
       };
     }
     for (const batch of batchesOf(valid.slice(progress.value.done))) {
       const { results, totals } = await api().importContacts({
         body: { contacts: batch.map(({ contact }) => contact) },
       });
-      const { done, created, refused } = progress.value;
+      const { done, created, failed } = progress.value;
       progress.value = {
         done: done + batch.length,
         created: created + totals.created,
-        refused: [...refused, ...failedRowsOf(batch, results)],
+        failed: [...failed, ...failedRowsOf(batch, results)],
       };
       if (isStopping.value) return;
     }
     announce(`${countText(progress.value.created, "contact")} imported.`);
   });
-  const { done, created, refused } = progress.value;
+  const { done, created, failed } = progress.value;
   const isDone = done > 0 && done >= valid.length;
   return (
     <>
@@ -68,7 +68,7 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
           <progress aria-label="Rows imported" max={valid.length} value={done} />
           <p>
             {countText(done)} of {countText(valid.length, "row")} processed: {countText(created)} imported,{" "}
-            {countText(refused.length)} not imported.
+            {countText(failed.length)} not imported.
           </p>
         </div>
       ) : null}
@@ -88,15 +88,15 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
           </div>
         </Notice>
       ) : null}
-      {refused.length === 0 || isBusy ? null : (
+      {failed.length === 0 || isBusy ? null : (
         <details open={isDone}>
-          <summary>{countText(refused.length, "row")} not imported</summary>
-          <FailedRowsTable refused={refused} />
+          <summary>{countText(failed.length, "row")} not imported</summary>
+          <FailedRowsTable failed={failed} />
           <button
             type="button"
             class="small"
             onClick={() => {
-              const lines = refused.map(({ line, phoneNumber, reason }) => [
+              const lines = failed.map(({ line, phoneNumber, reason }) => [
                 String(line),
                 phoneNumber,
                 reason,
@@ -114,12 +114,12 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
 
 const maxFailedShown = 100;
 
-export function FailedRowsTable({ refused }: { refused: readonly FailedRow[] }): JSX.Element {
+export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }): JSX.Element {
   return (
     <>
       <Table
         caption="Rows not imported"
-        rows={refused.slice(0, maxFailedShown)}
+        rows={failed.slice(0, maxFailedShown)}
         keyOf={({ line }) => String(line)}
         columns={[
           { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
@@ -127,8 +127,8 @@ export function FailedRowsTable({ refused }: { refused: readonly FailedRow[] }):
           { title: "Reason", show: ({ reason }) => reason },
         ]}
       />
-      {refused.length > maxFailedShown ? (
-        <p class="muted">And {countText(refused.length - maxFailedShown)} more.</p>
+      {failed.length > maxFailedShown ? (
+        <p class="muted">And {countText(failed.length - maxFailedShown)} more.</p>
       ) : null}
     </>
   );

@@ -40,7 +40,7 @@ export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: st
   const isBusy = signal(false);
   const isRestored = signal(restored !== undefined);
   let attemptKey = kept?.attemptKey ?? crypto.randomUUID();
-  const forget = (): void => {
+  const clearDraft = (): void => {
     isRestored.value = false;
     if (draft !== undefined) dropDraft(draft);
   };
@@ -60,7 +60,7 @@ export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: st
         attemptKey = crypto.randomUUID();
         values.value = initial;
         error.value = undefined;
-        forget();
+        clearDraft();
       });
     },
     submit: async () => {
@@ -70,7 +70,7 @@ export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: st
       try {
         await act(values.value, attemptKey);
         attemptKey = crypto.randomUUID();
-        forget();
+        clearDraft();
       } catch (problem) {
         error.value = problem;
       } finally {

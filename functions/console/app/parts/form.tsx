@@ -109,16 +109,16 @@ function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.El
   if (error === undefined) return null;
   const details = fieldProblems(error);
   const fields = [...form.fields];
-  const elsewhere = details.filter(({ path }) => !fields.some((name) => isOfField(name, path)));
+  const unshown = details.filter(({ path }) => !fields.some((name) => isOfField(name, path)));
   return (
     <div class="form-problem" tabIndex={-1}>
       {details.length === 0 ? (
         <Problem error={error} />
       ) : (
         <Notice tone="bad">
-          {elsewhere.length < details.length ? <p>Correct the highlighted fields above.</p> : null}
-          {elsewhere.map(({ path }) => (
-            <p key={path}>{problemOfField(path, elsewhere)}</p>
+          {unshown.length < details.length ? <p>Correct the highlighted fields above.</p> : null}
+          {unshown.map(({ path }) => (
+            <p key={path}>{problemOfField(path, unshown)}</p>
           ))}
         </Notice>
       )}

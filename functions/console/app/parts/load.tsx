@@ -24,13 +24,13 @@ export function useLoad<Data>(read: () => Promise<Data>, inputs: readonly unknow
   const newest = useRef(0);
   const reload = useCallback(async () => {
     newest.current += 1;
-    const turn = newest.current;
+    const attempt = newest.current;
     setState(({ data }) => ({ data, error: undefined, isLoading: true }));
     try {
       const data = await read();
-      if (turn === newest.current) setState({ data, error: undefined, isLoading: false });
+      if (attempt === newest.current) setState({ data, error: undefined, isLoading: false });
     } catch (error) {
-      if (turn === newest.current) setState(({ data }) => ({ data, error, isLoading: false }));
+      if (attempt === newest.current) setState(({ data }) => ({ data, error, isLoading: false }));
     }
   }, inputs);
   useEffect(() => {
@@ -118,18 +118,18 @@ function rowsOf<Row>({ rows, meta }: Page<Row>): Rows<Row> {
 }
 
 /** Polls while something is in progress and the page is visible. */
-export function usePolling(isUnderWay: boolean, look: () => Promise<void>, everyMs = 2_000): void {
+export function usePolling(isUnderWay: boolean, poll: () => Promise<void>, everyMs = 2_000): void {
   useEffect(() => {
     if (!isUnderWay) return undefined;
     // A slow read is allowed to finish before the next one starts.
-    let isLooking = false;
-    const lookAgain = async (): Promise<void> => {
-      if (isLooking || document.visibilityState !== "visible") return;
-      isLooking = true;
-      await look();
-      isLooking = false;
+    let isPolling = false;
+    const pollAgain = async (): Promise<void> => {
+      if (isPolling || document.visibilityState !== "visible") return;
+      isPolling = true;
+      await poll();
+      isPolling = false;
     };
-    const timer = setInterval(() => void lookAgain(), everyMs);
+    const timer = setInterval(() => void pollAgain(), everyMs);
     return () => clearInterval(timer);
-  }, [isUnderWay, look]);
+  }, [isUnderWay, poll]);
 }

@@ -169,7 +169,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
         {wrong.length === 0 || !hasNumber ? null : (
           <details>
             <summary>{countText(wrong.length, "row")} cannot be imported</summary>
-            <FailedRowsTable refused={wrong.map(failedRowOf)} />
+            <FailedRowsTable failed={wrong.map(failedRowOf)} />
           </details>
         )}
         {hasNumber ? <Import key={rows.value.length} rows={rows.value} /> : null}
