@@ -34,7 +34,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.goto(`${inject("baseUrl")}/mailbox`);
   await page.getByRole("link", { name: link }).click();
   await page.getByRole("button", { name: "Verify the email" }).waitFor();
-  // What is behind the # is in no request, and no longer in the address.
+  // The fragment is in no request and is removed from the address.
   expect(watched.requested.filter((each) => each.includes("usr_"))).toEqual([]);
   expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
@@ -45,14 +45,14 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   expect(await page.getByRole("button").count()).toBe(0);
   expect(watched.complaints).toEqual([]);
 
-  // The same tab, in which nothing but what is behind the # changes.
+  // The same tab: only the fragment changes.
   await page.goto(link);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
   await said("The link is not good");
 });
 
-it("a link sets a new password, and says what is wrong with one", async () => {
+it("a link sets a new password, and an invalid password is explained", async () => {
   const customer = await Customer.register();
   const newPassword = "staple battery horse";
   const asked = await call("/v1/auth/password-reset/request", { json: { email: customer.email } });
@@ -70,7 +70,7 @@ it("a link sets a new password, and says what is wrong with one", async () => {
   expect(watched.complaints.filter((each) => !each.includes("400"))).toEqual([]);
 });
 
-it("an invitation asks for names and a password", async () => {
+it("an invitation requests names and a password", async () => {
   await page.goto(`${inject("baseUrl")}/account#invitation=usr_none`);
   await page.getByRole("heading", { name: "Accept the invitation" }).waitFor();
   for (const label of ["First name", "Last name", "New password"]) {
@@ -79,7 +79,7 @@ it("an invitation asks for names and a password", async () => {
 });
 
 it.each(["", "#", "#verify", "#verify=", "#constructor=1", "#__proto__=1", "#other=1"])(
-  "the page does nothing when %j stands behind it",
+  "the page does nothing when its address ends with %j",
   async (fragment) => {
     await page.goto(`${inject("baseUrl")}/account${fragment}`);
     await said("This page is for links in emails.");
@@ -88,7 +88,7 @@ it.each(["", "#", "#verify", "#verify=", "#constructor=1", "#__proto__=1", "#oth
   },
 );
 
-it("the page keeps to its own security policy, and what stands behind it is never HTML", async () => {
+it("the page follows its security policy, and its fragment is never HTML", async () => {
   const answer = await fetch(`${inject("baseUrl")}/account`);
   expect(answer.headers.get("content-security-policy")).toMatch(
     /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; img-src data:; connect-src 'self'; /,

@@ -8,11 +8,11 @@ import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * How each view looks: in light and dark, on a phone and on a desk. What axe finds wrong fails the test, and so does a page
- * that is wider than its screen. `SCREENS=1` also takes screenshots, for people.
+ * How each view looks in light and dark, on a phone and on a desktop. Findings of axe fail the test, and so do pages that
+ * are wider than the screen. `SCREENS=1` also takes screenshots.
  */
 
-/** A name that tries to be more than a name, goes the other way, and does not end. */
+/** A name with markup, right-to-left text and a long word. */
 const hostileName = `<img src=x onerror="document.title='broken'"> \u202Eשלום مرحبا ${"x".repeat(26)}`;
 
 interface View {
@@ -109,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(async () => browser.close());
 
-/** What is wrong with the view that is open, each with the name of the view. */
+/** The faults of the open view, each with the name of the view. */
 async function faults(visitor: ConsoleVisitor, name: string, look: Look): Promise<string[]> {
   if (process.env["SCREENS"] !== undefined) await visitor.screenshot(name, look);
   const overflowPx = await visitor.overflowPx();

@@ -28,14 +28,14 @@ beforeAll(async () => {
 });
 afterAll(async () => browser.close());
 
-/** Who is at the console; when they leave, nothing may have gone wrong in the page. */
+/** The person at the console. Leaving fails the test if the page had an error. */
 let visitor: ConsoleVisitor;
 afterEach(async ({ task }) => {
   if (task.result?.state === "fail") await visitor.page.screenshot({ path: ".build/screens/failed.png" });
   await visitor.leave();
 });
 
-it("a newcomer comes to the gateway's address, signs up, tops up, sends, and sees the message arrive", async () => {
+it("a new customer opens the gateway's address, signs up, tops up, sends, and sees the message delivered", async () => {
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
   const beganAtMs = performance.now();
@@ -100,7 +100,7 @@ it("shows the first view with at most 120 kB of compressed files", async () => {
   expect(total).toBeLessThanOrEqual(120_000);
 });
 
-it("leads a person to what is wrong with a field, says it once, and keeps what they typed", async () => {
+it("moves the focus to an invalid field, shows its error once, and keeps the input", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -124,7 +124,7 @@ it("leads a person to what is wrong with a field, says it once, and keeps what t
   expect(await message.inputValue()).toHaveLength(10_000);
 });
 
-it("keeps what was typed while the network is down, and sends once although an answer is lost", async () => {
+it("keeps the input while the network is down, and sends once although a response is lost", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page, context } = visitor;
@@ -139,12 +139,12 @@ it("keeps what was typed while the network is down, and sends once although an a
   await page.getByText("The gateway could not be reached.").waitFor();
   await context.setOffline(false);
 
-  // This request is done, and its answer never comes back.
-  const loseAnswer = async (route: Route): Promise<void> => {
+  // The gateway processes this request, and its response is lost.
+  const loseResponse = async (route: Route): Promise<void> => {
     await route.fetch();
     await route.abort();
   };
-  await page.route("**/v1/sms/send", loseAnswer, { times: 1 });
+  await page.route("**/v1/sms/send", loseResponse, { times: 1 });
   await send.click();
   await vi.waitFor(async () => expect((await customer.client.listSms()).meta.total).toBe(1), patience);
   await page.getByText("The gateway could not be reached.").waitFor();
@@ -154,7 +154,7 @@ it("keeps what was typed while the network is down, and sends once although an a
   expect((await customer.client.listSms()).meta.total).toBe(1);
 });
 
-it("warns before the session ends, and goes on after it with what was typed", async () => {
+it("warns before the session ends, and continues after a new login with the same input", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
@@ -181,7 +181,7 @@ it("warns before the session ends, and goes on after it with what was typed", as
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await warning.count()).toBe(0);
 
-  // The new session is ended elsewhere: the send that finds out waits for the person, and is then done.
+  // The new session is ended elsewhere. The next send waits for a new login and is then repeated.
   await customer.client.logoutEverywhere();
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
@@ -190,7 +190,7 @@ it("warns before the session ends, and goes on after it with what was typed", as
   await page.getByText("Just sent").waitFor();
 });
 
-it("clears everything when the person logs out, and has ended the session at the gateway", async () => {
+it("clears everything at logout, and ends the session at the gateway", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -209,7 +209,7 @@ it("clears everything when the person logs out, and has ended the session at the
   await visitor.heading("Log in");
 });
 
-it("imports 10,000 contacts from a spreadsheet, and says what became of each row that was none", async () => {
+it("imports 10,000 contacts from a spreadsheet, and explains each row that was not imported", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -238,7 +238,7 @@ it("imports 10,000 contacts from a spreadsheet, and says what became of each row
   expect(rows[0]?.tags).toEqual(expect.arrayContaining(["gold", "newsletter"]));
 });
 
-/** What stands in a file that the page lets the browser save. */
+/** The text of a downloaded file. */
 async function savedText(download: Download): Promise<string> {
   return readFile(await download.path(), "utf8");
 }
@@ -258,7 +258,7 @@ it("exports the whole ledger", async () => {
   expect(lines[2]).toContain("top_up,5,5,USD,,");
 });
 
-it("makes an API key whose code sends as it stands", { timeout: 200_000 }, async () => {
+it("creates an API key whose sample code sends unchanged", { timeout: 200_000 }, async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -288,7 +288,7 @@ it("makes an API key whose code sends as it stands", { timeout: 200_000 }, async
     const [command = "", ...options] = commands[language] ?? [];
     const { stdout } = await promisify(execFile)(command, [...options, path.join(folder, file)]).catch(
       (error: NodeJS.ErrnoException) => {
-        // A machine without this language tries out the others.
+        // A machine without this language runs the other samples.
         if (error.code === "ENOENT") return { stdout: undefined };
         throw error;
       },
@@ -310,8 +310,8 @@ it("makes an API key whose code sends as it stands", { timeout: 200_000 }, async
 });
 
 it("finds out why a webhook fails, sends again, and changes it", async () => {
-  // The first call fails, and is not tried again by itself while the test runs; the second is answered when the page has
-  // seen that it is under way.
+  // The first delivery fails, and its retry is due after the test. The receiver responds to the second delivery after the
+  // page has shown it as pending.
   const second = Promise.withResolvers<ServerResponse>();
   const receiver = await startWebhookReceiver((call) => (response) => {
     if (call === 1) response.writeHead(500, { "Retry-After": "3600" }).end();
@@ -333,7 +333,7 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByText("Your endpoint responded with 500");
   await result.waitFor();
-  // Who hears the page hears it as well.
+  // A screen reader announces it as well.
   expect(await page.evaluate("document.activeElement.textContent")).toContain("The test event failed.");
   await page
     .getByRole("cell")
@@ -363,7 +363,7 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   await receiver.stop();
 });
 
-it("writes a campaign, shows whom it reaches and what it costs, launches it and sees it completed", async () => {
+it("creates a campaign, estimates its audience and cost, launches it and sees it completed", async () => {
   const customer = await Customer.register({ balance: 1 });
   await customer.client.importContacts({
     body: {
@@ -395,7 +395,7 @@ it("writes a campaign, shows whom it reaches and what it costs, launches it and 
   await page.getByRole("button", { name: "Launch" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Launch" }).click();
   await page.getByText("✓ completed").waitFor();
-  // What the page foretold is what the gateway did.
+  // The gateway's result matches the estimate.
   const [campaign] = (await customer.client.listCampaigns()).rows;
   expect(campaign?.progress).toMatchObject({
     accepted: 2,
@@ -404,7 +404,7 @@ it("writes a campaign, shows whom it reaches and what it costs, launches it and 
   });
 });
 
-it("says of a campaign to more contacts than it has looked at what it comes to at least", async () => {
+it("shows a minimum for a campaign with more contacts than it has read", async () => {
   const customer = await Customer.register({ balance: 1 });
   await customer.client.createContact({ body: { phoneNumber: "15005550010" } });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
@@ -430,7 +430,7 @@ it("says of a campaign to more contacts than it has looked at what it comes to a
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("writes a template with its preview, and sends it with values", async () => {
+it("creates a template with a preview, and sends it with values", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -451,7 +451,7 @@ it("writes a template with its preview, and sends it with values", async () => {
   expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
 });
 
-it("finds messages by number and state, and cancels one that waits for its time", async () => {
+it("finds messages by number and status, and cancels a scheduled one", async () => {
   const customer = await Customer.register({ balance: 1 });
   await customer.send({ to: "15005550007" });
   await customer.send({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
@@ -568,7 +568,7 @@ it("changes the password, sets up a second factor, and logs in with both", async
   await visitor.heading("Overview");
 });
 
-it("invites somebody, changes what they may do, and removes them", async () => {
+it("invites a member, changes the role, and removes the member", async () => {
   const customer = await Customer.register();
   await noteVerifiedEmail(customer.organizationId);
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
@@ -580,7 +580,7 @@ it("invites somebody, changes what they may do, and removes them", async () => {
     await page.getByRole("button", { name: "Send invitation" }).click();
   };
   await page.getByRole("button", { name: "Invite member" }).click();
-  await invite("nobody");
+  await invite("no email");
   await page.getByText("must be an email address").waitFor();
   await invite(customer.email);
   await page.getByText("Somebody with this email is a member.").waitFor();
@@ -616,7 +616,7 @@ it("invites somebody, changes what they may do, and removes them", async () => {
   expect((await customer.client.listMembers()).rows.map((each) => each.email)).toEqual([customer.email]);
 });
 
-it("offers members only what their role may do, and lets an admin leave", async () => {
+it("offers members only the actions of their role, and lets an admin leave", async () => {
   const customer = await Customer.register();
   const viewer = await joinAs("viewer", customer);
   visitor = await ConsoleVisitor.arriveAs(browser, viewer);
@@ -646,12 +646,12 @@ it("offers members only what their role may do, and lets an admin leave", async 
   expect(rows.map(({ email }) => email)).toEqual([customer.email, viewer.email]);
 });
 
-it("has a link sent to those who have forgotten their password", async () => {
+it("sends a password reset link", async () => {
   visitor = await ConsoleVisitor.arrive(browser);
   const { page } = visitor;
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await visitor.heading("Reset your password");
-  await page.getByLabel("Email").fill("nobody");
+  await page.getByLabel("Email").fill("no email");
   await page.getByRole("button", { name: "Send link" }).click();
   await page.getByText("must be an email address").waitFor();
   await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
@@ -660,7 +660,7 @@ it("has a link sent to those who have forgotten their password", async () => {
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("speaks of no API reference, no sandbox and no top-up where the stage has none", async () => {
+it("shows no API reference, sandbox or top-up on a stage without them", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -697,7 +697,7 @@ it("can be used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await visitor.heading("Overview");
   await visitor.settle();
-  // A view begins with its heading; the way past the menu is the first thing of the page.
+  // The focus of a new view is its heading. The skip link is the first element of the page.
   expect(await focused()).toBe("Overview");
   await page.locator(".skip").focus();
   await page.keyboard.press("Tab");
@@ -712,7 +712,7 @@ it("can be used with the keyboard alone", async () => {
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await focused()).toBe("Disable all keys");
-  // With the key its button goes, and the focus that came back to it.
+  // The deleted key takes its button with it, and the focus moves to the heading.
   await page.getByRole("button", { name: "Actions for the key" }).focus();
   await page.keyboard.press("Enter");
   await vi.waitFor(async () => expect(await focused()).toBe("Rotate"), patience);
@@ -730,7 +730,7 @@ it("can be used with the keyboard alone", async () => {
   await vi.waitFor(async () => expect(await focused()).toBe("API keys"), patience);
 });
 
-it("keeps a message and a campaign that are not finished while the person is elsewhere, and forgets them with the session", async () => {
+it("keeps drafts of a message and a campaign across views, and clears them with the session", async () => {
   const customer = await Customer.register();
   await customer.client.createContact({ body: { phoneNumber: "15005550010", tags: ["customers"] } });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
@@ -742,7 +742,7 @@ it("keeps a message and a campaign that are not finished while the person is els
   await message.fill("Your table is ready");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("The wallet balance does not cover this message.").waitFor();
-  // The way that the console itself proposes, and back.
+  // The link that the console shows, and back.
   await page.getByRole("alert").filter({ hasText: "does not cover" }).getByRole("link").click();
   await visitor.heading("Wallet");
   await page.getByRole("button", { name: "Top up" }).click();
@@ -779,7 +779,7 @@ it("keeps a message and a campaign that are not finished while the person is els
   expect(await page.getByLabel("Name").inputValue()).toBe("");
 });
 
-it("keeps the focus when a message is sent, and moves it to what came of that", async () => {
+it("keeps the focus while a message is sent, and moves it to the result", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -790,7 +790,7 @@ it("keeps the focus when a message is sent, and moves it to what came of that", 
   const send = page.getByRole("button", { name: "Send", exact: true });
   await send.focus();
   await page.keyboard.press("Enter");
-  // Without a sender ID, the field says so in words for people.
+  // The field explains that the sender ID is missing.
   await page.getByText("Enter a sender ID.").waitFor();
   await vi.waitFor(
     async () => expect(await page.evaluate("document.activeElement.name")).toBe("senderId"),
@@ -841,7 +841,7 @@ it("shows a balance to the cent on one line, and the days of the chart to pointe
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("names the page that there is not, and ends an announcement with its view", async () => {
+it("shows a page for unknown addresses, and ends an announcement with its view", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
@@ -853,7 +853,7 @@ it("names the page that there is not, and ends an announcement with its view", a
   await page.getByLabel("Text").fill("Your code is {{code}}");
   await page.getByRole("button", { name: "Create template" }).click();
   await visitor.heading("Template code");
-  // It is about the way here, and stays for as long as the person does.
+  // It survives the navigation that it announces, and ends with the next one.
   const announcement = page.getByText("Template created.");
   await announcement.waitFor();
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -861,7 +861,7 @@ it("names the page that there is not, and ends an announcement with its view", a
   expect(await announcement.count()).toBe(0);
 });
 
-it("shows people their numbers, and does not tell them to ask for one that they have", async () => {
+it("shows assigned numbers, and advises contacting the operator only without numbers", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;

@@ -4,9 +4,9 @@ import { beforeAll, expect, it } from "vitest";
 
 import { operations } from "../../shared/routes.ts";
 
-/** Where the console has each operation, or why it has none, as its README says. */
+/** The place of each operation in the console, or why it has none, according to the README. */
 const places = new Map<string, string>();
-/** All that the console is made of. */
+/** All sources of the console. */
 let sources = "";
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 it("the console has a place for each operation of the API, or a reason why not", () => {
   const listed = [...places.keys()];
   const expected = operations().map(([operation]) => operation);
-  expect(listed.toSorted(), "say in functions/console/README.md where it is").toEqual(expected.toSorted());
+  expect(listed.toSorted(), "add its place to functions/console/README.md").toEqual(expected.toSorted());
   for (const [operation, place] of places) expect(place, operation).not.toBe("");
 });
 

@@ -9,7 +9,7 @@ async function filesOfPage(): Promise<string[]> {
 }
 
 describe("the console", () => {
-  it("is a page that lets in nothing but the gateway's own files, and that is asked for each time", async () => {
+  it("is a page that allows only the gateway's own files, and that browsers always revalidate", async () => {
     const response = await call("/console");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -22,7 +22,7 @@ describe("the console", () => {
     expect(response.text).not.toMatch(/<script[^>]*>[^<]|<style|\son\w+=/);
   });
 
-  it("names files that browsers keep for ever, and that go out compressed to those who take that", async () => {
+  it("names files that browsers cache forever, compressed for clients that accept it", async () => {
     const files = await filesOfPage();
     expect(files.map((file) => file.replace(/-[0-9a-f]+/, ""))).toEqual([
       "/console/main.css",
@@ -50,7 +50,7 @@ describe("the console", () => {
     },
   );
 
-  it("is where the gateway's address leads", async () => {
+  it("is the target of the gateway's address", async () => {
     expect((await call("/")).text).toContain('content="0; url=console"');
   });
 });

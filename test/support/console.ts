@@ -9,7 +9,7 @@ import * as z from "zod/mini";
 import { password } from "./api.ts";
 import { watch, type Watched } from "./browser.ts";
 
-/** Where the screenshots of the console go, for people to look at. */
+/** The folder for screenshots of the console. */
 const screensFolder = path.join(".build", "screens");
 
 export interface Look {
@@ -17,7 +17,7 @@ export interface Look {
   readonly width: number;
 }
 
-/** How the console must look well. */
+/** The looks that the tests check. */
 export const looks: readonly Look[] = (["light", "dark"] as const).flatMap((colorScheme) =>
   [360, 1280].map((width) => ({ colorScheme, width })),
 );
@@ -33,7 +33,7 @@ const Pixels = z.object({
 });
 type Pixels = z.infer<typeof Pixels>;
 
-/** A browser with the console open in it, and all that went wrong there. */
+/** A browser with the console open, and its errors. */
 export class ConsoleVisitor {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -45,7 +45,7 @@ export class ConsoleVisitor {
     this.watched = watch(page);
   }
 
-  /** Opens the console for somebody whom nobody knows there. */
+  /** Opens the console without a session. */
   static async arrive(browser: Browser, look: Partial<Look> = {}): Promise<ConsoleVisitor> {
     const { colorScheme = "light", width = 1280 } = look;
     const context = await browser.newContext({
@@ -63,7 +63,7 @@ export class ConsoleVisitor {
     return visitor;
   }
 
-  /** Opens the console for a customer who is there already. */
+  /** Opens the console and logs a customer in. */
   static async arriveAs(
     browser: Browser,
     { email }: { email: string },
@@ -86,19 +86,19 @@ export class ConsoleVisitor {
     await this.page.getByRole("heading", { level: 1, name, exact: typeof name === "string" }).waitFor();
   }
 
-  /** Opens a view by its address, and waits until it has read what it shows. */
+  /** Opens a view by its address, and waits until its data is loaded. */
   async open(address: string, heading: RegExp | string): Promise<void> {
     await this.page.goto(`${inject("baseUrl")}/console#/${address}`);
     await this.heading(heading);
     await this.settle();
   }
 
-  /** Waits until nothing is being read any more. */
+  /** Waits until all data is loaded. */
   async settle(): Promise<void> {
     await this.page.locator(".loading").first().waitFor({ state: "detached" });
   }
 
-  /** What axe finds wrong with the page as it is, each with the places. */
+  /** The findings of axe on the current page, each with its places. */
   async violations(): Promise<string[]> {
     const found: unknown = await this.page.evaluate("axe.run()");
     const { violations } = z
@@ -116,7 +116,7 @@ export class ConsoleVisitor {
     );
   }
 
-  /** Whether the page is wider than the screen, which nobody should have to scroll. */
+  /** By how many pixels the page is wider than the screen. */
   async overflowPx(): Promise<number> {
     return z
       .number()
@@ -135,7 +135,7 @@ export class ConsoleVisitor {
     });
   }
 
-  /** What is seen of something on the page, pixel by pixel. */
+  /** The pixels of an element. */
   async pixelsOf(shown: Locator): Promise<Pixels> {
     const png = (await shown.screenshot()).toString("base64");
     return Pixels.parse(
@@ -153,10 +153,10 @@ export class ConsoleVisitor {
     );
   }
 
-  /** @throws Error when something went wrong in the page, a breach of its security policy for instance */
+  /** @throws Error when the page had an error, such as a violation of its security policy */
   async leave(): Promise<void> {
     await this.context.close();
-    // The browser says of each answer that is no success that it is none; those the console shows itself.
+    // The browser also complains about each error response. The console shows these itself.
     const complaints = this.watched.complaints.filter((each) => !each.startsWith("Failed to load resource"));
     if (complaints.length > 0) throw new Error(`the page complained: ${complaints.join("; ")}`);
   }

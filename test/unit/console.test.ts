@@ -60,7 +60,7 @@ describe("CSV", () => {
       ],
     ],
     ["", []],
-  ])("is read as spreadsheets write it: %j", (text, expected) => {
+  ])("from spreadsheets is parsed: %j", (text, expected) => {
     expect(parseCsv(text)).toEqual(expected);
   });
 
@@ -68,7 +68,7 @@ describe("CSV", () => {
     expect(() => parseCsv('a,b\n"c,d\ne,f')).toThrow("Quote Not Closed");
   });
 
-  it("is read again as it was written, and holds no formula", () => {
+  it("is parsed to the same rows that were written, and contains no formula", () => {
     const rows = [
       ["a", 'say "hi"', "x,y"],
       ["line\nbreak", "-0.0079", "5"],
@@ -77,7 +77,7 @@ describe("CSV", () => {
     expect(csvOf([["=1+1", "@a", "+49", "-x", "-1e-7"]])).toBe("'=1+1,'@a,'+49,'-x,-1e-7\r\n");
   });
 
-  it("is text in UTF-8, or in what older spreadsheets write", async () => {
+  it("is decoded as UTF-8 or Windows-1252", async () => {
     expect(await textOf(new Blob(["Łódź"]))).toBe("Łódź");
     expect(await textOf(new Blob([new Uint8Array([0x4d, 0xfc, 0x80])]))).toBe("Mü€");
   });
@@ -88,11 +88,11 @@ it.each([
   ["0044 7700/900123", "447700900123"],
   ["15005550000", "15005550000"],
   ["hello", "hello"],
-])("takes %s as the number %s", (typed, number) => {
+])("parses %s as the number %s", (typed, number) => {
   expect(phoneNumberOf(typed)).toBe(number);
 });
 
-it("takes tags apart, each once", () => {
+it("splits tags, each once", () => {
   expect(tagsOf(" gold; silver,gold ,, ")).toEqual(["gold", "silver"]);
 });
 
@@ -110,11 +110,11 @@ describe("the import of contacts", () => {
       ["Vorname", "Nachname", "Telefon"],
       ["firstName", "lastName", "phoneNumber"],
     ],
-  ])("guesses of %j what each column is", (header, expected) => {
+  ])("guesses the fields of the columns %j", (header, expected) => {
     expect(guessTargets(header)).toEqual(expected);
   });
 
-  it("makes names of attributes that templates can use", () => {
+  it("converts column names to attribute names for templates", () => {
     expect(["City of birth", "Größe (cm)", "2nd", "___"].map(attributeName)).toEqual([
       "City_of_birth",
       "Gro_e_cm",
@@ -123,7 +123,7 @@ describe("the import of contacts", () => {
     ]);
   });
 
-  it("makes contacts of rows, and says in the API's words what is wrong with one", () => {
+  it("converts rows to contacts, with the API's message for an invalid one", () => {
     const table = [
       ["Phone", "Name", "City"],
       ["+1 500 5550000", "Ada", "London"],
@@ -139,7 +139,7 @@ describe("the import of contacts", () => {
     expect(bad?.problem).toMatch(/^phoneNumber: must be the country code and the number in digits/);
   });
 
-  it("sends at most 1,000 rows at once, and never more than the API takes", () => {
+  it("sends at most 1,000 rows per request, within the API's body limit", () => {
     const row = (size: number) => ({ line: 2, contact: { firstName: "ü".repeat(size) }, problem: undefined });
     const small = Array.from({ length: 2_500 }, () => row(1));
     expect([...batchesOf(small)].map((batch) => batch.length)).toEqual([1_000, 1_000, 500]);
@@ -152,23 +152,23 @@ describe("the import of contacts", () => {
     expect([...batchesOf([])]).toEqual([]);
   });
 
-  it("says of each row that became no contact why", () => {
+  it("explains each row that was not imported", () => {
     const batch = [2, 3, 4].map((line) => ({
       line,
       contact: { phoneNumber: `1500555000${line}` },
       problem: undefined,
     }));
-    const refused = failedRowsOf(batch, [
+    const failed = failedRowsOf(batch, [
       { index: 0, status: "created", id: "con_1" },
       { index: 1, status: "duplicate", phoneNumber: "15005550003" },
       { index: 2, status: "invalid", details: [{ path: "tags", message: "must not name a tag twice" }] },
     ]);
-    expect(refused.map(({ line }) => line)).toEqual([3, 4]);
-    expect(refused[1]?.reason).toBe("tags: must not name a tag twice");
+    expect(failed.map(({ line }) => line)).toEqual([3, 4]);
+    expect(failed[1]?.reason).toBe("tags: must not name a tag twice");
   });
 });
 
-describe("the reckoning of a campaign", () => {
+describe("the estimate of a campaign", () => {
   const contact = (fields: Partial<Contact>): Contact => ({
     id: "con_1",
     phoneNumber: "15005550000",
@@ -184,7 +184,7 @@ describe("the reckoning of a campaign", () => {
     ["1500", 0.02],
   ]);
 
-  it("sums up each contact's own text at the price of their number, and says who is left out", () => {
+  it("adds up each contact's own text at the price of the number, and counts the skipped contacts", () => {
     const contacts = [
       contact({ firstName: "Ada" }),
       contact({ firstName: "x".repeat(160), phoneNumber: "12125550000" }),
@@ -213,7 +213,7 @@ describe("the reckoning of a campaign", () => {
     ).toBe(0);
   });
 
-  it("takes the price of all other numbers where there is one", () => {
+  it("uses the price of all other numbers if there is one", () => {
     const withRest = new Map([...prices, ["", 0.05]]);
     const plan = { audience: { all: true as const }, language: "Unicode" as const, message: "x".repeat(71) };
     expect(estimateAudience(plan, [contact({ phoneNumber: "447700900123" })], withRest)).toMatchObject({
@@ -238,7 +238,7 @@ it.each([
   expect(scaleTop(most)).toBe(top);
 });
 
-it("a person reads sentences at a field, and none of the words of schemas", () => {
+it("a field shows sentences without terms of schemas", () => {
   const problem = (path: string, ...messages: string[]) =>
     problemOfField(
       path,

@@ -5,9 +5,8 @@ import { segmentsOf } from "../../../shared/messages/segments.ts";
 import { contactValues, renderTemplate } from "../../../shared/templates/render.ts";
 
 /*
- * The reach and cost of a campaign, calculated as the gateway does it: contact by contact, because each contact has its
- * own
- * text length and price.
+ * The reach and cost of a campaign. They are calculated contact by contact, as the gateway does it, because each contact has
+ * its own text length and price.
  */
 
 export interface AudienceEstimate {
@@ -15,7 +14,7 @@ export interface AudienceEstimate {
   readonly segments: number;
   readonly cost: number;
   readonly optedOut: number;
-  /** Contacts for whom a placeholder has no value or the text becomes too long. */
+  /** Contacts with a placeholder value missing, or with a text that is too long. */
   readonly unrenderable: number;
   readonly notPriced: number;
 }

@@ -191,7 +191,7 @@ export function PasswordField<V extends Values>({
   );
 }
 
-/** The type and list of an input, for which JSX has separate types. */
+/** The type and list of an input. JSX has a separate type for each. */
 function typeOf(type: string, list: string | undefined): { type: "text"; list?: string } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { type, ...(list === undefined ? {} : { list }) } as { type: "text"; list?: string };

@@ -11,7 +11,7 @@ export type MenuItem = { readonly label: string } & (
   | { readonly act: () => Promise<unknown> }
 );
 
-/** A menu item that asks for confirmation first. */
+/** A menu item that requests confirmation first. */
 export function confirmItem(confirmation: Confirmation): MenuItem {
   return {
     label: confirmation.label,

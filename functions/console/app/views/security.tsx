@@ -50,13 +50,13 @@ export function Security(): JSX.Element {
   );
 }
 
-/** If the gateway sends no emails or the email is verified already, its response says so. */
+/** If the gateway sends no emails or the email is verified already, its response reports that. */
 function VerifyEmail(): JSX.Element {
   return (
     <Section title="Email verification">
       <p>
-        You need a verified email to invite members and, on some gateways, to send messages. Verification asks
-        for your password and revokes everything created before it: sessions, API keys, webhooks and
+        You need a verified email to invite members and, on some gateways, to send messages. Verification
+        requires your password and revokes everything created before it: sessions, API keys, webhooks and
         invitations. You then log in again.
       </p>
       <div class="row">
