@@ -1,5 +1,4 @@
-import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import * as z from "zod/mini";
@@ -67,21 +66,20 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const dataServices = started(await DataServices.start(dataFolder, clock));
     const { dynamodbEndpoint, sqsEndpoint } = dataServices;
     const mailbox = new Mailbox();
-    const localSecrets = await LocalSecrets.open(dataFolder);
+    const secrets = await LocalSecrets.open(dataFolder);
     const aws = started(
       await LocalAws.start({
         dataServices,
         mailbox,
-        secrets: localSecrets,
+        secrets,
         ...(interceptor === undefined ? {} : { interceptor }),
       }),
     );
     const stack = await readStack(options.assemblyFolder, options.stackName, { aws: aws.url, api: api.url });
     await createTable(stack, dataServices);
     const queueUrls = await createQueues(stack, dataServices);
-    const secrets = await keptSecrets(stack, dataFolder);
-    for (const { arn } of stack.secrets) localSecrets.generate(arn, secrets[arn] ?? "");
-    for (const id of stack.signingKeyIds) aws.keepSigningKey(id, secrets[id] ?? "");
+    await secrets.generate(stack);
+    for (const id of stack.signingKeyIds) aws.addSigningKey(id, secrets.generated(id));
 
     const functionsAws: FunctionsAws = {
       endpoint: aws.url,
@@ -219,42 +217,4 @@ async function createQueues(
     urls.set(arn, CreatedQueue.parse(created).QueueUrl);
   }
   return urls;
-}
-
-/**
- * The secrets that CloudFormation would generate, by their ARNs, and the private keys that KMS would, by their ids. They
- * stay with the data, or sessions would end with each run.
- */
-async function keptSecrets(
-  stack: StackDefinition,
-  dataFolder: string | undefined,
-): Promise<Record<string, string>> {
-  const file = dataFolder === undefined ? undefined : path.join(dataFolder, "secrets.json");
-  const kept = file === undefined ? {} : await readSecrets(file);
-  const secrets = Object.fromEntries([
-    ...stack.secrets.map(({ arn, length }) => [arn, kept[arn] ?? newSecret(length)]),
-    ...stack.signingKeyIds.map((id) => [id, kept[id] ?? newSigningKey()]),
-  ]);
-  if (file !== undefined) await writeFile(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
-  return secrets;
-}
-
-function newSecret(length: number): string {
-  return randomBytes(length).toString("hex").slice(0, length);
-}
-
-function newSigningKey(): string {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  return privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-}
-
-async function readSecrets(file: string): Promise<Record<string, string>> {
-  let content: string;
-  try {
-    content = await readFile(file, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    throw error;
-  }
-  return z.record(z.string(), z.string()).parse(JSON.parse(content));
 }

@@ -175,8 +175,11 @@ export class HttpApi {
   #match(method: string, path: string): Match | undefined {
     for (const route of this.#routes) {
       if (route.method !== method) continue;
-      const groups = route.pattern.exec(path)?.groups;
-      if (groups !== undefined) return { route, pathParameters: mapValues(groups, decodePathSegment) };
+      const match = route.pattern.exec(path);
+      if (match === null) continue;
+      const segments = Object.entries(match.groups ?? {});
+      const pathParameters = segments.map(([name, segment]) => [name, decodePathSegment(segment)]);
+      return { route, pathParameters: Object.fromEntries(pathParameters) };
     }
     return this.#fallback === undefined ? undefined : { route: this.#fallback, pathParameters: {} };
   }
@@ -202,16 +205,7 @@ interface Match {
 function compileRoute(route: HttpRoute): CompiledRoute {
   const [method = "", path = ""] = route.routeKey.split(" ");
   const pattern = path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
-  // The empty group makes `groups` exist on a match without parameters too.
-  return { ...route, method, pattern: new RegExp(`^${pattern}(?<_>)$`) };
-}
-
-function mapValues(groups: Record<string, string>, map: (value: string) => string): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(groups)
-      .filter(([name]) => name !== "_")
-      .map(([name, value]) => [name, map(value)]),
-  );
+  return { ...route, method, pattern: new RegExp(`^${pattern}$`) };
 }
 
 function decodePathSegment(segment: string): string {

@@ -74,7 +74,7 @@ export class LocalAws {
   }
 
   /** @param pem a private key on the curve P-256 */
-  keepSigningKey(id: string, pem: string): void {
+  addSigningKey(id: string, pem: string): void {
     this.#signingKeys.set(id, createPrivateKey(pem));
   }
 

@@ -1,12 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import * as z from "zod/mini";
 
+import type { StackDefinition } from "./template.ts";
+
 /** A secret with its present value and the one before, by the ids of their versions. */
-const KeptSecret = z.object({ current: z.string(), versions: z.record(z.string(), z.string()) });
-const KeptSecrets = z.record(z.string(), KeptSecret);
+const OperatorSecret = z.object({ current: z.string(), versions: z.record(z.string(), z.string()) });
+const OperatorSecrets = z.record(z.string(), OperatorSecret);
+const GeneratedSecrets = z.record(z.string(), z.string());
 
 const Create = z.object({
   Name: z.string(),
@@ -15,6 +18,9 @@ const Create = z.object({
 });
 const Put = z.extend(z.omit(Create, { Name: true }), { SecretId: z.string() });
 const Get = z.object({ SecretId: z.string(), VersionId: z.optional(z.string()) });
+
+const generatedFile = "secrets.json";
+const operatorFile = "operator-secrets.json";
 
 /** What Secrets Manager answers, or the name of its error. */
 type Answer =
@@ -26,24 +32,45 @@ type Answer =
  * keep in it, which stays with the data.
  */
 export class LocalSecrets {
-  readonly #file: string | undefined;
-  readonly #generated = new Map<string, string>();
-  readonly #kept: Map<string, z.infer<typeof KeptSecret>>;
+  readonly #folder: string | undefined;
+  #generated: ReadonlyMap<string, string>;
+  readonly #kept: Map<string, z.infer<typeof OperatorSecret>>;
 
-  private constructor(file: string | undefined, kept: z.infer<typeof KeptSecrets>) {
-    this.#file = file;
+  private constructor(
+    folder: string | undefined,
+    generated: z.infer<typeof GeneratedSecrets>,
+    kept: z.infer<typeof OperatorSecrets>,
+  ) {
+    this.#folder = folder;
+    this.#generated = new Map(Object.entries(generated));
     this.#kept = new Map(Object.entries(kept));
   }
 
-  /** @param dataFolder without it nothing stays */
-  static async open(dataFolder: string | undefined): Promise<LocalSecrets> {
-    const file = dataFolder === undefined ? undefined : path.join(dataFolder, "operator-secrets.json");
-    return new LocalSecrets(file, file === undefined ? {} : await read(file));
+  /** @param folder where secrets stay between runs; without it they end with the process */
+  static async open(folder: string | undefined): Promise<LocalSecrets> {
+    return new LocalSecrets(
+      folder,
+      await read(folder, generatedFile, GeneratedSecrets),
+      await read(folder, operatorFile, OperatorSecrets),
+    );
   }
 
-  /** Keeps what the stack would generate. */
-  generate(arn: string, value: string): void {
-    this.#generated.set(arn, value);
+  /** Generates the secrets and signing keys of a stack, except those that an earlier run has generated. */
+  async generate({
+    secrets,
+    signingKeyIds,
+  }: Pick<StackDefinition, "secrets" | "signingKeyIds">): Promise<void> {
+    const known = this.#generated;
+    this.#generated = new Map([
+      ...secrets.map(({ arn, length }) => [arn, known.get(arn) ?? newSecret(length)] as const),
+      ...signingKeyIds.map((id) => [id, known.get(id) ?? newSigningKey()] as const),
+    ]);
+    await this.#write(generatedFile, this.#generated);
+  }
+
+  /** Returns a generated secret by its ARN, or a private key by its id. */
+  generated(id: string): string {
+    return this.#generated.get(id) ?? "";
   }
 
   /** @param operation for example `GetSecretValue` */
@@ -52,12 +79,12 @@ export class LocalSecrets {
       case "CreateSecret": {
         const { Name, SecretString, ClientRequestToken } = Create.parse(body);
         if (this.#kept.has(Name)) return { error: "ResourceExistsException" };
-        return this.#write(Name, SecretString, ClientRequestToken);
+        return this.#put(Name, SecretString, ClientRequestToken);
       }
       case "PutSecretValue": {
         const { SecretId, SecretString, ClientRequestToken } = Put.parse(body);
         if (!this.#kept.has(SecretId)) return { error: "ResourceNotFoundException" };
-        return this.#write(SecretId, SecretString, ClientRequestToken);
+        return this.#put(SecretId, SecretString, ClientRequestToken);
       }
       case "GetSecretValue":
         return this.#value(Get.parse(body));
@@ -72,7 +99,7 @@ export class LocalSecrets {
     }
   }
 
-  async #write(name: string, value: string, version: string = randomUUID()): Promise<Answer> {
+  async #put(name: string, value: string, version: string = randomUUID()): Promise<Answer> {
     const before = this.#kept.get(name);
     const previous = before === undefined ? {} : { [before.current]: before.versions[before.current] ?? "" };
     this.#kept.set(name, { current: version, versions: { ...previous, [version]: value } });
@@ -91,18 +118,36 @@ export class LocalSecrets {
   }
 
   async #save(): Promise<void> {
-    if (this.#file === undefined) return;
-    await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#kept), null, 2), { mode: 0o600 });
+    await this.#write(operatorFile, this.#kept);
+  }
+
+  async #write(file: string, secrets: ReadonlyMap<string, unknown>): Promise<void> {
+    if (this.#folder === undefined) return;
+    const content = JSON.stringify(Object.fromEntries(secrets), null, 2);
+    await writeFile(path.join(this.#folder, file), content, { mode: 0o600 });
   }
 }
 
-async function read(file: string): Promise<z.infer<typeof KeptSecrets>> {
-  let content: string;
-  try {
-    content = await readFile(file, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+/** Reads a file of secrets; one that does not exist has none. */
+async function read<Content>(
+  folder: string | undefined,
+  file: string,
+  schema: z.ZodMiniType<Content>,
+): Promise<Content> {
+  if (folder === undefined) return schema.parse({});
+  const content = await readFile(path.join(folder, file), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "{}";
     throw error;
-  }
-  return KeptSecrets.parse(JSON.parse(content));
+  });
+  return schema.parse(JSON.parse(content));
+}
+
+function newSecret(length: number): string {
+  return randomBytes(length).toString("hex").slice(0, length);
+}
+
+/** Generates a private key on the curve P-256 as PEM. */
+function newSigningKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ format: "pem", type: "pkcs8" }).toString();
 }

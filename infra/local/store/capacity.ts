@@ -1,3 +1,4 @@
+import type { Written } from "./rows.ts";
 import type { Table } from "./table-definitions.ts";
 
 const readUnitBytes = 4_096;
@@ -35,14 +36,7 @@ export class CapacityMeter {
   }
 
   /** Counts a write: the larger of the old and the new item, and the changed entries of indexes. */
-  write(
-    table: Table,
-    {
-      oldSize,
-      newSize,
-      indexUnits,
-    }: { oldSize: number; newSize: number; indexUnits: ReadonlyMap<string, number> },
-  ): void {
+  write(table: Table, { oldSize, newSize, indexUnits }: Written): void {
     const counted = this.#of(table);
     const units = Math.max(1, Math.ceil(Math.max(oldSize, newSize) / writeUnitBytes));
     counted.table += units * (this.#isTransaction ? transactionFactor : 1);

@@ -1,13 +1,19 @@
 import type * as z from "zod/mini";
 
+import { localAccountId, localRegion } from "../template.ts";
 import type { Database } from "./database.ts";
-import { readInput, type CreateTable, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";
+import { readInput, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";
 import type { Rows } from "./rows.ts";
 import { ServiceError, validationError } from "./service-error.ts";
-import { tableOf, type Index, type KeptTable, type Table } from "./table-definitions.ts";
+import {
+  tableOf,
+  type Index,
+  type IndexDefinition,
+  type StoredTable,
+  type Table,
+  type TableDefinition,
+} from "./table-definitions.ts";
 
-const region = "us-east-1";
-const accountId = "000000000000";
 /** An item's size is looked at in so many of them, to say how large the table is. */
 const sampledItems = 1_000;
 
@@ -42,7 +48,7 @@ export class Catalog {
     return table;
   }
 
-  create(definition: z.infer<typeof CreateTable>): object {
+  create(definition: TableDefinition): object {
     const { TableName } = definition;
     if (this.#tables.has(TableName)) {
       throw new ServiceError("ResourceInUseException", `Table already exists: ${TableName}`);
@@ -52,18 +58,18 @@ export class Catalog {
       throw validationError("One or more parameter values were invalid: Duplicate index name");
     }
     let indexId = this.#lastIndexId();
-    const kept: KeptTable = {
+    const stored: StoredTable = {
       definition,
       indexIds: Object.fromEntries(indexes.map(({ IndexName }) => [IndexName, (indexId += 1)])),
       createdAtMs: this.#now(),
     };
     // What is wrong with its keys is found out before anything is written.
-    tableOf(0, kept);
+    tableOf(0, stored);
     checkDefinitions(definition);
     this.#database.beginWrite();
     const insert = this.#rows.statement("INSERT INTO tables (name, content) VALUES (?, ?)");
-    const { lastInsertRowid } = insert.run(TableName, JSON.stringify(kept));
-    const table = tableOf(Number(lastInsertRowid), kept);
+    const { lastInsertRowid } = insert.run(TableName, JSON.stringify(stored));
+    const table = tableOf(Number(lastInsertRowid), stored);
     this.#tables.set(TableName, table);
     return { TableDescription: this.#description(table) };
   }
@@ -83,7 +89,7 @@ export class Catalog {
       );
     }
     for (const { Create, Delete } of updates) {
-      const present = table.definition.GlobalSecondaryIndexes ?? [];
+      const present = table.stored.definition.GlobalSecondaryIndexes ?? [];
       const indexes = present.filter(({ IndexName }) => IndexName !== Delete?.IndexName);
       if (Delete !== undefined && indexes.length === present.length) {
         throw new ServiceError("ResourceNotFoundException", "Requested resource not found");
@@ -126,7 +132,7 @@ export class Catalog {
   }
 
   describeTimeToLive({ TableName }: { TableName: string }): object {
-    const { timeToLive } = this.table(TableName);
+    const { timeToLive } = this.table(TableName).stored;
     return {
       TimeToLiveDescription:
         timeToLive === undefined
@@ -139,59 +145,55 @@ export class Catalog {
     const { TableName, TimeToLiveSpecification } = readInput(UpdateTimeToLive, input);
     const { Enabled, AttributeName } = TimeToLiveSpecification;
     const table = this.table(TableName);
-    if (Enabled === (table.timeToLive !== undefined)) {
+    const { timeToLive } = table.stored;
+    if (Enabled === (timeToLive !== undefined)) {
       throw validationError(`TimeToLive is already ${Enabled ? "enabled" : "disabled"}`);
     }
-    if (!Enabled && table.timeToLive !== AttributeName) {
+    if (!Enabled && timeToLive !== AttributeName) {
       throw validationError(
-        `TimeToLive is active on a different AttributeName: current AttributeName is ${table.timeToLive}`,
+        `TimeToLive is active on a different AttributeName: current AttributeName is ${timeToLive}`,
       );
     }
-    const { timeToLive: _before, ...kept } = keptOf(table);
-    const changed = this.#keep(table.id, Enabled ? { ...kept, timeToLive: AttributeName } : kept);
+    const changed = this.#store(table.id, {
+      ...table.stored,
+      timeToLive: Enabled ? AttributeName : undefined,
+    });
     this.#rows.fillExpiries(changed);
     return { TimeToLiveSpecification };
   }
 
   #withIndexes(
     table: Table,
-    indexes: NonNullable<Table["definition"]["GlobalSecondaryIndexes"]>,
-    definitions = table.definition.AttributeDefinitions,
+    indexes: readonly IndexDefinition[],
+    definitions: TableDefinition["AttributeDefinitions"] = [],
   ): Table {
-    const { GlobalSecondaryIndexes: _before, ...others } = table.definition;
-    const kept = keptOf(table);
+    const { definition, indexIds } = table.stored;
     const known = new Map(
-      [...table.definition.AttributeDefinitions, ...definitions].map((each) => [each.AttributeName, each]),
+      [...definition.AttributeDefinitions, ...definitions].map((each) => [each.AttributeName, each]),
     );
-    const used = new Set(
-      [table.definition, ...indexes].flatMap(({ KeySchema }) =>
-        KeySchema.map(({ AttributeName }) => AttributeName),
-      ),
-    );
+    const used = keyAttributeNames(definition, indexes);
     const lastId = this.#lastIndexId();
-    const changed: KeptTable = {
-      ...kept,
+    const after = this.#store(table.id, {
+      ...table.stored,
       definition: {
-        ...others,
+        ...definition,
         AttributeDefinitions: [...known.values()].filter(({ AttributeName }) => used.has(AttributeName)),
-        ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes }),
+        GlobalSecondaryIndexes: indexes.length === 0 ? undefined : [...indexes],
       },
       indexIds: Object.fromEntries(
-        indexes.map(({ IndexName }) => [IndexName, kept.indexIds[IndexName] ?? lastId + 1]),
+        indexes.map(({ IndexName }) => [IndexName, indexIds[IndexName] ?? lastId + 1]),
       ),
-    };
-    const after = tableOf(table.id, changed);
+    });
     const isIn = ({ id }: Index, list: readonly Index[]): boolean => list.some((each) => each.id === id);
-    this.#keep(table.id, changed);
     for (const index of after.indexes) if (!isIn(index, table.indexes)) this.#rows.fillIndex(after, index);
     for (const index of table.indexes) if (!isIn(index, after.indexes)) this.#deleteEntries(index.id);
     return after;
   }
 
-  #keep(id: number, kept: KeptTable): Table {
-    const table = tableOf(id, kept);
+  #store(id: number, stored: StoredTable): Table {
+    const table = tableOf(id, stored);
     this.#database.beginWrite();
-    this.#rows.statement("UPDATE tables SET content = ? WHERE id = ?").run(JSON.stringify(kept), id);
+    this.#rows.statement("UPDATE tables SET content = ? WHERE id = ?").run(JSON.stringify(stored), id);
     this.#tables.set(table.name, table);
     return table;
   }
@@ -207,14 +209,14 @@ export class Catalog {
 
   /** Its size is that of a sample, times how many items there are. */
   #description(table: Table): object {
-    const { definition, createdAtMs } = table;
+    const { definition, createdAtMs } = table.stored;
     const items = Number(
       this.#rows.statement("SELECT count(*) AS items FROM items WHERE table_id = ?").get(table.id)?.["items"],
     );
     const { size } = this.#rows
       .statement("SELECT avg(size) AS size FROM (SELECT size FROM items WHERE table_id = ? LIMIT ?)")
       .get(table.id, sampledItems) ?? { size: 0 };
-    const arn = `arn:aws:dynamodb:${region}:${accountId}:table/${table.name}`;
+    const arn = `arn:aws:dynamodb:${localRegion}:${localAccountId}:table/${table.name}`;
     return {
       TableName: table.name,
       TableArn: arn,
@@ -239,26 +241,19 @@ export class Catalog {
   }
 }
 
-function keptOf({ definition, indexes, timeToLive, createdAtMs }: Table): KeptTable {
-  return {
-    definition,
-    indexIds: Object.fromEntries(indexes.map(({ id, definition: { IndexName } }) => [IndexName, id])),
-    ...(timeToLive === undefined ? {} : { timeToLive }),
-    createdAtMs,
-  };
-}
-
-/** Attributes are defined for keys, and for nothing else. */
-function checkDefinitions(definition: z.infer<typeof CreateTable>): void {
-  const used = new Set(
-    [definition, ...(definition.GlobalSecondaryIndexes ?? [])].flatMap(({ KeySchema }) =>
-      KeySchema.map(({ AttributeName }) => AttributeName),
-    ),
-  );
-  const unused = definition.AttributeDefinitions.filter(({ AttributeName }) => !used.has(AttributeName));
-  if (unused.length === 0) return;
+/** @throws ServiceError for the definition of an attribute that is no part of a key */
+function checkDefinitions(definition: TableDefinition): void {
+  const used = keyAttributeNames(definition, definition.GlobalSecondaryIndexes ?? []);
+  if (definition.AttributeDefinitions.every(({ AttributeName }) => used.has(AttributeName))) return;
   throw validationError(
     "One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of " +
       "attributes defined in AttributeDefinitions",
+  );
+}
+
+/** Returns the names of all attributes that are parts of a key, of the table or of an index. */
+function keyAttributeNames(table: TableDefinition, indexes: readonly IndexDefinition[]): ReadonlySet<string> {
+  return new Set(
+    [table, ...indexes].flatMap(({ KeySchema }) => KeySchema.map(({ AttributeName }) => AttributeName)),
   );
 }

@@ -40,7 +40,6 @@ const DeleteMessage = z.extend(OnQueue, { ReceiptHandle: z.string() });
 const DeleteMessageBatch = z.extend(OnQueue, {
   Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string() })),
 });
-const ChangeMessageVisibility = z.extend(OnQueue, { ReceiptHandle: z.string(), VisibilityTimeout: Seconds });
 const ChangeMessageVisibilityBatch = z.extend(OnQueue, {
   Entries: batchOf(z.object({ Id: z.string(), ReceiptHandle: z.string(), VisibilityTimeout: Seconds })),
 });
@@ -114,11 +113,6 @@ export class Queues {
         const queue = this.#queueAt(request);
         for (const { ReceiptHandle } of request.Entries) queue.delete(ReceiptHandle);
         return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
-      }
-      case "ChangeMessageVisibility": {
-        const { ReceiptHandle, VisibilityTimeout, ...request } = ChangeMessageVisibility.parse(body);
-        this.#queueAt(request).changeVisibility(ReceiptHandle, VisibilityTimeout * secondMs);
-        return {};
       }
       case "ChangeMessageVisibilityBatch": {
         const request = ChangeMessageVisibilityBatch.parse(body);

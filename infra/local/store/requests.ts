@@ -83,7 +83,7 @@ const BatchGet = z.strictObject({
   ProjectionExpression: z.optional(z.string()),
   ...names,
 });
-export const BatchGetItem = z.strictObject({ RequestItems: byTable(BatchGet), ...returned });
+export const BatchGetItem = z.strictObject({ RequestItems: z.record(z.string(), BatchGet), ...returned });
 
 const BatchWrite = z
   .array(
@@ -95,7 +95,7 @@ const BatchWrite = z
       .check(z.refine(hasOneField, "exactly one of PutRequest and DeleteRequest was expected")),
   )
   .check(z.minLength(1));
-export const BatchWriteItem = z.strictObject({ RequestItems: byTable(BatchWrite), ...written });
+export const BatchWriteItem = z.strictObject({ RequestItems: z.record(z.string(), BatchWrite), ...written });
 
 const transactionSize = 100;
 export const TransactGetItems = z.strictObject({
@@ -176,10 +176,6 @@ export function readInput<Input>(schema: z.ZodMiniType<Input>, input: object): I
 /** An operation that is not offered here. */
 export function unknownOperation(operation: string): ServiceError {
   return new ServiceError("UnknownOperationException", `the local DynamoDB does not offer ${operation}`);
-}
-
-function byTable<Each extends z.ZodMiniType>(each: Each): z.ZodMiniRecord<z.ZodMiniString<string>, Each> {
-  return z.record(z.string(), each);
 }
 
 function hasOneField(input: object): boolean {

@@ -189,7 +189,7 @@ function column(value: SQLOutputValue | undefined): SQLInputValue {
 }
 
 /** When an item expires, in seconds since the epoch. */
-function expiryOf({ timeToLive }: Table, item: Item): number | null {
+function expiryOf({ stored: { timeToLive } }: Table, item: Item): number | null {
   const value = timeToLive === undefined ? undefined : attribute(item, timeToLive);
   return value !== undefined && "N" in value ? Math.floor(Number(value.N)) : null;
 }

@@ -66,35 +66,35 @@ export interface Index extends KeyAttributes {
   readonly projected: ReadonlySet<string> | undefined;
 }
 
-/** A table as requests meet it. */
+/** A table as the database stores it. */
+export interface StoredTable {
+  readonly definition: TableDefinition;
+  /** The ids of its indexes by their names. */
+  readonly indexIds: Readonly<Record<string, number>>;
+  /** The attribute with the time at which an item expires. */
+  readonly timeToLive?: string | undefined;
+  readonly createdAtMs: number;
+}
+
+/** A table with all that requests need of it. */
 export interface Table extends KeyAttributes {
   readonly id: number;
   readonly name: string;
-  readonly definition: TableDefinition;
+  readonly stored: StoredTable;
   readonly indexes: readonly Index[];
   /** The names of its own key's attributes. */
   readonly keyNames: readonly string[];
-  /** The attribute with the time at which an item expires. */
-  readonly timeToLive: string | undefined;
-  readonly createdAtMs: number;
 }
 
-/** What is kept of a table. The ids of indexes are by their names. */
-export interface KeptTable {
-  readonly definition: TableDefinition;
-  readonly indexIds: Readonly<Record<string, number>>;
-  readonly timeToLive?: string;
-  readonly createdAtMs: number;
-}
-
-export function tableOf(id: number, { definition, indexIds, timeToLive, createdAtMs }: KeptTable): Table {
+export function tableOf(id: number, stored: StoredTable): Table {
+  const { definition, indexIds } = stored;
   const key = keyAttributes(definition, definition.KeySchema);
   const keyNames = namesOf(key);
   return {
     ...key,
     id,
     name: definition.TableName,
-    definition,
+    stored,
     keyNames,
     indexes: (definition.GlobalSecondaryIndexes ?? []).map((index) => ({
       ...keyAttributes(definition, index.KeySchema),
@@ -102,8 +102,6 @@ export function tableOf(id: number, { definition, indexIds, timeToLive, createdA
       definition: index,
       projected: projectedNames(index, keyNames),
     })),
-    timeToLive,
-    createdAtMs,
   };
 }
 

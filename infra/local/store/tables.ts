@@ -69,7 +69,7 @@ export class Tables {
   removeExpired(nowSeconds: number, limit: number): number {
     let removed = 0;
     for (const table of this.#catalog.tables) {
-      if (table.timeToLive === undefined) continue;
+      if (table.stored.timeToLive === undefined) continue;
       removed += this.#rows.removeExpired(table, {
         after: nowSeconds - maxExpiredSeconds,
         before: nowSeconds,

@@ -11,24 +11,19 @@ import {
 } from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
-export type Comparator = "<" | "<=" | "<>" | "=" | ">" | ">=";
+const comparators = {
+  "<": (order: number) => order < 0,
+  "<=": (order: number) => order <= 0,
+  "<>": (order: number) => order !== 0,
+  "=": (order: number) => order === 0,
+  ">": (order: number) => order > 0,
+  ">=": (order: number) => order >= 0,
+};
+export type Comparator = keyof typeof comparators;
 
 /** Whether a comparator holds for two values, by their order: below, at or above 0 as `compare` functions give it. */
 export function holdsFor(comparator: Comparator, order: number): boolean {
-  switch (comparator) {
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case "<>":
-      return order !== 0;
-    case "=":
-      return order === 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-  }
+  return comparators[comparator](order);
 }
 
 type PathOrValue =
@@ -245,5 +240,5 @@ function typeNameCheck(name: string): Check {
 }
 
 function isComparator(text: string): text is Comparator {
-  return ["<", "<=", "<>", "=", ">", ">="].includes(text);
+  return Object.hasOwn(comparators, text);
 }

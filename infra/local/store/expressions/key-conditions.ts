@@ -78,22 +78,9 @@ function attributeOf(part: Condition, placeholders: Placeholders): string {
 }
 
 function operandOf(part: Condition): Operand {
-  switch (part.type) {
-    case "compare":
-      if (part.comparator === "<>") throw unsupported("<>");
-      return part.left;
-    case "between":
-    case "begins_with":
-      return part.operand;
-    case "and":
-    case "contains":
-    case "exists":
-    case "hasType":
-    case "in":
-    case "not":
-    case "or":
-      throw unsupported(part.type.toUpperCase());
-  }
+  if (part.type === "between" || part.type === "begins_with") return part.operand;
+  if (part.type === "compare" && part.comparator !== "<>") return part.left;
+  throw unsupported(part.type === "compare" ? "<>" : part.type.toUpperCase());
 }
 
 function unsupported(operator: string): Error {
