@@ -8,7 +8,7 @@ import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 
 import { DocsFile } from "../shared/contract/docs.ts";
 import { openApiDocument } from "../shared/openapi.ts";
-import { builtOnce } from "./built-once.ts";
+import { buildOnce } from "./build-once.ts";
 import { packageOptions } from "./bundled-packages.ts";
 import { projectRoot } from "./project-root.ts";
 
@@ -28,7 +28,7 @@ const requireBanner =
  * the reference page loads beside the function that serves it, compressed. Bundles of the same sources are kept.
  */
 export async function bundleFunctions(): Promise<void> {
-  await builtOnce("functions", "", bundleAgain);
+  await buildOnce("functions", "", bundleAgain);
 }
 
 async function bundleAgain(): Promise<void> {

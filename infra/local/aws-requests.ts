@@ -1,5 +1,5 @@
 import { traceAttribute } from "./lineage.ts";
-import { deniedAsk } from "./permissions.ts";
+import { deniedPermission } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
 
 /*
@@ -30,12 +30,12 @@ export function errorResponse(type: string, message: string, status = 400): AwsR
  * @param operation for example `dynamodb:UpdateItem`
  * @returns undefined when all of it is allowed
  */
-export function refusalOf(
+export function accessDenied(
   { statements, description }: Permissions,
   operation: string,
   body: unknown,
 ): AwsResponse | undefined {
-  const denied = deniedAsk(statements, operation, body);
+  const denied = deniedPermission(statements, operation, body);
   if (denied === undefined) return undefined;
   return errorResponse("AccessDeniedException", `not authorized to perform ${denied}. ${description}`);
 }

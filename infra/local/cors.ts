@@ -29,7 +29,7 @@ export function preflightHeaders(
 }
 
 /** What is added to a function's answer; nothing where no page asks that may call. */
-export function answerHeaders(cors: CorsConfiguration, origin: string | undefined): Record<string, string> {
+export function responseHeaders(cors: CorsConfiguration, origin: string | undefined): Record<string, string> {
   return withAllowedOrigin(cors, origin, { "access-control-expose-headers": cors.ExposeHeaders.join(",") });
 }
 

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { withTrace, type Permissions } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
-import { StorePort, type Service, type ServiceAnswer } from "./store/port.ts";
+import { StorePort, type Service, type ServiceResponse } from "./store/port.ts";
 import { ServiceError } from "./store/service-error.ts";
 import type { StoreThreadData, StoreThreadMessage } from "./store/thread.ts";
 import { localRegion } from "./template.ts";
@@ -78,7 +78,7 @@ export class DataServices {
     body: string,
     traceId?: string,
     signal?: AbortSignal,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceResponse> {
     if (this.#port?.services.has(service) === true) {
       return this.#port.send(service, operation, body, traceId, signal);
     }

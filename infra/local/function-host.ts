@@ -97,7 +97,7 @@ export class FunctionHost {
   }
 
   /** How many calls are under way. */
-  get openCalls(): number {
+  get inFlightCalls(): number {
     return this.#instance?.pending.size ?? 0;
   }
 

@@ -9,7 +9,7 @@ import { EventSources } from "./event-sources.ts";
 import { FunctionHost, type FunctionsAws } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
-import { Mailbox, type KeptEmail } from "./mailbox.ts";
+import { Mailbox, type SentEmail } from "./mailbox.ts";
 import { LocalSecrets } from "./secrets.ts";
 import { ServiceError } from "./store/service-error.ts";
 import { readStack, type StackDefinition } from "./template.ts";
@@ -37,7 +37,7 @@ export interface LocalGateway {
   readonly stack: StackDefinition;
   readonly functions: ReadonlyMap<string, FunctionHost>;
   /** What was sent by email, the newest first. */
-  readonly emails: readonly KeptEmail[];
+  readonly emails: readonly SentEmail[];
   /** Sets the functions' clock forward. Queues and schedules go on by the real one. */
   advanceClock(ms: number): void;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod/mini";
 
-import { answerHeaders, isPreflight, preflightHeaders } from "./cors.ts";
+import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./mailbox.ts";
@@ -123,10 +123,10 @@ export class HttpApi {
     try {
       await this.#serving.promise;
       if (this.#fallback === undefined && this.#routes.length === 0) {
-        return answer(response, 503, "Service Unavailable");
+        return respond(response, 503, "Service Unavailable");
       }
       const body = await readBody(request);
-      if (body === undefined) return answer(response, 413, "Request Entity Too Large");
+      if (body === undefined) return respond(response, 413, "Request Entity Too Large");
       const { method = "GET", headers } = request;
       const cors = this.#cors;
       if (cors !== undefined && isPreflight(method, headers)) {
@@ -134,28 +134,28 @@ export class HttpApi {
         return;
       }
       const url = urlOf(request);
-      if (url === undefined) return answer(response, 400, "Bad Request");
+      if (url === undefined) return respond(response, 400, "Bad Request");
       const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
       if (page !== undefined) {
         // Under another name a page of others could read it, whose name was made to lead here (DNS rebinding).
-        if (!isLoopbackHost(headers.host)) return answer(response, 403, "Forbidden");
+        if (!isLoopbackHost(headers.host)) return respond(response, 403, "Forbidden");
         response.writeHead(200, page.headers).end(page.body);
         return;
       }
       const match = this.#match(method, url.pathname);
-      if (match === undefined) return answer(response, 404, "Not Found");
+      if (match === undefined) return respond(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
       const result = FunctionResponse.parse(await this.#whenFree(async () => match.route.invoke(event)));
       response
         .writeHead(result.statusCode, {
           ...result.headers,
-          ...(cors === undefined ? {} : answerHeaders(cors, headers.origin)),
+          ...(cors === undefined ? {} : responseHeaders(cors, headers.origin)),
         })
         .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
     } catch (error) {
       this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);
-      if (error instanceof FunctionTimeout) answer(response, 503, "Service Unavailable");
-      else answer(response, 500, "Internal Server Error");
+      if (error instanceof FunctionTimeout) respond(response, 503, "Service Unavailable");
+      else respond(response, 500, "Internal Server Error");
     }
   }
 
@@ -269,6 +269,6 @@ function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer)
 }
 
 /** The answers that API Gateway gives by itself. */
-function answer(response: ServerResponse, status: number, message: string): void {
+function respond(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ message }));
 }

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { errorResponse, jsonResponse, refusalOf, type AwsResponse } from "./aws-requests.ts";
+import { errorResponse, jsonResponse, accessDenied, type AwsResponse } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
@@ -104,12 +104,12 @@ export class LocalAws {
     // The operator's commands come here for secrets alone, with the access key that all data is kept under.
     if (isSecret && functionName === localCredentials.accessKeyId) return this.#secretAnswer(operation, body);
     const definition = this.#functions.get(functionName) ?? { statements: [], description: functionName };
-    const refusal = refusalOf(definition, operation, body);
+    const refusal = accessDenied(definition, operation, body);
     if (refusal !== undefined) return refusal;
     if (isSecret) return this.#secretAnswer(operation, body);
     if (operation.startsWith("kms:")) return this.#keyAnswer(operation, body);
     const { dataServices, mailbox } = this.#options;
-    if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.keep(body) });
+    if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.add(body) });
     const [service, action = ""] = operation.split(":");
     const answer = await dataServices.send(
       service === "sqs" ? "sqs" : "dynamodb",
@@ -121,7 +121,7 @@ export class LocalAws {
   }
 
   async #secretAnswer(operation: string, body: unknown): Promise<AwsResponse> {
-    const answered = await this.#options.secrets.answer(operation.replace("secretsmanager:", ""), body);
+    const answered = await this.#options.secrets.execute(operation.replace("secretsmanager:", ""), body);
     return "answer" in answered
       ? jsonResponse(200, answered.answer)
       : errorResponse(answered.error, "the secret is not there, or is there already");

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 const maxEmails = 1_000;
 
 /** An email that a function has handed over. */
-export interface KeptEmail {
+export interface SentEmail {
   readonly id: string;
   readonly sentAt: string;
   readonly from: string;
@@ -19,7 +19,7 @@ export interface KeptEmail {
 const Content = z.object({ Data: z.string() });
 
 /** What the gateway asks of SES. What else that can do would need code of its own. */
-const SentEmail = z.strictObject({
+const SendEmail = z.strictObject({
   FromEmailAddress: z.string(),
   ConfigurationSetName: z.optional(z.string()),
   Destination: z.strictObject({ ToAddresses: z.array(z.string()) }),
@@ -36,11 +36,11 @@ export interface LocalPage {
 
 /** Stands in for SES and for the mailboxes of all who are written to. It forgets everything when the gateway ends. */
 export class Mailbox {
-  readonly #emails: KeptEmail[] = [];
+  readonly #emails: SentEmail[] = [];
 
   /** Keeps what a function asks SES to send. @returns its id */
-  keep(request: unknown): string {
-    const { FromEmailAddress, Destination, Content: content } = SentEmail.parse(request);
+  add(request: unknown): string {
+    const { FromEmailAddress, Destination, Content: content } = SendEmail.parse(request);
     const { Subject, Body } = content.Simple;
     const id = randomUUID();
     this.#emails.unshift({
@@ -57,7 +57,7 @@ export class Mailbox {
   }
 
   /** The newest first. */
-  get emails(): readonly KeptEmail[] {
+  get emails(): readonly SentEmail[] {
     return this.#emails;
   }
 
@@ -126,7 +126,7 @@ function jsonPage(content: unknown): LocalPage {
   return { headers, body: JSON.stringify(content) };
 }
 
-function article({ sentAt, from, to, subject, text }: KeptEmail): string {
+function article({ sentAt, from, to, subject, text }: SentEmail): string {
   return `<article>
 <h2>${escapeHtml(subject)}</h2>
 <p class="meta">${escapeHtml(`${sentAt} from ${from} to ${to.join(", ")}`)}</p>

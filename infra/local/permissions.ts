@@ -3,7 +3,7 @@ import type { OnLeadingKeys, Statement } from "./template.ts";
 // Each thread of a function loads this, and judges each of its requests with it: hence no schemas.
 
 /** One thing that a request to AWS asks to do. */
-interface Ask {
+interface RequiredPermission {
   readonly action: string;
   readonly resourceName: string;
   /** The partition keys that it is judged by; none where it is not on items. */
@@ -18,14 +18,14 @@ interface Ask {
  * @param operation for example `dynamodb:UpdateItem`
  * @returns the first thing that is not allowed, in words, or undefined when all of it is
  */
-export function deniedAsk(
+export function deniedPermission(
   statements: readonly Statement[],
   operation: string,
   body: unknown,
 ): string | undefined {
-  const asks = asksOf(operation, body);
+  const asks = permissionsFor(operation, body);
   if (asks.length === 0) return operation;
-  const denied = [...asks, ...pooledAsks(asks)].find(
+  const denied = [...asks, ...pooledPermissions(asks)].find(
     (ask) => !statements.some((statement) => allows(statement, ask)),
   );
   if (denied === undefined) return undefined;
@@ -39,7 +39,7 @@ export function deniedAsk(
  * The writes of a transaction, judged by more than their own keys. AWS does not say whether it pools the keys of the
  * same action, or of all writes, so that what we ask for must be allowed either way.
  */
-function pooledAsks(asks: readonly Ask[]): Ask[] {
+function pooledPermissions(asks: readonly RequiredPermission[]): RequiredPermission[] {
   const kinds = new Map(asks.map((ask) => [`${ask.action} ${ask.resourceName}`, ask]));
   return [...kinds.values()].flatMap((kind) => [
     { ...kind, leadingKeys: keysOf(asks.filter(({ action }) => action === kind.action)) },
@@ -47,11 +47,11 @@ function pooledAsks(asks: readonly Ask[]): Ask[] {
   ]);
 }
 
-function keysOf(asks: readonly Ask[]): string[] {
+function keysOf(asks: readonly RequiredPermission[]): string[] {
   return asks.flatMap(({ leadingKeys }) => leadingKeys);
 }
 
-function allows({ Action, Resource, Condition }: Statement, ask: Ask): boolean {
+function allows({ Action, Resource, Condition }: Statement, ask: RequiredPermission): boolean {
   if (!Action.includes(ask.action)) return false;
   if (!Resource.some((arn) => isOn(arn, ask))) return false;
   if (Condition === undefined) return true;
@@ -64,7 +64,7 @@ function allows({ Action, Resource, Condition }: Statement, ask: Ask): boolean {
  * Whether an ARN means what is asked for. That of a secret may mean all whose names begin alike, slashes among them. An
  * email is from an address that is an identity itself, or in a domain that is one or has one above it.
  */
-function isOn(arn: string, { resourceName, fromAddress }: Ask): boolean {
+function isOn(arn: string, { resourceName, fromAddress }: RequiredPermission): boolean {
   const beginning = /:secret:(.+)\*$/.exec(arn)?.[1];
   if (beginning !== undefined) return resourceName.startsWith(beginning);
   if (resourceName.startsWith("configuration-set/")) return arn.endsWith(`:${resourceName}`);
@@ -85,14 +85,14 @@ function isLike(key: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => key.startsWith(pattern.replace(/\*$/, "")));
 }
 
-function asksOf(operation: string, body: unknown): Ask[] {
+function permissionsFor(operation: string, body: unknown): RequiredPermission[] {
   switch (operation) {
     case "dynamodb:GetItem":
     case "dynamodb:UpdateItem":
     case "dynamodb:DeleteItem":
-      return [askOnItem(operation, body)];
+      return [permissionOnItem(operation, body)];
     case "dynamodb:PutItem":
-      return [askWithItem(body)];
+      return [permissionForPut(body)];
     case "dynamodb:Query": {
       // The partition key is read from where our own queries have it.
       if (!/^\w+ = :pk AND /.test(textAt(body, "KeyConditionExpression"))) return [];
@@ -106,17 +106,17 @@ function asksOf(operation: string, body: unknown): Ask[] {
         leadingKeys: listAt(request, "Keys").map((key) => textAt(key, "pk", "S")),
       }));
     case "dynamodb:Scan":
-      return [askWithoutItem(operation, indexOrTable(body))];
+      return [permissionWithoutItem(operation, indexOrTable(body))];
     case "dynamodb:TransactWriteItems":
-      return listAt(body, "TransactItems").flatMap((item) => Object.entries(item).map(askInTransaction));
+      return listAt(body, "TransactItems").flatMap((item) => Object.entries(item).map(permissionForWrite));
     case "sqs:SendMessage":
     case "sqs:SendMessageBatch":
-      return [askWithoutItem("sqs:SendMessage", textAt(body, "QueueUrl").split("/").at(-1))];
+      return [permissionWithoutItem("sqs:SendMessage", textAt(body, "QueueUrl").split("/").at(-1))];
     case "secretsmanager:GetSecretValue":
-      return [askWithoutItem(operation, textAt(body, "SecretId").split(":").at(-1))];
+      return [permissionWithoutItem(operation, textAt(body, "SecretId").split(":").at(-1))];
     case "kms:GetPublicKey":
     case "kms:Sign":
-      return [askWithoutItem(operation, textAt(body, "KeyId").split("/").at(-1))];
+      return [permissionWithoutItem(operation, textAt(body, "KeyId").split("/").at(-1))];
     case "ses:SendEmail": {
       // The address stands behind the name.
       const fromAddress = textAt(body, "FromEmailAddress").replace(/^.*<|>$/g, "");
@@ -124,37 +124,37 @@ function asksOf(operation: string, body: unknown): Ask[] {
       return [
         fromAddress.split("@").at(-1),
         ...(typeof configurationSet === "string" ? [`configuration-set/${configurationSet}`] : []),
-      ].map((name) => ({ ...askWithoutItem(operation, name), fromAddress }));
+      ].map((name) => ({ ...permissionWithoutItem(operation, name), fromAddress }));
     }
     default:
       return [];
   }
 }
 
-function askInTransaction([kind, write]: readonly [string, unknown]): Ask {
+function permissionForWrite([kind, write]: readonly [string, unknown]): RequiredPermission {
   switch (kind) {
     case "Put":
-      return askWithItem(write);
+      return permissionForPut(write);
     case "Update":
     case "Delete":
-      return askOnItem(`dynamodb:${kind}Item`, write);
+      return permissionOnItem(`dynamodb:${kind}Item`, write);
     case "ConditionCheck":
-      return askOnItem("dynamodb:ConditionCheckItem", write);
+      return permissionOnItem("dynamodb:ConditionCheckItem", write);
     default:
       throw new Error(`the local gateway does not know ${kind} in a transaction`);
   }
 }
 
-function askOnItem(action: string, body: unknown): Ask {
+function permissionOnItem(action: string, body: unknown): RequiredPermission {
   return { action, resourceName: textAt(body, "TableName"), leadingKeys: [textAt(body, "Key", "pk", "S")] };
 }
 
-function askWithItem(body: unknown): Ask {
+function permissionForPut(body: unknown): RequiredPermission {
   const leadingKeys = [textAt(body, "Item", "pk", "S")];
   return { action: "dynamodb:PutItem", resourceName: textAt(body, "TableName"), leadingKeys };
 }
 
-function askWithoutItem(action: string, resourceName = ""): Ask {
+function permissionWithoutItem(action: string, resourceName = ""): RequiredPermission {
   return { action, resourceName, leadingKeys: [] };
 }
 

@@ -23,7 +23,7 @@ const generatedFile = "secrets.json";
 const operatorFile = "operator-secrets.json";
 
 /** What Secrets Manager answers, or the name of its error. */
-type Answer =
+type SecretResult =
   | { readonly answer: Record<string, unknown> }
   | { readonly error: "InvalidRequestException" | "ResourceExistsException" | "ResourceNotFoundException" };
 
@@ -74,7 +74,7 @@ export class LocalSecrets {
   }
 
   /** @param operation for example `GetSecretValue` */
-  async answer(operation: string, body: unknown): Promise<Answer> {
+  async execute(operation: string, body: unknown): Promise<SecretResult> {
     switch (operation) {
       case "CreateSecret": {
         const { Name, SecretString, ClientRequestToken } = Create.parse(body);
@@ -99,7 +99,7 @@ export class LocalSecrets {
     }
   }
 
-  async #put(name: string, value: string, version: string = randomUUID()): Promise<Answer> {
+  async #put(name: string, value: string, version: string = randomUUID()): Promise<SecretResult> {
     const before = this.#kept.get(name);
     const previous = before === undefined ? {} : { [before.current]: before.versions[before.current] ?? "" };
     this.#kept.set(name, { current: version, versions: { ...previous, [version]: value } });
@@ -107,7 +107,7 @@ export class LocalSecrets {
     return { answer: { Name: name, VersionId: version } };
   }
 
-  #value({ SecretId, VersionId }: z.infer<typeof Get>): Answer {
+  #value({ SecretId, VersionId }: z.infer<typeof Get>): SecretResult {
     const generated = this.#generated.get(SecretId);
     if (generated !== undefined) return { answer: { ARN: SecretId, SecretString: generated } };
     const kept = this.#kept.get(SecretId);

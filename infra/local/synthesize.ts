@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { builtOnce } from "../built-once.ts";
+import { buildOnce } from "../build-once.ts";
 import { projectRoot } from "../project-root.ts";
 
 const folder = "local.out";
@@ -22,7 +22,7 @@ export const localAssembly = {
  */
 export async function synthesizeLocalStack(stage = "local"): Promise<typeof localAssembly> {
   const file = fileURLToPath(new URL("synthesis-process.ts", import.meta.url));
-  await builtOnce(folder, stage, async () => {
+  await buildOnce(folder, stage, async () => {
     const { stderr } = await promisify(execFile)(process.execPath, [file, stage]);
     process.stderr.write(stderr);
   });

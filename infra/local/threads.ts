@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { builtOnce } from "../built-once.ts";
+import { buildOnce } from "../build-once.ts";
 import { projectRoot } from "../project-root.ts";
 
 const folder = "threads";
@@ -16,7 +16,7 @@ export const storeThreadFile = fileOf("store-thread");
  * thread, and 0.1 s where a thread has as many modules as the store's.
  */
 export async function buildThreads(): Promise<void> {
-  await builtOnce(folder, "", async () => {
+  await buildOnce(folder, "", async () => {
     // Only here, as a gateway whose files are built has no use for it.
     const { build, stop } = await import("esbuild");
     await build({

@@ -130,7 +130,7 @@ export class World {
   }
 
   async #isAtRest(): Promise<boolean> {
-    const isIdle = [...this.gateway.functions.values()].every(({ openCalls }) => openCalls === 0);
+    const isIdle = [...this.gateway.functions.values()].every(({ inFlightCalls }) => inFlightCalls === 0);
     if (!isIdle || !this.aws.isQuiet) return false;
     return (await this.#countJobs("ApproximateNumberOfMessages", false)) === 0;
   }

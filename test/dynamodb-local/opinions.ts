@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import { Database } from "../../infra/local/store/database.ts";
-import { normaliseNumber } from "../../infra/local/store/decimal.ts";
+import { normalizeNumber } from "../../infra/local/store/decimal.ts";
 import { ServiceError } from "../../infra/local/store/service-error.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
 import type { Request, Sequence } from "./random-requests.ts";
@@ -138,10 +138,10 @@ function normalised(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) {
     const each = value.map((element) => normalised(element));
     // It keeps numbers of a set that is in a list as they were written.
-    if (name === "NS") return sorted(value.map((member) => normaliseNumber(String(member))));
+    if (name === "NS") return sorted(value.map((member) => normalizeNumber(String(member))));
     return name === "SS" || name === "BS" ? sorted(each) : each;
   }
-  if (name === "N") return normaliseNumber(String(value));
+  if (name === "N") return normalizeNumber(String(value));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)

@@ -10,7 +10,7 @@ import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { kebabCase, pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { deniedAsk } from "../../infra/local/permissions.ts";
+import { deniedPermission } from "../../infra/local/permissions.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers, type Worker } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -476,7 +476,7 @@ it("lets a top-up and a new API key pass if AWS judges each write by the keys of
   const put = (pk: string): unknown => ({ Put: { TableName: "table", Item: { pk: { S: pk } } } });
   const denied = (name: string, ...writes: unknown[]): string | undefined => {
     const statements = tableStatements(name).map((statement) => ({ ...statement, Resource: ["table"] }));
-    return deniedAsk(
+    return deniedPermission(
       statements.map((statement) => ({ ...statement, Effect: "Allow" })),
       "dynamodb:TransactWriteItems",
       { TransactItems: writes },

@@ -13,7 +13,7 @@ const Emails = z.object({
 const evil = `<script>alert("1")</script>`;
 
 function send(mailbox: Mailbox, subject: string, text = "Hello"): void {
-  mailbox.keep({
+  mailbox.add({
     FromEmailAddress: "sms@example.com",
     Destination: { ToAddresses: ["ada@example.com"] },
     Content: { Simple: { Subject: { Data: subject }, Body: { Text: { Data: text }, Html: { Data: "" } } } },

@@ -4,12 +4,12 @@ import { inject, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import type { KeptEmail } from "../../infra/local/mailbox.ts";
+import type { SentEmail } from "../../infra/local/mailbox.ts";
 import { functionNamed } from "./functions.ts";
 import { patience } from "./patience.ts";
 
 /** The emails that a gateway has sent to an address, the newest first. */
-export function emailsTo({ emails }: LocalGateway, address: string): KeptEmail[] {
+export function emailsTo({ emails }: LocalGateway, address: string): SentEmail[] {
   return emails.filter(({ to }) => to.includes(address));
 }
 
@@ -17,7 +17,7 @@ export function emailsTo({ emails }: LocalGateway, address: string): KeptEmail[]
  * Waits until an address has got so many emails.
  * @returns the newest
  */
-export async function waitForEmail(gateway: LocalGateway, address: string, count = 1): Promise<KeptEmail> {
+export async function waitForEmail(gateway: LocalGateway, address: string, count = 1): Promise<SentEmail> {
   return vi.waitFor(() => {
     const emails = emailsTo(gateway, address);
     const [newest] = emails;
@@ -37,7 +37,7 @@ export async function waitForSubject(
   address: string,
   subject: string,
   count = 1,
-): Promise<KeptEmail> {
+): Promise<SentEmail> {
   return vi.waitFor(() => {
     const found = emailsTo(gateway, address).filter((email) => email.subject === subject);
     const [newest] = found;
@@ -64,7 +64,7 @@ export async function linkIn(to: string, subject: string): Promise<string> {
 }
 
 /** The token in the link of an email. */
-export function tokenIn({ text }: KeptEmail): string {
+export function tokenIn({ text }: SentEmail): string {
   const token = /\/account#\w+=(\S+)/.exec(text)?.[1];
   if (token === undefined) throw new Error("the email has no link");
   return token;

@@ -16,7 +16,7 @@ export async function areSendersIdle(gateway: LocalGateway): Promise<boolean> {
       if ((await waitingJobs(gateway, queue)) > 0) return false;
     }
   }
-  return ["RunCampaign", "SendMessage"].every((name) => functionNamed(gateway, name).openCalls === 0);
+  return ["RunCampaign", "SendMessage"].every((name) => functionNamed(gateway, name).inFlightCalls === 0);
 }
 
 async function waitingJobs(gateway: LocalGateway, queuePrefix: string): Promise<number> {

@@ -13,7 +13,7 @@ import * as z from "zod/mini";
 import type { Permissions } from "../../infra/local/aws-requests.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { StorePort, type ServiceAnswer } from "../../infra/local/store/port.ts";
+import { StorePort, type ServiceResponse } from "../../infra/local/store/port.ts";
 import { patience } from "../support/patience.ts";
 
 const permissions: Permissions = {
@@ -82,7 +82,7 @@ it("a function's port does what its role allows, and answers each request of man
   const { store } = openPort();
   expect(store.services).toEqual(new Set(["dynamodb", "sqs"]));
   const names = Array.from({ length: 50 }, (_, index) => `ORG#${index}`);
-  const put = async (pk: string): Promise<ServiceAnswer> =>
+  const put = async (pk: string): Promise<ServiceResponse> =>
     store.send("dynamodb", "PutItem", JSON.stringify({ TableName: "table", Item: { pk: { S: pk } } }));
   expect(await Promise.all(names.map(put))).toEqual(names.map(() => ({ status: 200, body: "{}" })));
   const answers = await Promise.all(names.map(async (pk) => store.send("dynamodb", "GetItem", get(pk))));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { deniedAsk } from "../../infra/local/permissions.ts";
+import { deniedPermission } from "../../infra/local/permissions.ts";
 import type { Statement } from "../../infra/local/template.ts";
 
 const keysLike = (...patterns: string[]): { "dynamodb:LeadingKeys": string[] } => ({
@@ -27,7 +27,7 @@ const put = (pk: string): unknown => ({ Put: { TableName: "table", Item: { pk: {
 
 describe("a transaction must be allowed", () => {
   const denied = (statements: readonly Statement[], ...writes: unknown[]): string | undefined =>
-    deniedAsk(statements, "dynamodb:TransactWriteItems", { TransactItems: writes });
+    deniedPermission(statements, "dynamodb:TransactWriteItems", { TransactItems: writes });
 
   it("by the key of each write", () => {
     const statements = [allow("UpdateItem", "WALLET#*", "LEDGER#*")];
@@ -68,15 +68,17 @@ describe("a transaction must be allowed", () => {
 
 it("a call outside of transactions gets nothing from what may stand beside it", () => {
   const statements = [allow("UpdateItem", "WALLET#*", "LEDGER#*")];
-  expect(deniedAsk(statements, "dynamodb:UpdateItem", onItem("WALLET#1"))).toBeUndefined();
-  expect(deniedAsk(statements, "dynamodb:UpdateItem", onItem("LEDGER#1"))).toBe(
+  expect(deniedPermission(statements, "dynamodb:UpdateItem", onItem("WALLET#1"))).toBeUndefined();
+  expect(deniedPermission(statements, "dynamodb:UpdateItem", onItem("LEDGER#1"))).toBe(
     "dynamodb:UpdateItem on LEDGER#*",
   );
 });
 
 it("a scan has no keys, which a condition on all of them lets pass, and the one on their presence does not", () => {
   const scan = (condition: Statement["Condition"]): string | undefined =>
-    deniedAsk([{ ...allow("Scan", "ORG#*"), Condition: condition }], "dynamodb:Scan", { TableName: "table" });
+    deniedPermission([{ ...allow("Scan", "ORG#*"), Condition: condition }], "dynamodb:Scan", {
+      TableName: "table",
+    });
   const onAll = { "ForAllValues:StringLike": keysLike("ORG#*") };
   expect(scan(onAll)).toBeUndefined();
   expect(scan({ ...onAll, Null: { "dynamodb:LeadingKeys": "false" } })).toBe("dynamodb:Scan on table");
@@ -85,11 +87,13 @@ it("a scan has no keys, which a condition on all of them lets pass, and the one 
 
 it("nothing that no statement names is allowed", () => {
   const statements = [allow("GetItem", "ORG#*")];
-  expect(deniedAsk(statements, "dynamodb:Scan", { TableName: "table" })).toBe("dynamodb:Scan on table");
-  expect(deniedAsk(statements, "dynamodb:BatchGetItem", {})).toBe("dynamodb:BatchGetItem");
-  expect(deniedAsk(statements, "dynamodb:GetItem", { ...Object(onItem("ORG#1")), TableName: "other" })).toBe(
-    "dynamodb:GetItem on ORG#*",
+  expect(deniedPermission(statements, "dynamodb:Scan", { TableName: "table" })).toBe(
+    "dynamodb:Scan on table",
   );
+  expect(deniedPermission(statements, "dynamodb:BatchGetItem", {})).toBe("dynamodb:BatchGetItem");
+  expect(
+    deniedPermission(statements, "dynamodb:GetItem", { ...Object(onItem("ORG#1")), TableName: "other" }),
+  ).toBe("dynamodb:GetItem on ORG#*");
 });
 
 it("a batch of reads is judged by all its keys", () => {
@@ -99,11 +103,11 @@ it("a batch of reads is judged by all its keys", () => {
     },
   });
   const statements = [allow("BatchGetItem", "KEY#*", "ORG#*"), allow("GetItem", "WALLET#*")];
-  expect(deniedAsk(statements, "dynamodb:BatchGetItem", batch("KEY#1", "ORG#1"))).toBeUndefined();
-  expect(deniedAsk(statements, "dynamodb:BatchGetItem", batch("KEY#1", "WALLET#1"))).toBe(
+  expect(deniedPermission(statements, "dynamodb:BatchGetItem", batch("KEY#1", "ORG#1"))).toBeUndefined();
+  expect(deniedPermission(statements, "dynamodb:BatchGetItem", batch("KEY#1", "WALLET#1"))).toBe(
     "dynamodb:BatchGetItem on KEY#* and WALLET#* in one transaction",
   );
-  expect(deniedAsk([allow("GetItem", "KEY#*")], "dynamodb:BatchGetItem", batch("KEY#1"))).toBe(
+  expect(deniedPermission([allow("GetItem", "KEY#*")], "dynamodb:BatchGetItem", batch("KEY#1"))).toBe(
     "dynamodb:BatchGetItem on KEY#*",
   );
 });
@@ -112,15 +116,17 @@ it("a key may be used for what a role names, by its id and by its ARN, and no ot
   const arn = "arn:aws:kms:us-east-1:000000000000:key/SessionKey";
   const statements: Statement[] = [{ Effect: "Allow", Action: ["kms:GetPublicKey"], Resource: [arn] }];
   for (const KeyId of ["SessionKey", arn]) {
-    expect(deniedAsk(statements, "kms:GetPublicKey", { KeyId })).toBeUndefined();
-    expect(deniedAsk(statements, "kms:Sign", { KeyId })).toBe("kms:Sign on SessionKey");
+    expect(deniedPermission(statements, "kms:GetPublicKey", { KeyId })).toBeUndefined();
+    expect(deniedPermission(statements, "kms:Sign", { KeyId })).toBe("kms:Sign on SessionKey");
   }
-  expect(deniedAsk(statements, "kms:GetPublicKey", { KeyId: "Another" })).toBe("kms:GetPublicKey on Another");
+  expect(deniedPermission(statements, "kms:GetPublicKey", { KeyId: "Another" })).toBe(
+    "kms:GetPublicKey on Another",
+  );
 });
 
 describe("an email may be sent", () => {
   const denied = (identity: string, from: string, allowedFrom = "sms@mail.example.com"): string | undefined =>
-    deniedAsk(
+    deniedPermission(
       [
         {
           Effect: "Allow",
@@ -151,11 +157,11 @@ describe("an email may be sent", () => {
     const identity = statement("identity/example.com");
     const set = statement("configuration-set/transactional");
     const email = { FromEmailAddress: "sms@example.com", ConfigurationSetName: "transactional" };
-    expect(deniedAsk([identity, set], "ses:SendEmail", email)).toBeUndefined();
-    expect(deniedAsk([identity], "ses:SendEmail", email)).toBe(
+    expect(deniedPermission([identity, set], "ses:SendEmail", email)).toBeUndefined();
+    expect(deniedPermission([identity], "ses:SendEmail", email)).toBe(
       "ses:SendEmail on configuration-set/transactional",
     );
-    expect(deniedAsk([set], "ses:SendEmail", email)).toBe("ses:SendEmail on example.com");
+    expect(deniedPermission([set], "ses:SendEmail", email)).toBe("ses:SendEmail on example.com");
   });
 
   it("from no other address, and no other identity", () => {

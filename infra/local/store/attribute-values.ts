@@ -1,4 +1,4 @@
-import { compareNumbers, normaliseNumber, numberSize } from "./decimal.ts";
+import { compareNumbers, normalizeNumber, numberSize } from "./decimal.ts";
 import { invalidParameter, ServiceError, validationError } from "./service-error.ts";
 
 /** A value as DynamoDB's wire has it: an object with one field, whose name is the type. */
@@ -104,7 +104,7 @@ export function readValue(given: AttributeValue | undefined, depth = 0): Attribu
   if ("S" in given) return isString(given.S) ? given : fail("a string was expected");
   if ("N" in given) {
     if (!isString(given.N)) throw unexpected("a number in a string was expected");
-    const number = normaliseNumber(given.N);
+    const number = normalizeNumber(given.N);
     return number === given.N ? given : { N: number };
   }
   if ("BOOL" in given) return typeof given.BOOL === "boolean" ? given : fail("a Boolean was expected");
@@ -123,7 +123,7 @@ export function readValue(given: AttributeValue | undefined, depth = 0): Attribu
     return given;
   }
   if ("SS" in given) return { SS: readSet(given.SS, "An string set  may not be empty", (member) => member) };
-  if ("NS" in given) return { NS: readSet(given.NS, "An number set  may not be empty", normaliseNumber) };
+  if ("NS" in given) return { NS: readSet(given.NS, "An number set  may not be empty", normalizeNumber) };
   if ("BS" in given) return { BS: readSet(given.BS, "Binary sets should not be empty", checkBase64) };
   throw validationError(
     "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes",

@@ -12,7 +12,7 @@ import { validationError } from "./service-error.ts";
 const maxKeys = 100;
 const maxWrites = 25;
 /** The most that an answer holds. It returns the keys of the remaining items as unprocessed. */
-const maxAnswerBytes = 16 * 1_024 * 1_024;
+const maxResponseBytes = 16 * 1_024 * 1_024;
 
 /** Reads and writes of many items, each by itself. */
 export class Batches {
@@ -43,9 +43,9 @@ export class Batches {
       const left: object[] = [];
       for (const { key, place } of places) {
         // Once the response is full, no more items are read.
-        const found = bytes > maxAnswerBytes ? undefined : this.#rows.find(table, place);
+        const found = bytes > maxResponseBytes ? undefined : this.#rows.find(table, place);
         bytes += found?.size ?? 0;
-        if (bytes > maxAnswerBytes) {
+        if (bytes > maxResponseBytes) {
           left.push(key);
           continue;
         }
@@ -55,7 +55,7 @@ export class Batches {
       Responses[table.name] = items;
       if (left.length > 0) UnprocessedKeys[table.name] = { ...options, Keys: left };
     }
-    return { Responses, UnprocessedKeys, ...meter.answers(request.ReturnConsumedCapacity) };
+    return { Responses, UnprocessedKeys, ...meter.consumedByTable(request.ReturnConsumedCapacity) };
   }
 
   write(input: object): object {
@@ -75,7 +75,7 @@ export class Batches {
       const old = this.#rows.find(table, place);
       meter.write(table, this.#rows.write(table, place, old, apply(old?.item)));
     }
-    return { UnprocessedItems: {}, ...meter.answers(request.ReturnConsumedCapacity) };
+    return { UnprocessedItems: {}, ...meter.consumedByTable(request.ReturnConsumedCapacity) };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Written } from "./rows.ts";
+import type { WriteResult } from "./rows.ts";
 import type { Table } from "./table-definitions.ts";
 
 const readUnitBytes = 4_096;
@@ -36,7 +36,7 @@ export class CapacityMeter {
   }
 
   /** Counts a write: the larger of the old and the new item, and the changed entries of indexes. */
-  write(table: Table, { oldSize, newSize, indexUnits }: Written): void {
+  write(table: Table, { oldSize, newSize, indexUnits }: WriteResult): void {
     const counted = this.#of(table);
     const units = Math.max(1, Math.ceil(Math.max(oldSize, newSize) / writeUnitBytes));
     counted.table += units * (this.#isTransaction ? transactionFactor : 1);
@@ -44,13 +44,13 @@ export class CapacityMeter {
   }
 
   /** The field of an answer about one table. */
-  answer(detail: CapacityDetail | undefined): { ConsumedCapacity?: object } {
+  consumed(detail: CapacityDetail | undefined): { ConsumedCapacity?: object } {
     const [first] = this.#answers(detail);
     return first === undefined ? {} : { ConsumedCapacity: first };
   }
 
   /** The field of an answer about any number of tables. */
-  answers(detail: CapacityDetail | undefined): { ConsumedCapacity?: object[] } {
+  consumedByTable(detail: CapacityDetail | undefined): { ConsumedCapacity?: object[] } {
     const answers = this.#answers(detail);
     return answers.length === 0 ? {} : { ConsumedCapacity: answers };
   }

@@ -25,11 +25,11 @@ const maxExponentCharacters = 6;
  * A number in the form in which DynamoDB keeps and answers it.
  * @throws ServiceError for what is no number, has too many digits, or is too large or too small
  */
-export function normaliseNumber(text: string): string {
+export function normalizeNumber(text: string): string {
   return plainInteger.test(text) ? text : format(parse(text));
 }
 
-/** @returns less than 0, 0 or more than 0; both numbers are in the form of {@link normaliseNumber} */
+/** @returns less than 0, 0 or more than 0; both numbers are in the form of {@link normalizeNumber} */
 export function compareNumbers(one: string, other: string): number {
   if (one === other) return 0;
   if (one.length <= maxCharactersOfDouble && other.length <= maxCharactersOfDouble) {
@@ -47,7 +47,7 @@ export function addNumbers(one: string, other: string): string {
   const [left, right] = [parse(one), parse(other)];
   const exponent = Math.min(left.exponent, right.exponent);
   const sum = scaled(left, exponent) + scaled(right, exponent);
-  return normaliseNumber(`${sum}E${exponent}`);
+  return normalizeNumber(`${sum}E${exponent}`);
 }
 
 /** The number with the other sign. */

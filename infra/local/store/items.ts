@@ -11,7 +11,7 @@ import {
   planDelete,
   planPut,
   planUpdate,
-  refusedItem,
+  itemOfFailure,
   type Change,
   type PlannedWrite,
 } from "./planned-writes.ts";
@@ -38,7 +38,7 @@ export class ItemOperations {
     meter.read(table, found?.size ?? 0, { isConsistent: request.ConsistentRead === true });
     return {
       ...(found === undefined ? {} : { Item: paths === undefined ? found.item : project(found.item, paths) }),
-      ...meter.answer(request.ReturnConsumedCapacity),
+      ...meter.consumed(request.ReturnConsumedCapacity),
     };
   }
 
@@ -70,13 +70,13 @@ export class ItemOperations {
       throw new ServiceError(
         "ConditionalCheckFailedException",
         "The conditional request failed",
-        refusedItem(plan, old),
+        itemOfFailure(plan, old),
       );
     }
     const change = plan.apply(old?.item);
     const meter = new CapacityMeter("write");
     meter.write(table, this.#rows.write(table, place, old, change));
-    return { ...returnedAttributes(ReturnValues, old, change), ...meter.answer(ReturnConsumedCapacity) };
+    return { ...returnedAttributes(ReturnValues, old, change), ...meter.consumed(ReturnConsumedCapacity) };
   }
 }
 

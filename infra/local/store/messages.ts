@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import type { KeptMessage, MessageStore } from "./queue.ts";
+import type { StoredMessage, MessageStore } from "./queue.ts";
 
 /** How long a change may wait for others that are written with it, where nothing waits for it. */
 const maxWaitMs = 50;
@@ -11,7 +11,7 @@ const maxWaitMs = 50;
  */
 export class Messages implements MessageStore {
   readonly #database: Database;
-  #changes = new Map<string, KeptMessage | undefined>();
+  #changes = new Map<string, StoredMessage | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(database: Database) {
@@ -33,15 +33,15 @@ export class Messages implements MessageStore {
   }
 
   /** What was kept by the run before, in the order in which it was sent. */
-  load(): KeptMessage[] {
+  load(): StoredMessage[] {
     return this.#database.sqlite
       .prepare("SELECT content FROM messages")
       .all()
-      .map(({ content }): KeptMessage => JSON.parse(String(content)))
+      .map(({ content }): StoredMessage => JSON.parse(String(content)))
       .toSorted((one, other) => one.sentAtMs - other.sentAtMs);
   }
 
-  put(message: KeptMessage): void {
+  put(message: StoredMessage): void {
     this.#change(message.id, message);
   }
 
@@ -57,7 +57,7 @@ export class Messages implements MessageStore {
     });
   }
 
-  #change(id: string, message: KeptMessage | undefined): void {
+  #change(id: string, message: StoredMessage | undefined): void {
     this.#changes.set(id, message);
     this.#timer ??= setTimeout(() => this.#database.beginWrite(), maxWaitMs);
   }

@@ -1,7 +1,7 @@
 import { itemSize, readItem, type Item } from "./attribute-values.ts";
 import { applyUpdate, changedPaths } from "./expressions/apply-update.ts";
-import { isTrueOf } from "./expressions/condition-truth.ts";
 import { parseCondition } from "./expressions/conditions.ts";
+import { conditionHolds } from "./expressions/evaluate-condition.ts";
 import { readPlaceholders, type Parsed, type Placeholders } from "./expressions/placeholders.ts";
 import type { Path } from "./expressions/token-reader.ts";
 import { parseUpdate, type Action } from "./expressions/updates.ts";
@@ -20,7 +20,7 @@ export interface PlannedWrite {
   /** Whether the stored item meets the condition of the write. */
   readonly isAllowed: (old: Item | undefined) => boolean;
   /** Whether a refusal carries the item that is there. */
-  readonly refusesWithItem: boolean;
+  readonly returnsItemOnFailure: boolean;
   /**
    * Computes the new item from the stored one.
    * @throws ServiceError when it cannot be applied to that
@@ -90,14 +90,14 @@ export function planUpdate(
 function conditionOf(
   input: Conditional,
   update?: Parsed<unknown>,
-): Pick<PlannedWrite, "isAllowed" | "refusesWithItem"> & { readonly placeholders: Placeholders } {
+): Pick<PlannedWrite, "isAllowed" | "returnsItemOnFailure"> & { readonly placeholders: Placeholders } {
   const { ConditionExpression: text } = input;
   const condition = text === undefined ? undefined : parseCondition("ConditionExpression", text);
   const placeholders = readPlaceholders(input, [update, condition]);
   return {
     placeholders,
-    isAllowed: (old) => condition === undefined || isTrueOf(old ?? {}, condition.tree, placeholders),
-    refusesWithItem: input.ReturnValuesOnConditionCheckFailure === "ALL_OLD",
+    isAllowed: (old) => condition === undefined || conditionHolds(old ?? {}, condition.tree, placeholders),
+    returnsItemOnFailure: input.ReturnValuesOnConditionCheckFailure === "ALL_OLD",
   };
 }
 
@@ -113,6 +113,9 @@ function checkedSize(table: Table, item: Item, whenTooLarge: string): number {
 }
 
 /** The fields of a refusal. */
-export function refusedItem({ refusesWithItem }: PlannedWrite, old: StoredItem | undefined): { Item?: Item } {
-  return refusesWithItem && old !== undefined ? { Item: old.item } : {};
+export function itemOfFailure(
+  { returnsItemOnFailure }: PlannedWrite,
+  old: StoredItem | undefined,
+): { Item?: Item } {
+  return returnsItemOnFailure && old !== undefined ? { Item: old.item } : {};
 }

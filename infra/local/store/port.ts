@@ -18,7 +18,7 @@ export interface ServiceRequest {
 }
 
 /** What a service answers: an HTTP status, and the output or `{ __type, message }` as JSON. */
-export interface ServiceAnswer {
+export interface ServiceResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -29,7 +29,7 @@ export type PortRequest =
   | { readonly id: number; readonly isCancelled: true };
 
 /** What travels back, many at once. */
-export type PortAnswer = { readonly id: number } & ServiceAnswer;
+export type PortResponse = { readonly id: number } & ServiceResponse;
 
 /** Collects the messages of one turn of the event loop, and posts them as one. */
 export class Outbox<Message> {
@@ -55,7 +55,7 @@ export class StorePort {
   readonly services: ReadonlySet<Service>;
   readonly #port: MessagePort;
   readonly #outbox: Outbox<PortRequest>;
-  readonly #pending = new Map<number, PromiseWithResolvers<ServiceAnswer>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<ServiceResponse>>();
   #lastId = 0;
   #hasEnded = false;
 
@@ -63,7 +63,7 @@ export class StorePort {
     this.services = services;
     this.#port = port;
     this.#outbox = new Outbox(port);
-    port.on("message", (answers: readonly PortAnswer[]) => {
+    port.on("message", (answers: readonly PortResponse[]) => {
       for (const { id, ...answer } of answers) {
         this.#pending.get(id)?.resolve(answer);
         this.#pending.delete(id);
@@ -83,10 +83,10 @@ export class StorePort {
     body: string,
     traceId?: string,
     signal?: AbortSignal,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceResponse> {
     if (this.#hasEnded) throw ended();
     const id = (this.#lastId += 1);
-    const pending = Promise.withResolvers<ServiceAnswer>();
+    const pending = Promise.withResolvers<ServiceResponse>();
     this.#pending.set(id, pending);
     this.#outbox.post({ id, service, operation, body, traceId });
     if (signal === undefined) return pending.promise;

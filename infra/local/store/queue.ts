@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 /** A message on a queue, as it is kept. */
-export interface KeptMessage {
+export interface StoredMessage {
   readonly id: string;
   queueName: string;
   readonly body: string;
@@ -16,7 +16,7 @@ export interface KeptMessage {
 
 /** What keeps messages for the next run. */
 export interface MessageStore {
-  put(message: KeptMessage): void;
+  put(message: StoredMessage): void;
   delete(id: string): void;
 }
 
@@ -29,7 +29,7 @@ export interface QueueSettings {
 }
 
 export interface ReceivedMessage {
-  readonly message: KeptMessage;
+  readonly message: StoredMessage;
   readonly receiptHandle: string;
 }
 
@@ -47,11 +47,11 @@ export class Queue {
   settings: QueueSettings;
   readonly name: string;
   readonly #store: MessageStore;
-  readonly #ready = new Set<KeptMessage>();
+  readonly #ready = new Set<StoredMessage>();
   /** Those to come, and those that were received, with what makes them visible. */
-  readonly #hidden = new Map<KeptMessage, NodeJS.Timeout>();
+  readonly #hidden = new Map<StoredMessage, NodeJS.Timeout>();
   /** The latest receipt of each message that is in flight, by its handle. */
-  readonly #inFlight = new Map<string, KeptMessage>();
+  readonly #inFlight = new Map<string, StoredMessage>();
   readonly #waiters = new Set<Waiter>();
   #isServingSoon = false;
 
@@ -68,14 +68,14 @@ export class Queue {
   }
 
   /** Takes a message, to be received from its `visibleAtMs` on. */
-  add(message: KeptMessage): void {
+  add(message: StoredMessage): void {
     message.queueName = this.name;
     this.#store.put(message);
     this.restore(message);
   }
 
   /** Takes a message that is kept already. */
-  restore(message: KeptMessage): void {
+  restore(message: StoredMessage): void {
     if (message.visibleAtMs <= Date.now()) this.#show(message);
     else this.#hide(message);
   }
@@ -152,7 +152,7 @@ export class Queue {
     return received;
   }
 
-  #isParked(message: KeptMessage): boolean {
+  #isParked(message: StoredMessage): boolean {
     const { redrive } = this.settings;
     const target = redrive?.target();
     if (redrive === undefined || target === undefined) return false;
@@ -162,7 +162,7 @@ export class Queue {
     return true;
   }
 
-  #hide(message: KeptMessage, receiptHandle?: string): void {
+  #hide(message: StoredMessage, receiptHandle?: string): void {
     const show = (): void => {
       if (message.visibleAtMs > Date.now()) {
         this.#hide(message, receiptHandle);
@@ -177,12 +177,12 @@ export class Queue {
     this.#hidden.set(message, setTimeout(show, delayMs));
   }
 
-  #reveal(message: KeptMessage): void {
+  #reveal(message: StoredMessage): void {
     clearTimeout(this.#hidden.get(message));
     this.#hidden.delete(message);
   }
 
-  #show(message: KeptMessage): void {
+  #show(message: StoredMessage): void {
     this.#ready.add(message);
     if (this.#waiters.size === 0 || this.#isServingSoon) return;
     this.#isServingSoon = true;

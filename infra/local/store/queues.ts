@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { localAccountId } from "../template.ts";
 import type { Messages } from "./messages.ts";
-import { Queue, type KeptMessage, type QueueSettings, type ReceivedMessage } from "./queue.ts";
+import { Queue, type StoredMessage, type QueueSettings, type ReceivedMessage } from "./queue.ts";
 import { ServiceError } from "./service-error.ts";
 
 const secondMs = 1_000;
@@ -62,7 +62,7 @@ export class Queues {
   readonly #messages: Messages;
   readonly #queues = new Map<string, Queue>();
   /** Messages of the run before, until their queue is created. */
-  readonly #kept: Map<string, KeptMessage[]>;
+  readonly #kept: Map<string, StoredMessage[]>;
 
   /** @param url what the URLs of the queues begin with */
   constructor(messages: Messages, url: string) {
@@ -154,14 +154,14 @@ export class Queues {
   }
 
   async #send(request: z.infer<typeof SendMessage>): Promise<object> {
-    refuseTooLong([request]);
+    checkTotalSize([request]);
     const sent = put(this.#queueAt(request), request);
     await this.#messages.saved();
     return sent;
   }
 
   async #sendBatch(request: z.infer<typeof SendMessageBatch>): Promise<object> {
-    refuseTooLong(request.Entries);
+    checkTotalSize(request.Entries);
     const queue = this.#queueAt(request);
     const Successful = request.Entries.map((entry) => ({ Id: entry.Id, ...put(queue, entry) }));
     await this.#messages.saved();
@@ -204,7 +204,7 @@ function put(queue: Queue, message: SentMessage): object {
   return { MessageId: id, MD5OfMessageBody: md5(body) };
 }
 
-function refuseTooLong(messages: readonly SentMessage[]): void {
+function checkTotalSize(messages: readonly SentMessage[]): void {
   const bytes = messages.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
   if (bytes <= maxBytes) return;
   const reason = `Messages must be shorter than ${maxBytes} bytes together.`;

@@ -6,8 +6,8 @@ import { attribute, itemSize, readItem, type AttributeValue, type Item } from ".
 import { CapacityMeter } from "./capacity.ts";
 import type { Catalog } from "./catalog.ts";
 import { pathsOf } from "./expressions/condition-paths.ts";
-import { isTrueOf } from "./expressions/condition-truth.ts";
 import { parseCondition, type Condition } from "./expressions/conditions.ts";
+import { conditionHolds } from "./expressions/evaluate-condition.ts";
 import { keyRangeOf } from "./expressions/key-conditions.ts";
 import { nameOf, readPlaceholders, type Parsed, type Placeholders } from "./expressions/placeholders.ts";
 import { parseProjection, project, projectedPaths } from "./expressions/projections.ts";
@@ -122,7 +122,7 @@ export class Reads {
       const item = isRead ? storedItem(row).item : {};
       const entry = index === undefined ? item : projectedItem(index, item);
       bytes += index?.projected === undefined ? Number(row["size"]) : itemSize(entry);
-      if (filter === undefined || isTrueOf(entry, filter, placeholders)) {
+      if (filter === undefined || conditionHolds(entry, filter, placeholders)) {
         count += 1;
         if (!isCount) items.push(paths === undefined ? entry : project(entry, paths));
       }
@@ -139,7 +139,7 @@ export class Reads {
       ...(isCut && last !== undefined
         ? { LastEvaluatedKey: keyOf(storedItem(last).item, table, index) }
         : {}),
-      ...meter.answer(request.ReturnConsumedCapacity),
+      ...meter.consumed(request.ReturnConsumedCapacity),
     };
   }
 }

@@ -14,7 +14,7 @@ export interface StoredItem {
 }
 
 /** What a write did, by which its capacity is counted. */
-export interface Written {
+export interface WriteResult {
   readonly oldSize: number;
   readonly newSize: number;
   /** The write units of each index that it changed. */
@@ -93,7 +93,7 @@ export class Rows {
     place: Place,
     old: StoredItem | undefined,
     { item, size: newSize }: { readonly item: Item | undefined; readonly size: number },
-  ): Written {
+  ): WriteResult {
     const changes = table.indexes.map((index) => indexChange(index, old?.item, item));
     this.#database.beginWrite();
     this.#database.guard(() => {

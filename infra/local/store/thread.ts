@@ -3,15 +3,15 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 
-import { refusalOf, withTrace, type Permissions } from "../aws-requests.ts";
+import { accessDenied, withTrace, type Permissions } from "../aws-requests.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import { Database } from "./database.ts";
 import { Messages } from "./messages.ts";
 import {
   Outbox,
-  type PortAnswer,
+  type PortResponse,
   type PortRequest,
-  type ServiceAnswer,
+  type ServiceResponse,
   type ServiceRequest,
 } from "./port.ts";
 import { Queues } from "./queues.ts";
@@ -81,12 +81,12 @@ function stop(): void {
 }
 
 function servePort(port: MessagePort, permissions: Permissions | undefined): void {
-  const outbox = new Outbox<PortAnswer>(port);
+  const outbox = new Outbox<PortResponse>(port);
   const underWay = new Map<number, AbortController>();
   const serve = async (id: number, request: ServiceRequest): Promise<void> => {
     const cancelled = new AbortController();
     underWay.set(id, cancelled);
-    outbox.post({ id, ...(await answer(request, permissions, cancelled.signal)) });
+    outbox.post({ id, ...(await execute(request, permissions, cancelled.signal)) });
     underWay.delete(id);
   };
   port.on("message", (messages: readonly PortRequest[]) => {
@@ -107,7 +107,7 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
     const [target, operation = ""] = String(request.headers["x-amz-target"]).split(".");
     const service = target === "AmazonSQS" ? "sqs" : "dynamodb";
     const body = await text(request);
-    const answered = await answer({ service, operation, body }, undefined, gone.signal);
+    const answered = await execute({ service, operation, body }, undefined, gone.signal);
     const headers = { "content-type": "application/x-amz-json-1.0" };
     response.writeHead(answered.status, headers).end(answered.body);
   } catch {
@@ -117,15 +117,15 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
 }
 
 /** Carries out a request, and answers when what it has changed, or has seen of others' changes, is on the disk. */
-async function answer(
+async function execute(
   { service, operation, body, traceId }: ServiceRequest,
   permissions: Permissions | undefined,
   signal: AbortSignal,
-): Promise<ServiceAnswer> {
-  let answered: ServiceAnswer;
+): Promise<ServiceResponse> {
+  let answered: ServiceResponse;
   try {
     const input: object = JSON.parse(body);
-    const refusal = permissions && refusalOf(permissions, `${service}:${operation}`, input);
+    const refusal = permissions && accessDenied(permissions, `${service}:${operation}`, input);
     if (refusal !== undefined) return { status: refusal.status, body: refusal.body };
     const isTraced = service === "sqs" && traceId !== undefined;
     const output =
@@ -155,7 +155,7 @@ async function committed(): Promise<void> {
 
 const namespaces = { dynamodb: "com.amazonaws.dynamodb.v20120810", sqs: "com.amazonaws.sqs" };
 
-function failure(service: ServiceRequest["service"], error: unknown): ServiceAnswer {
+function failure(service: ServiceRequest["service"], error: unknown): ServiceResponse {
   if (!(error instanceof ServiceError)) {
     return { status: 500, body: JSON.stringify({ __type: "InternalServerError", message: String(error) }) };
   }

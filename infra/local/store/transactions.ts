@@ -14,7 +14,7 @@ import {
   planDelete,
   planPut,
   planUpdate,
-  refusedItem,
+  itemOfFailure,
   type Change,
   type PlannedWrite,
 } from "./planned-writes.ts";
@@ -25,7 +25,7 @@ import { ServiceError, validationError } from "./service-error.ts";
 /** For so long a token makes a transaction that is sent again one that was applied. */
 const tokenLifeMs = 10 * 60 * 1_000;
 /** Each new token lets go of so many that are too old, so that they do not pile up. */
-const tokensForgotten = 2;
+const tokensDeletedAtOnce = 2;
 /** What the items of a transaction may come to together. */
 const maxBytes = 4_194_304;
 
@@ -76,7 +76,7 @@ export class Transactions {
       if (found === undefined) return {};
       return { Item: paths === undefined ? found.item : project(found.item, paths) };
     });
-    return { Responses, ...meter.answers(request.ReturnConsumedCapacity) };
+    return { Responses, ...meter.consumedByTable(request.ReturnConsumedCapacity) };
   }
 
   write(input: object): object {
@@ -106,7 +106,7 @@ export class Transactions {
       }
       if (token !== undefined) this.#remember(token, digest);
     });
-    return meter.answers(ReturnConsumedCapacity);
+    return meter.consumedByTable(ReturnConsumedCapacity);
   }
 
   #plan(write: TransactWrite): PlannedWrite {
@@ -127,7 +127,7 @@ export class Transactions {
         return {
           Code: "ConditionalCheckFailed",
           Message: "The conditional request failed",
-          ...refusedItem(plan, old),
+          ...itemOfFailure(plan, old),
         };
       }
       try {
@@ -166,7 +166,7 @@ export class Transactions {
       .statement(
         "DELETE FROM tokens WHERE token IN (SELECT token FROM tokens WHERE at_ms <= ? ORDER BY at_ms LIMIT ?)",
       )
-      .run(nowMs - tokenLifeMs, tokensForgotten);
+      .run(nowMs - tokenLifeMs, tokensDeletedAtOnce);
     this.#rows.statement("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)").run(token, digest, nowMs);
   }
 
@@ -177,7 +177,7 @@ export class Transactions {
   ): object {
     const meter = new CapacityMeter("read", { isTransaction: true });
     for (const { table, place } of plans) meter.read(table, this.#rows.find(table, place)?.size ?? 0);
-    return meter.answers(detail);
+    return meter.consumedByTable(detail);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   addNumbers,
   compareNumbers,
   negateNumber,
-  normaliseNumber,
+  normalizeNumber,
   numberSize,
   sortableNumber,
 } from "../../../infra/local/store/decimal.ts";
@@ -23,7 +23,7 @@ it.each([
   ["1E-130", `0.${"0".repeat(129)}1`],
   ["9.9E125", `99${"0".repeat(124)}`],
 ])("%s is kept as %s", (written, kept) => {
-  expect(normaliseNumber(written)).toBe(kept);
+  expect(normalizeNumber(written)).toBe(kept);
 });
 
 it.each([
@@ -36,7 +36,7 @@ it.each([
   ["-1E99999999", "Number overflow"],
   ["1E-131", "Number underflow"],
 ])("'%s' is refused: %s", (written, words) => {
-  expect(() => normaliseNumber(written)).toThrow(words);
+  expect(() => normalizeNumber(written)).toThrow(words);
 });
 
 it.each([
@@ -46,14 +46,14 @@ it.each([
   ["5", "-5", "0"],
   ["-0.5", "1.5", "1"],
 ])("%s and %s are %s", (one, other, total) => {
-  expect(addNumbers(normaliseNumber(one), normaliseNumber(other))).toBe(total);
+  expect(addNumbers(normalizeNumber(one), normalizeNumber(other))).toBe(total);
 });
 
 it.each([
   ["1E38", "1"],
   ["99999999999999999999999999999999999999", "0.1"],
 ])("%s and %s have too many digits together", (one, other) => {
-  expect(() => addNumbers(normaliseNumber(one), other)).toThrow("38");
+  expect(() => addNumbers(normalizeNumber(one), other)).toThrow("38");
 });
 
 /** Numbers of up to 20 digits, which BigInt can check. */
@@ -62,7 +62,7 @@ const places = 7;
 
 /** The number that is an integer over ten to the power of `places`. */
 function scaledDown(integer: bigint): string {
-  return normaliseNumber(`${integer}E-${places}`);
+  return normalizeNumber(`${integer}E-${places}`);
 }
 
 it("sums are exact, and numbers and their sortable texts are in one order", () => {

@@ -97,7 +97,7 @@ class ConditionParser {
       const condition = this.or();
       reader.expect(")");
       if (this.#inParentheses.has(condition))
-        throw reader.refusal("The expression has redundant parentheses;");
+        throw reader.invalidExpression("The expression has redundant parentheses;");
       this.#inParentheses.add(condition);
       return condition;
     }
@@ -136,7 +136,7 @@ class ConditionParser {
         return { type: name, operand, part };
       }
       default:
-        throw reader.refusal(`Invalid function name; function: ${name}`);
+        throw reader.invalidExpression(`Invalid function name; function: ${name}`);
     }
   }
 
@@ -172,7 +172,7 @@ class ConditionParser {
     while (this.reader.take(",")) list.push(this.#operand());
     this.reader.expect(")");
     if (list.length > maxInOperands) {
-      throw this.reader.refusal(
+      throw this.reader.invalidExpression(
         `Incorrect number of operands for operator or function; operator or function: IN, number of operands: ${list.length + 1}`,
       );
     }
@@ -201,7 +201,7 @@ class ConditionParser {
     for (const operand of operands) {
       if (operand.type === "value") this.checks.push(typeCheck(operand.value, operator, types));
       else if (operand.type === "size" && !types.includes("N")) {
-        throw this.reader.refusal(wrongType(operator, "N"));
+        throw this.reader.invalidExpression(wrongType(operator, "N"));
       }
     }
   }

@@ -31,9 +31,9 @@ export class TokenReader {
   /** @throws ServiceError for what is no token */
   constructor(kind: ExpressionKind, text: string) {
     this.kind = kind;
-    if (text.trim() === "") throw this.refusal("The expression can not be empty;");
+    if (text.trim() === "") throw this.invalidExpression("The expression can not be empty;");
     if (text.length > maxLength) {
-      throw this.refusal(
+      throw this.invalidExpression(
         `Expression size has exceeded the maximum allowed size; expression size: ${text.length}`,
       );
     }
@@ -109,7 +109,9 @@ export class TokenReader {
   /** @param operator the function that accepts no value in place of the path, if the path is for one */
   path(operator?: string): Path {
     if (operator !== undefined && this.isAtValue) {
-      throw this.refusal(`Operator or function requires a document path; operator or function: ${operator}`);
+      throw this.invalidExpression(
+        `Operator or function requires a document path; operator or function: ${operator}`,
+      );
     }
 
     const path: [string, ...(number | string)[]] = [this.#name()];
@@ -124,20 +126,20 @@ export class TokenReader {
   countOperator(): void {
     this.#operators += 1;
     if (this.#operators > maxOperators) {
-      throw this.refusal(
+      throw this.invalidExpression(
         `The expression contains too many operators; maximum operator count: ${maxOperators}`,
       );
     }
   }
 
   /** What is wrong with the expression, in words that say which it is. */
-  refusal(message: string): Error {
+  invalidExpression(message: string): Error {
     return validationError(`Invalid ${this.kind}: ${message}`);
   }
 
   /** The error for a function that exists, but not at this place. */
   misplaced(name: string): Error {
-    return this.refusal(
+    return this.invalidExpression(
       `The function is not allowed to be used this way in an expression; function: ${name}`,
     );
   }
@@ -154,7 +156,7 @@ export class TokenReader {
     this.#position += 1;
     if (name.startsWith("#")) this.names.add(name);
     else if (reservedWords.has(name.toUpperCase())) {
-      throw this.refusal(`Attribute name is a reserved keyword; reserved keyword: ${name}`);
+      throw this.invalidExpression(`Attribute name is a reserved keyword; reserved keyword: ${name}`);
     }
     return name;
   }
@@ -163,7 +165,7 @@ export class TokenReader {
     const digits = this.peek();
     if (!/^\d+$/.test(digits)) throw this.unexpected();
     if (digits.length > maxIndexDigits) {
-      throw this.refusal(`List index is not within the allowable range; index: [${digits}]`);
+      throw this.invalidExpression(`List index is not within the allowable range; index: [${digits}]`);
     }
     this.#position += 1;
     this.expect("]");
@@ -171,6 +173,6 @@ export class TokenReader {
   }
 
   #syntaxError(found: string, near: string): Error {
-    return this.refusal(`Syntax error; token: "${found}", near: "${near}"`);
+    return this.invalidExpression(`Syntax error; token: "${found}", near: "${near}"`);
   }
 }

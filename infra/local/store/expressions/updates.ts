@@ -41,7 +41,9 @@ class UpdateParser {
       const section = sections.find((each) => this.reader.take(each));
       if (section === undefined) throw this.reader.unexpected();
       if (seen.has(section)) {
-        throw this.reader.refusal(`The "${section}" section can only be used once in an update expression;`);
+        throw this.reader.invalidExpression(
+          `The "${section}" section can only be used once in an update expression;`,
+        );
       }
       seen.add(section);
       do actions.push(this.#action(section));
@@ -107,7 +109,7 @@ class UpdateParser {
     const name = reader.peekFunction();
     if (name === undefined) return { type: "path", path: reader.path() };
     if (name === "list_append") throw reader.misplaced(name);
-    if (name !== "if_not_exists") throw reader.refusal(`Invalid function name; function: ${name}`);
+    if (name !== "if_not_exists") throw reader.invalidExpression(`Invalid function name; function: ${name}`);
     reader.openFunction();
     const path = reader.path(name);
     reader.expect(",");

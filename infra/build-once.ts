@@ -28,7 +28,7 @@ const longestBuildMs = 5 * 60_000;
  * @param build writes the folder; when it fails, the next call builds again
  * @throws Error when another process has been building for five minutes
  */
-export async function builtOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
+export async function buildOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
   const stamp = path.join(buildFolder, "stamps", folder);
   const wanted = `${variant} ${process.version} ${await (digest ??= digestOfSources())}`;
   const isBuilt = async (): Promise<boolean> =>

@@ -3,29 +3,34 @@ import { holdsFor, type Comparator, type Condition, type Operand } from "./condi
 import { valueAt, valueOf, type Placeholders } from "./placeholders.ts";
 
 /** Whether a condition is true of an item. Where nothing is stored, that is the empty item. */
-export function isTrueOf(item: Item, condition: Condition, placeholders: Placeholders): boolean {
+export function conditionHolds(item: Item, condition: Condition, placeholders: Placeholders): boolean {
   const read = (operand: Operand): AttributeValue | undefined => operandValue(item, operand, placeholders);
   switch (condition.type) {
     case "and":
-      return isTrueOf(item, condition.left, placeholders) && isTrueOf(item, condition.right, placeholders);
+      return (
+        conditionHolds(item, condition.left, placeholders) &&
+        conditionHolds(item, condition.right, placeholders)
+      );
     case "or":
-      return isTrueOf(item, condition.left, placeholders) || isTrueOf(item, condition.right, placeholders);
+      return (
+        conditionHolds(item, condition.left, placeholders) ||
+        conditionHolds(item, condition.right, placeholders)
+      );
     case "not":
-      return !isTrueOf(item, condition.condition, placeholders);
+      return !conditionHolds(item, condition.condition, placeholders);
     case "exists":
       return valueAt(item, condition.path, placeholders) !== undefined;
     case "compare":
-      return isComparisonTrue(condition.comparator, read(condition.left), read(condition.right));
+      return comparisonHolds(condition.comparator, read(condition.left), read(condition.right));
     case "between": {
       const value = read(condition.operand);
       return (
-        isComparisonTrue(">=", value, read(condition.from)) &&
-        isComparisonTrue("<=", value, read(condition.to))
+        comparisonHolds(">=", value, read(condition.from)) && comparisonHolds("<=", value, read(condition.to))
       );
     }
     case "in": {
       const value = read(condition.operand);
-      return condition.list.some((each) => isComparisonTrue("=", value, read(each)));
+      return condition.list.some((each) => comparisonHolds("=", value, read(each)));
     }
     case "hasType": {
       const value = valueAt(item, condition.path, placeholders);
@@ -49,7 +54,7 @@ function operandValue(item: Item, operand: Operand, placeholders: Placeholders):
   return size === undefined ? undefined : { N: String(size) };
 }
 
-function isComparisonTrue(
+function comparisonHolds(
   comparator: Comparator,
   left: AttributeValue | undefined,
   right: AttributeValue | undefined,
