@@ -1,23 +1,19 @@
 import * as z from "zod/mini";
 
 import { minuteMs } from "../platform/clock.ts";
-import { keptFor } from "../platform/kept.ts";
+import { TtlCache } from "../platform/ttl-cache.ts";
 
 /** What Secrets Manager has for the calls of a carrier that signs them. */
 const CallbackSecret = z.object({ authToken: z.string().check(z.minLength(1)) });
 
-const keptMs = minuteMs;
-
-const known = new Map<string, () => Promise<string>>();
+const authTokens = new TtlCache<string>({ ttlMs: minuteMs });
 
 /**
  * What a carrier signs its calls with, as it was within the last minute.
  * @throws Error when it cannot be read
  */
 export async function readAuthToken(secretId: string): Promise<string> {
-  const ask = known.get(secretId) ?? keptFor(keptMs, async () => load(secretId));
-  known.set(secretId, ask);
-  return ask();
+  return authTokens.read(async () => load(secretId), secretId);
 }
 
 async function load(SecretId: string): Promise<string> {

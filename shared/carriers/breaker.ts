@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
-import { keptFor } from "../platform/kept.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
 import { itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*
  * A breaker for each carrier, which all senders share: while it is open nobody asks the carrier, so that messages do not
@@ -58,7 +58,7 @@ export class Breakers {
   readonly #lately = new Map<string, readonly boolean[]>();
   /** What this sender knows better than what it has read. */
   readonly #own = new Map<string, { readonly breaker: BreakerRecord; readonly untilMs: number }>();
-  readonly #read = keptFor(keptMs, readBreakers);
+  readonly #cache = new TtlCache<Map<string, BreakerRecord>>({ ttlMs: keptMs });
 
   /** Until when a carrier is not asked; undefined while it may be, or when it is time to let a message through. */
   async openUntil(carrier: string): Promise<string | undefined> {
@@ -114,7 +114,7 @@ export class Breakers {
   async #find(carrier: string): Promise<BreakerRecord | undefined> {
     const own = this.#own.get(carrier);
     if (own !== undefined && now().getTime() < own.untilMs) return own.breaker;
-    return (await this.#read()).get(carrier);
+    return (await this.#cache.read(readBreakers)).get(carrier);
   }
 
   /** Remembers what a write has shown for as long as an older reading may be gone by. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { TtlCache } from "../platform/ttl-cache.ts";
 import { NotReachedError } from "./call.ts";
 import type { CarrierRecord } from "./record.ts";
 import type { CarrierSettings } from "./settings.ts";
@@ -55,8 +56,7 @@ export function credentialsIn<Credentials>(
 const timeLimits = { connectionMs: 500, requestMs: 1_000 };
 
 /** A version of a secret never changes, so that it is read once. */
-const loaded = new Map<string, Promise<CarrierSecret>>();
-const maxLoaded = 100;
+const secrets = new TtlCache<CarrierSecret>({ maxKeys: 100 });
 
 /**
  * The secret of a carrier, in the version that its record names.
@@ -67,16 +67,7 @@ export async function readSecret({
   secretVersion,
 }: Pick<CarrierRecord, "secretId" | "secretVersion">): Promise<CarrierSecret> {
   if (secretId === undefined) return { credentials: {} };
-  const key = `${secretId} ${secretVersion}`;
-  const known = loaded.get(key) ?? load(secretId, secretVersion);
-  if (!loaded.has(key) && loaded.size >= maxLoaded) loaded.clear();
-  loaded.set(key, known);
-  try {
-    return await known;
-  } catch (error) {
-    if (loaded.get(key) === known) loaded.delete(key);
-    throw error;
-  }
+  return secrets.read(async () => load(secretId, secretVersion), `${secretId} ${secretVersion}`);
 }
 
 async function load(SecretId: string, VersionId: string | undefined): Promise<CarrierSecret> {

@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 
 import { MessageType } from "../contract/sms.ts";
 import { secondMs } from "../platform/clock.ts";
-import { keptFor } from "../platform/kept.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
+import { TtlCache } from "../platform/ttl-cache.ts";
 import { CarrierSettings } from "./settings.ts";
 
 /*
@@ -73,7 +73,8 @@ const Row = z.discriminatedUnion("entity", [CarrierRecord, RouteRecord]);
 
 /** The carriers and routes as they were within the last half minute. @returns asks; a function has one for all its calls */
 export function watchCarriers(): () => Promise<CarrierBook> {
-  return keptFor(keptMs, readCarriers);
+  const cache = new TtlCache<CarrierBook>({ ttlMs: keptMs });
+  return async () => cache.read(readCarriers);
 }
 
 /** The carriers and routes as they are now. One that cannot be read has been reported, and is left out. */

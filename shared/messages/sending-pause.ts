@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 
 import { minuteMs, now } from "../platform/clock.ts";
-import { keptFor } from "../platform/kept.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*
  * An operator can hold back all that the stage sends. Accepting goes on; the jobs of what was accepted go round on their
@@ -34,11 +34,13 @@ export const heldBackSeconds = 120;
  * @returns asks; what is known is kept with it, so that a function has one for all its calls
  */
 export function watchSending(): () => Promise<Sending> {
-  return keptFor(cachedMs, async () => {
-    const sending = await readSending();
-    if (sending.pausedAt !== undefined) log.warn("sending.paused");
-    return sending;
-  });
+  const cache = new TtlCache<Sending>({ ttlMs: cachedMs });
+  return async () =>
+    cache.read(async () => {
+      const sending = await readSending();
+      if (sending.pausedAt !== undefined) log.warn("sending.paused");
+      return sending;
+    });
 }
 
 /** Whether the stage sends, as it is now. */

@@ -7,6 +7,7 @@ import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
+import { TtlCache } from "../platform/ttl-cache.ts";
 import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
@@ -25,15 +26,8 @@ const PriceOverridesRecord = z.object({
   document: z.string(),
 });
 
-/** Organisations whose prices a function keeps, of those that it met last. */
-const maxKept = 100;
-
-interface Kept {
-  readonly version: string;
-  readonly card: RateCard;
-}
-
-const kept = new Map<string, Kept>();
+/** The prices of some organizations, by version: a version never changes. */
+const cache = new TtlCache<RateCard | undefined>({ maxKeys: 100 });
 
 /** The prices that an organisation has for itself, or undefined where it has none. */
 export async function findPriceOverrides({
@@ -41,16 +35,10 @@ export async function findPriceOverrides({
   priceOverridesVersion,
 }: Pick<OrganizationRecord, "id" | "priceOverridesVersion">): Promise<RateCard | undefined> {
   if (priceOverridesVersion === undefined) return undefined;
-  const known = kept.get(id);
-  if (known?.version === priceOverridesVersion) return known.card;
-  const record = await findItem(PriceOverridesRecord, keys.priceOverrides(id), { consistent: true });
-  kept.delete(id);
-  if (record === undefined) return undefined;
-  const card = new RateCard(record.document);
-  kept.set(id, { version: record.version, card });
-  const [oldest] = kept.keys();
-  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
-  return card;
+  return cache.read(async () => {
+    const record = await findItem(PriceOverridesRecord, keys.priceOverrides(id), { consistent: true });
+    return record && new RateCard(record.document);
+  }, `${id} ${priceOverridesVersion}`);
 }
 
 /**

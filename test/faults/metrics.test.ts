@@ -13,6 +13,7 @@ import { metricNames, writeMetrics, type MetricName } from "../../shared/platfor
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
+import { rateCardCache } from "../../shared/prices/current.ts";
 import { debitWallet } from "../../shared/wallet/charge.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
@@ -175,6 +176,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   FailedPriceReads: async () => {
     vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
     vi.spyOn(config, "tableName").mockReturnValue("nothing-here");
+    rateCardCache.clear();
     expect(await findPresentCard()).toBeUndefined();
     writeMetrics();
   },

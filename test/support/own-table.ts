@@ -5,6 +5,7 @@ import { inject } from "vitest";
 
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { rateCardCache } from "../../shared/prices/current.ts";
 
 /**
  * Gives a test file a table of its own in the DynamoDB that it uses. Work that goes through all that is due then
@@ -16,4 +17,5 @@ export async function useOwnTable(): Promise<void> {
   const create = new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" });
   await new DynamoDb().send(create);
   process.env[environmentNames.tableName] = TableName;
+  rateCardCache.clear();
 }

@@ -1,4 +1,5 @@
-import { minuteMs, now } from "../clock.ts";
+import { minuteMs } from "../clock.ts";
+import { TtlCache } from "../ttl-cache.ts";
 
 /** A secret that was replaced is out of use after this. */
 const maxAgeMs = 5 * minuteMs;
@@ -6,7 +7,7 @@ const maxAgeMs = 5 * minuteMs;
 /** A secret of Secrets Manager: a random string that is long enough to sign with. */
 export class Secret {
   readonly #id: () => string;
-  #loaded: { readonly value: Promise<string>; readonly atMs: number } | undefined;
+  readonly #cache = new TtlCache<string>({ ttlMs: maxAgeMs });
 
   constructor(id: () => string) {
     this.#id = id;
@@ -17,16 +18,7 @@ export class Secret {
    * @throws Error when it is not there, or shorter than 32 characters
    */
   async value(): Promise<string> {
-    const atMs = now().getTime();
-    if (this.#loaded === undefined || atMs - this.#loaded.atMs > maxAgeMs) {
-      this.#loaded = { value: load(this.#id()), atMs };
-    }
-    try {
-      return await this.#loaded.value;
-    } catch (error) {
-      this.#loaded = undefined;
-      throw error;
-    }
+    return this.#cache.read(async () => load(this.#id()));
   }
 }
 

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 
 import { config } from "../config.ts";
+import { TtlCache } from "../ttl-cache.ts";
 
 /*
  * The key that session tokens are signed with. It was made in KMS and never leaves it: what logs users in asks KMS for
@@ -8,7 +9,7 @@ import { config } from "../config.ts";
  * when it is first needed: most calls come with an API key, and none of these needs it.
  */
 
-let loaded: Promise<KeyObject> | undefined;
+const publicKey = new TtlCache<KeyObject>();
 
 /**
  * The public key, loaded once for the life of the instance: a key of KMS never changes, another one has another id. A
@@ -16,13 +17,7 @@ let loaded: Promise<KeyObject> | undefined;
  * @throws Error when it cannot be loaded
  */
 export async function publicSessionKey(): Promise<KeyObject> {
-  loaded ??= loadPublicKey();
-  try {
-    return await loaded;
-  } catch (error) {
-    loaded = undefined;
-    throw error;
-  }
+  return publicKey.read(loadPublicKey);
 }
 
 async function loadPublicKey(): Promise<KeyObject> {
