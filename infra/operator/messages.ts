@@ -61,7 +61,7 @@ const show = command({
 
 interface Shown extends Omit<
   MessageRecord,
-  "attemptLog" | "attempts" | "claimToken" | "entity" | "expiresAt" | "message"
+  "attemptLog" | "attempts" | "leaseToken" | "entity" | "expiresAt" | "message"
 > {
   readonly attempts: readonly Attempt[];
   readonly timesClaimed: number;
@@ -74,7 +74,7 @@ function shown(record: MessageRecord): Shown {
     message: _text,
     attemptLog: _log,
     attempts: timesClaimed,
-    claimToken: _token,
+    leaseToken: _token,
     expiresAt: _forgottenAt,
     ...rest
   } = record;

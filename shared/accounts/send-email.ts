@@ -1,7 +1,7 @@
 import type { EmailJob } from "../emails/email-job.ts";
 import { handOver } from "../emails/hand-over.ts";
 import { layOut, type OutgoingEmail } from "../emails/layout.ts";
-import { claimEmail, noteSentEmail } from "../emails/sent-record.ts";
+import { leaseEmail, noteSentEmail } from "../emails/sent-record.ts";
 import { findSuppression } from "../emails/suppression-record.ts";
 import {
   invitationText,
@@ -30,7 +30,7 @@ import { findUser, findUserByEmail } from "./user-record.ts";
  */
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
-  if (from === undefined || !(await claimEmail(job.id))) return;
+  if (from === undefined || !(await leaseEmail(job.id))) return;
   const email = await emailOf(job);
   const isHeldBack = email !== undefined && (await findSuppression(email.to)) !== undefined;
   if (email !== undefined && !isHeldBack) await handOver(from, email);

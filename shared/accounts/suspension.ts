@@ -1,10 +1,11 @@
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
+import { leaseFieldNames } from "../platform/table/lease.ts";
 import { findItem, transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
+import { lockWallet } from "../wallet/lock.ts";
 import { WalletRecord } from "../wallet/record.ts";
-import { takeTurn } from "../wallet/turn.ts";
 import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
 
 /*
@@ -72,8 +73,8 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
 async function changeOfWallet(organizationId: string, changes: Changes): Promise<Update[]> {
   const key = keys.wallet(organizationId);
   if ((await findItem(WalletRecord, key, { consistent: true })) === undefined) return [];
-  // Whoever has to be stopped may debit it hundreds of times a second, which wait while somebody has the turn.
-  const isHeld = (await takeTurn(organizationId)) !== undefined;
-  const remove = [...(changes.remove ?? []), ...(isHeld ? ["turnToken", "turnUntil"] : [])];
+  // The customer to be stopped may debit it hundreds of times a second; these debits wait while it is locked.
+  const isLocked = (await lockWallet(organizationId)) !== undefined;
+  const remove = [...(changes.remove ?? []), ...(isLocked ? leaseFieldNames : [])];
   return [updateOf(key, { ...changes, remove }, { present: ["pk"] })];
 }

@@ -1,11 +1,17 @@
-import { randomUUID } from "node:crypto";
-
 import * as z from "zod/mini";
 
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
+import {
+  acquireLease,
+  hasLease,
+  isFree,
+  leaseFields,
+  newLease,
+  releaseLease,
+} from "../platform/table/lease.ts";
 import { itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
@@ -25,10 +31,10 @@ const BreakerRecord = z.object({
   /** Failures that senders have told of until the end of a window. */
   failures: z.optional(z.int()),
   windowUntil: z.optional(z.string()),
-  /** While it is open: since when, until when, and behind that which message was let through. */
+  /** While it is open. */
   openedAt: z.optional(z.string()),
-  openUntil: z.optional(z.string()),
-  probe: z.optional(z.string()),
+  /** While it is open, its lease is deferred, and later held by the sender of the message that was let through. */
+  ...leaseFields,
 });
 type BreakerRecord = z.infer<typeof BreakerRecord>;
 
@@ -62,39 +68,34 @@ export class Breakers {
 
   /** Until when a carrier is not asked; undefined while it may be, or when it is time to let a message through. */
   async openUntil(carrier: string): Promise<string | undefined> {
-    const openUntil = (await this.#find(carrier))?.openUntil;
-    return openUntil !== undefined && Date.parse(openUntil) > now().getTime() ? openUntil : undefined;
+    const breaker = await this.#find(carrier);
+    return breaker === undefined || isFree(breaker, now()) ? undefined : breaker.leaseUntil;
   }
 
   /** Asks whether a carrier may be asked now, for one message that will be handed to it in that case. */
   async admit(carrier: string): Promise<Admission> {
     const breaker = await this.#find(carrier);
-    if (breaker?.openUntil === undefined) return { isAdmitted: true };
+    if (breaker?.leaseUntil === undefined) return { isAdmitted: true };
     const at = now();
-    const { openUntil } = breaker;
-    if (Date.parse(openUntil) > at.getTime()) return { isAdmitted: false, openUntil };
-    const probe = randomUUID();
+    if (!isFree(breaker, at)) return { isAdmitted: false, openUntil: breaker.leaseUntil };
+    const lease = newLease(at, openMs);
     const taken = await updateItem(
       BreakerRecord,
-      updateOf(
-        keys.breaker(carrier),
-        { set: { openUntil: later(at, openMs), probe } },
-        { is: { openUntil } },
-      ),
-      { isOwn: (found) => found.probe === probe },
+      acquireLease(keys.breaker(carrier), lease, at, { requires: { present: ["openedAt"] } }),
+      { isOwn: hasLease(lease) },
     );
     if (taken.applied) {
       this.#know(taken.item);
       log.info("carrier.breaker_half_open", { carrier });
-      return { isAdmitted: true, probe };
+      return { isAdmitted: true, probe: lease.leaseToken };
     }
     // Another sender lets its message through, or has closed it.
     const found = BreakerRecord.safeParse(taken.found).data;
     if (found === undefined) return { isAdmitted: true };
     this.#know(found);
-    return found.openUntil === undefined
+    return found.leaseUntil === undefined
       ? { isAdmitted: true }
-      : { isAdmitted: false, openUntil: found.openUntil };
+      : { isAdmitted: false, openUntil: found.leaseUntil };
   }
 
   /**
@@ -107,7 +108,7 @@ export class Breakers {
     const lately = [...(this.#lately.get(carrier) ?? []), !worked].slice(-judgedBy);
     this.#lately.set(carrier, lately);
     if (worked || lately.filter(Boolean).length * 2 < lately.length) return;
-    const isOpen = (await this.#find(carrier))?.openUntil !== undefined;
+    const isOpen = (await this.#find(carrier))?.openedAt !== undefined;
     if (!isOpen) await this.#tell(carrier);
   }
 
@@ -129,7 +130,7 @@ export class Breakers {
     const values = { ":at": at.toISOString() };
     const counted = await updateItem(
       BreakerRecord,
-      updateOf(key, { add: { failures: 1 } }, { absent: ["openUntil"], where: "windowUntil > :at", values }),
+      updateOf(key, { add: { failures: 1 } }, { absent: ["openedAt"], where: "windowUntil > :at", values }),
     );
     const told = counted.applied
       ? counted
@@ -139,7 +140,7 @@ export class Breakers {
             key,
             { set: { entity: "breaker", failures: 1, windowUntil: later(at, windowMs) } },
             {
-              absent: ["openUntil"],
+              absent: ["openedAt"],
               where: "attribute_not_exists(#windowUntil) OR #windowUntil <= :at",
               values,
             },
@@ -147,14 +148,14 @@ export class Breakers {
         );
     if (!told.applied) {
       const found = BreakerRecord.safeParse(told.found).data;
-      if (found?.openUntil !== undefined) this.#know(found);
+      if (found?.openedAt !== undefined) this.#know(found);
       return;
     }
     if ((told.item.failures ?? 0) < failuresToOpen) return;
-    const set = { openedAt: at.toISOString(), openUntil: later(at, openMs) };
+    const set = { openedAt: at.toISOString(), leaseUntil: later(at, openMs) };
     const opened = await updateItem(
       BreakerRecord,
-      updateOf(key, { set, remove: ["failures", "windowUntil", "probe"] }, { absent: ["openUntil"] }),
+      updateOf(key, { set, remove: ["failures", "windowUntil"] }, { absent: ["openedAt"] }),
     );
     if (!opened.applied) return;
     this.#know(opened.item);
@@ -163,10 +164,10 @@ export class Breakers {
   }
 
   async #close(carrier: string, probe: string): Promise<void> {
-    const remove = ["openedAt", "openUntil", "probe", "failures", "windowUntil"];
+    const remove = ["openedAt", "failures", "windowUntil"];
     const closed = await updateItem(
       BreakerRecord,
-      updateOf(keys.breaker(carrier), { remove }, { is: { probe } }),
+      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { remove }),
     );
     if (!closed.applied) return;
     this.#lately.delete(carrier);
@@ -176,10 +177,10 @@ export class Breakers {
   }
 
   async #reopen(carrier: string, probe: string): Promise<void> {
-    const set = { openUntil: later(now(), openMs) };
+    const until = new Date(now().getTime() + openMs);
     const reopened = await updateItem(
       BreakerRecord,
-      updateOf(keys.breaker(carrier), { set, remove: ["probe"] }, { is: { probe } }),
+      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { until }),
     );
     if (!reopened.applied) return;
     this.#know(reopened.item);

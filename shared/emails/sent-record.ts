@@ -2,48 +2,43 @@ import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
+import { acquireLease, hasLease, leaseFields, newLease } from "../platform/table/lease.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
-/** How long one who sends an email keeps others from it: longer than a worker lives. */
-const claimMs = minuteMs;
+/** Longer than a worker lives, so that the lease of an email lapses only when its worker has died. */
+const emailLeaseMs = minuteMs;
 
 /** Longer than a job can be parked. */
-const rememberedMs = 30 * dayMs;
+const retentionMs = 30 * dayMs;
 
-/** That an email is being sent, or was. It does not say to whom. */
+/** An email that is being sent, or was. The record does not say to whom. */
 const SentEmailRecord = z.object({
   entity: z.literal("sentEmail"),
-  claimedUntil: z.string(),
+  ...leaseFields,
   sentAt: z.optional(z.string()),
   expiresAt: z.number(),
 });
 
 /**
- * Takes an email, so that nobody else sends it meanwhile.
+ * Acquires the lease of an email, so that no other worker sends it meanwhile.
  * @returns false when it was sent before
  * @throws Error when another worker sends it: should that one fail, the job has to come again
  */
-export async function claimEmail(emailId: string): Promise<boolean> {
+export async function leaseEmail(emailId: string): Promise<boolean> {
   const at = now();
-  const claim = updateOf(
-    keys.sentEmail(emailId),
-    {
-      set: {
-        entity: "sentEmail",
-        claimedUntil: new Date(at.getTime() + claimMs).toISOString(),
-        expiresAt: epochSeconds(new Date(at.getTime() + rememberedMs)),
-      },
-    },
-    {
-      absent: ["sentAt"],
-      where: "attribute_not_exists(#claimedUntil) OR #claimedUntil <= :at",
-      values: { ":at": at.toISOString() },
-    },
+  const lease = newLease(at, emailLeaseMs);
+  const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
+  const leased = await updateItem(
+    SentEmailRecord,
+    acquireLease(keys.sentEmail(emailId), lease, at, {
+      set: { entity: "sentEmail", expiresAt },
+      requires: { absent: ["sentAt"] },
+    }),
+    { isOwn: hasLease(lease) },
   );
-  const claimed = await updateItem(SentEmailRecord, claim);
-  if (claimed.applied) return true;
-  if (SentEmailRecord.parse(claimed.found).sentAt !== undefined) return false;
+  if (leased.applied) return true;
+  if (SentEmailRecord.parse(leased.found).sentAt !== undefined) return false;
   throw new Error("another worker holds this email");
 }
 

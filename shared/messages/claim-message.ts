@@ -1,6 +1,5 @@
-import { randomUUID } from "node:crypto";
-
 import { minuteMs, now } from "../platform/clock.ts";
+import { hasLease, isFree, newLease } from "../platform/table/lease.ts";
 import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice, Sender } from "./choose-carrier.ts";
@@ -47,7 +46,7 @@ export async function claimUntouched(
   const claimed = await applyClaim(message, sender, choice, { at, isFirst: true });
   if (claimed.applied) return { held: claimed.item };
   const found = claimed.found && MessageRecord.parse(claimed.found);
-  if (found?.status === "queued" && (found.claimedUntil ?? "") >= at.toISOString()) throw heldByOther();
+  if (found?.status === "queued" && !isFree(found, at)) throw heldByOther();
   return { found };
 }
 
@@ -66,23 +65,22 @@ async function applyClaim(
   choice: Decision,
   { at, ...seen }: Pick<Claim, "at" | "isFirst" | "lapsed">,
 ): Promise<Outcome<MessageRecord>> {
-  const token = randomUUID();
+  const lease = newLease(at, claimLeaseMs);
   const carrier = choice.kind === "ask" ? choice.named.name : undefined;
   const isStageCarrier = carrier !== undefined && carriers.named(undefined)?.name === carrier;
-  const until = new Date(at.getTime() + claimLeaseMs);
   return updateItem(
     MessageRecord,
-    claim(messageKey(message), { token, at, until, carrier, isStageCarrier, ...seen }),
-    { isOwn: ({ claimToken }) => claimToken === token },
+    claim(messageKey(message), { lease, at, carrier, isStageCarrier, ...seen }),
+    { isOwn: hasLease(lease) },
   );
 }
 
 /** The claim of a sender that ended without a word on what its carrier did, and the attempts with that one. */
 function lapsedClaim(message: MessageRecord, at: Date): Claim["lapsed"] {
-  const { openClaims, carrier, claimedUntil } = message;
-  if (openClaims === 0 || carrier === undefined || claimedUntil === undefined) return undefined;
-  if (claimedUntil >= at.toISOString()) return undefined;
-  const askedAt = new Date(Date.parse(claimedUntil) - claimLeaseMs).toISOString();
+  const { openClaims, carrier, leaseUntil } = message;
+  if (openClaims === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
+  if (!isFree(message, at)) return undefined;
+  const askedAt = new Date(Date.parse(leaseUntil) - claimLeaseMs).toISOString();
   const { attemptLog } = withAttempt(message, { at: askedAt, carrier, outcome: "unknown" });
-  return { claimedUntil, attemptLog };
+  return { leaseUntil, attemptLog };
 }

@@ -5,6 +5,7 @@ import { now, secondMs } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { hasLease, renewedLease } from "../platform/table/lease.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
 import {
@@ -120,10 +121,10 @@ export class HandOver {
       return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
     }
     if (next.kind === "ask" && hasTimeToAsk(this.#sender)) {
-      const until = new Date(now().getTime() + claimLeaseMs);
-      const carrier = next.named.name;
-      const passed = await updateItem(MessageRecord, passOn(held, carrier, until), {
-        isOwn: ({ claimToken }) => claimToken === held.claimToken,
+      const at = now();
+      const lease = renewedLease(held, at, claimLeaseMs);
+      const passed = await updateItem(MessageRecord, passOn(held, next.named.name, lease, at), {
+        isOwn: hasLease(lease),
       });
       if (!passed.applied) throw claimLapsed(held);
       return this.#ask(passed.item, next);
@@ -190,7 +191,7 @@ async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undef
 export async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
   const applied = await updateItem(MessageRecord, transition, {
     // Nobody claimed it since, and it is free.
-    isOwn: ({ attempts, claimToken }) => attempts === held.attempts && claimToken === undefined,
+    isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,
   });
   if (applied.applied) return applied.item;
   throw claimLapsed(held);

@@ -13,8 +13,9 @@ import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
+import { acquireLease, leaseFields, releaseLease, renewLease, type Lease } from "../platform/table/lease.ts";
 import type { Update } from "../platform/table/table.ts";
-import { updateOf, type Requirements } from "../platform/table/update.ts";
+import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { Attempt, presentAttempts } from "./attempts.ts";
 
@@ -44,9 +45,8 @@ export const MessageRecord = z.object({
   validUntil: z.optional(z.string()),
   /** How often it was taken up for sending. */
   attempts: z.int().check(z.nonnegative()),
-  /** While a sender holds the message: whose claim it is, and when it lapses. */
-  claimToken: z.optional(z.string()),
-  claimedUntil: z.optional(z.string()),
+  /** While a sender holds the message. */
+  ...leaseFields,
   /** Claims that ended without a word on what the carrier did, the present one included. */
   openClaims: z.int().check(z.nonnegative()),
   /** The carrier that was asked last, or is being asked. Rows of release 0.2 have none: it was the stage's own. */
@@ -202,60 +202,48 @@ function withoutCode({
   return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
 }
 
-/** What a message loses when nobody holds it any more. */
-const claimFields = ["claimToken", "claimedUntil"];
-
-/** What a sender claims a message with. */
+/** What a sender acquires the lease of a message for. */
 export interface Claim {
-  readonly token: string;
+  readonly lease: Lease;
   readonly at: Date;
-  readonly until: Date;
   /** The carrier that will be asked; without one none will be. */
   readonly carrier?: string | undefined;
   /** Whether it is the carrier of those messages that name none. */
   readonly isStageCarrier?: boolean;
   /** Whether it passes only for a message that nobody has taken up before. */
   readonly isFirst?: boolean;
-  /** Where an earlier claim has lapsed: until when that one held the message, and the attempts with that of its sender. */
+  /** Where an earlier lease has lapsed: when it did, and the attempts with that of its sender. */
   readonly lapsed?:
-    | (Required<Pick<MessageRecord, "claimedUntil">> & Pick<MessageRecord, "attemptLog">)
+    | (Required<Pick<MessageRecord, "leaseUntil">> & Pick<MessageRecord, "attemptLog">)
     | undefined;
 }
 
 /**
- * queued, and held by nobody → held by `token` until `until`. Where an earlier sender ended without a word, the carrier
- * that it asked is the only one that may be asked again.
+ * queued and free → held. Where an earlier sender ended without a word, the carrier that it asked is the only one that may
+ * be asked again.
  */
 export function claim(
   key: Key,
-  { token, at, until, carrier, isStageCarrier = false, isFirst = false, lapsed }: Claim,
+  { lease, at, carrier, isStageCarrier = false, isFirst = false, lapsed }: Claim,
 ): Update {
-  const isFree = "attribute_not_exists(#claimedUntil) OR #claimedUntil < :at";
   const sameCarrier = `#carrier = :carrier${isStageCarrier ? " OR attribute_not_exists(#carrier)" : ""}`;
-  return updateOf(
-    key,
-    {
-      set: {
-        claimToken: token,
-        claimedUntil: until.toISOString(),
-        carrier,
-        attemptLog: lapsed?.attemptLog,
-      },
-      add: { attempts: 1, openClaims: 1 },
-      // There are jobs of paid messages alone.
-      remove: ["expiresAt"],
-    },
-    {
-      // The attempts were read with that claim, and are those of the message only while nobody has claimed it since.
+  return acquireLease(key, lease, at, {
+    set: { carrier, attemptLog: lapsed?.attemptLog },
+    add: { attempts: 1, openClaims: 1 },
+    // There are jobs of paid messages alone.
+    remove: ["expiresAt"],
+    requires: {
+      // The attempts were read with that lease, and are those of the message only while nobody has acquired it since.
       is: {
         status: "queued",
         ...(isFirst ? { attempts: 0 } : {}),
-        ...(lapsed === undefined ? {} : { claimedUntil: lapsed.claimedUntil }),
+        ...(lapsed === undefined ? {} : { leaseUntil: lapsed.leaseUntil }),
       },
-      where: carrier === undefined ? isFree : `(${isFree}) AND (#openClaims = :none OR ${sameCarrier})`,
-      values: { ":at": at.toISOString(), ...(carrier === undefined ? {} : { ":none": 0 }) },
+      ...(carrier === undefined
+        ? {}
+        : { where: `#openClaims = :none OR ${sameCarrier}`, values: { ":none": 0 } }),
     },
-  );
+  });
 }
 
 /** queued, and held by nobody → the same, but known to have its job: it waits for long, and is not lost. */
@@ -263,25 +251,26 @@ export function noteWaiting(waiting: MessageRecord): Update {
   return updateOf(
     messageKey(waiting),
     { add: { attempts: 1 }, remove: ["expiresAt"] },
-    { is: { status: "queued" }, absent: ["claimToken"] },
+    { is: { status: "queued" }, absent: ["leaseToken"] },
   );
 }
 
+const isQueued = { is: { status: "queued" } };
+
 /** held → held for another carrier, because the one before surely did not take it. */
-export function passOn(held: MessageRecord, carrier: string, until: Date): Update {
+export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update {
   const { refusedBy, attemptLog } = held;
-  const set = { carrier, refusedBy, attemptLog, claimedUntil: until.toISOString() };
-  return updateOf(messageKey(held), { set }, isHeld(held));
+  return renewLease(messageKey(held), lease, at, { set: { carrier, refusedBy, attemptLog }, ...isQueued });
 }
 
 /** held → queued, because the carrier surely did not take it. */
 export function release(held: MessageRecord): Update {
   const { refusedBy, attemptLog } = held;
-  return updateOf(
-    messageKey(held),
-    { set: { refusedBy, attemptLog }, add: { openClaims: -1 }, remove: claimFields },
-    isHeld(held),
-  );
+  return releaseLease(messageKey(held), held, {
+    set: { refusedBy, attemptLog },
+    add: { openClaims: -1 },
+    requires: isQueued,
+  });
 }
 
 /**
@@ -312,7 +301,7 @@ export function markSent(
     ...withoutCode(held),
     ...untilForgotten(at),
   };
-  return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
+  return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
 
 /** held → failed, with its price still to be returned, before which it is not forgotten. */
@@ -325,11 +314,7 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
     attemptLog: held.attemptLog,
     ...withoutCode(held),
   };
-  return updateOf(messageKey(held), { set, remove: claimFields }, isHeld(held));
-}
-
-function isHeld({ claimToken }: MessageRecord): Requirements {
-  return { is: { status: "queued", claimToken } };
+  return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
 
 /**

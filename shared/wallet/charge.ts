@@ -5,6 +5,7 @@ import { dayOf, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
+import { whileFree } from "../platform/table/lease.ts";
 import {
   deleteItem,
   findItem,
@@ -31,7 +32,6 @@ import { postToWallet } from "./post.ts";
 import { ledgerPartOf, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
 import { tellCapReached, tellLowBalance } from "./tell.ts";
-import { nobodysTurn } from "./turn.ts";
 
 /*
  * Charging a wallet takes two writes: a debit, and the record of it in the ledger. The debit is one conditional
@@ -134,7 +134,7 @@ export async function debitWallet(
       case "pace":
         throw paceExceeded(wallet);
       case "none":
-        // A posting has its turn; all else is as it should be.
+        // A posting holds the lock; all else is as it should be.
         await delay(Math.random() * maxDebitDelayMs);
     }
   }
@@ -167,11 +167,11 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
         setIfAbsent,
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
-      {
+      whileFree(now(), {
         absent: ["closedAt", "suspendedAt"],
-        where: `#balanceMicros >= :amount AND ${allowances.where} AND (${nobodysTurn})`,
-        values: { ":amount": amountMicros, ":now": now().toISOString(), ...allowances.values },
-      },
+        where: `#balanceMicros >= :amount AND ${allowances.where}`,
+        values: { ":amount": amountMicros, ...allowances.values },
+      }),
     ),
     { singleEffect: true },
   );

@@ -6,13 +6,14 @@ import { now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
+import { isFree, leaseFieldNames } from "../platform/table/lease.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import type { AcceptedOfDay } from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
+import { lockWallet, unlockWallet } from "./lock.ts";
 import { isLow, ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
-import { endTurn, isTaken, takeTurn } from "./turn.ts";
 
 /** A change of the balance that is not a charge for messages. */
 export interface Posting {
@@ -35,7 +36,7 @@ export interface Posting {
 /** Above this an amount in micro-units is no longer exact. */
 const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
 
-/** How often a posting is tried when others come in between or have their turn, and for how long. */
+/** How often a posting is tried when others come in between or hold the lock, and for how long. */
 const postingAttempts = 100;
 const postingTimeMs = 8 * secondMs;
 const maxPostingDelayMs = 50;
@@ -46,24 +47,24 @@ const maxPostingDelayMs = 50;
  * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
  * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE when it takes more than there is and is no chargeback, CONFLICT above the
  *   largest balance;
- *   UNAVAILABLE when too many others had their turn
+ *   UNAVAILABLE when too many others came first
  */
 export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
   const { organizationId } = posting;
   const entryId = newId("txn");
   const deadline = now().getTime() + postingTimeMs;
-  // On most wallets nothing comes in between, and the turn and its write can be saved.
+  // On most wallets nothing comes in between, and the write that locks can be saved.
   const seen = await readWallet(organizationId);
-  let result: Result = isTaken(seen) ? "again" : await tryPosting(seen, posting, entryId);
+  let result: Result = isFree(seen, now()) ? await tryPosting(seen, posting, entryId) : "again";
   for (let attempt = 1; attempt < postingAttempts && now().getTime() < deadline; attempt += 1) {
     if (result !== "again") break;
     await delay(Math.random() * maxPostingDelayMs);
-    const held = await takeTurn(organizationId);
+    const held = await lockWallet(organizationId);
     if (held === undefined) continue;
     try {
       result = await tryPosting(held, posting, entryId);
     } finally {
-      if (typeof result === "string") await endTurn(held);
+      if (typeof result === "string") await unlockWallet(held);
     }
   }
   if (result === "again") throw new ApiError("UNAVAILABLE");
@@ -128,7 +129,7 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
   if (Math.abs(balanceMicros) > maxBalanceMicros) {
     throw new ApiError("CONFLICT", { message: "The wallet cannot hold that much." });
   }
-  const { turnToken: _token, turnUntil: _until, ...rest } = seen;
+  const { leaseToken: _token, leaseUntil: _until, ...rest } = seen;
   return { ...rest, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
@@ -147,7 +148,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
       set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
       setIfAbsent,
       add: { ...settled?.add, ...uncounted },
-      remove: ["turnToken", "turnUntil", ...(isLow(after) ? [] : ["lowBalanceNotedAt"])],
+      remove: [...leaseFieldNames, ...(isLow(after) ? [] : ["lowBalanceNotedAt"])],
     },
     {
       is: { seq: seen.seq, ...settled?.is, ...(isOfPresentDay ? { spendDay: uncounts.day } : {}) },

@@ -5,6 +5,7 @@ import type { Wallet } from "../contract/wallet.ts";
 import { spreadOver } from "../platform/ids.ts";
 import { agendaFields } from "../platform/jobs/agenda.ts";
 import { keys, ledgerPartition, partNames, type Key } from "../platform/table/keys.ts";
+import { leaseFields } from "../platform/table/lease.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { allowanceFields, dailyCapMicros, fullAllowances, spentTodayMicros } from "./allowances.ts";
@@ -36,9 +37,8 @@ export const WalletRecord = z.object({
   settledSeq: z.int().check(z.nonnegative()),
   /** Both are there while not every seq is settled. */
   ...agendaFields,
-  /** While a posting has its turn: whose turn it is, and when it is over at the latest. */
-  turnToken: z.optional(z.string()),
-  turnUntil: z.optional(z.string()),
+  /** While a posting locks the wallet. */
+  ...leaseFields,
   ...allowanceFields,
   /** The customer is told when the balance falls below it. */
   lowBalanceThresholdMicros: z.optional(z.int().check(z.positive())),

@@ -5,6 +5,16 @@ import * as z from "zod/mini";
 import { DeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
+import {
+  acquireLease,
+  hasLease,
+  leaseFieldNames,
+  leaseFields,
+  newLease,
+  releaseLease,
+  whileFree,
+  type Lease,
+} from "../platform/table/lease.ts";
 import { findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import type { WebhookRecord } from "./record.ts";
@@ -16,7 +26,7 @@ const retentionMs = 30 * dayMs;
  * Longer than a dispatcher can run, so that a claim lapses only when its dispatcher is surely gone; shorter
  * than the queue hides a job, so that it has lapsed when the job comes again.
  */
-const claimLeaseMs = minuteMs;
+const attemptLeaseMs = minuteMs;
 
 /** A repeat that was asked for by hand and has not begun after this long may be asked for again. */
 const repeatGraceMs = 5 * minuteMs;
@@ -41,9 +51,8 @@ export const DeliveryRecord = z.object({
   repeatToken: z.optional(z.string()),
   /** When that was. As long as the repeat waits for its attempt, it is the time that the attempt is due as well. */
   repeatedAt: z.optional(z.string()),
-  /** Both are there while a dispatcher makes an attempt. */
-  claimToken: z.optional(z.string()),
-  leaseUntil: z.optional(z.string()),
+  /** While a dispatcher makes an attempt. */
+  ...leaseFields,
   expiresAt: z.int(),
 });
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>;
@@ -77,19 +86,10 @@ export function newDelivery(
   };
 }
 
-/** A new delivery whose first attempt is taken by the dispatcher that stores it. */
-export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord {
-  return { ...delivery, attempts: 1, ...newClaim() };
-}
-
-/** What a dispatcher writes into a delivery while it makes an attempt. */
-function newClaim(): Required<Pick<DeliveryRecord, "claimToken" | "lastAttemptAt" | "leaseUntil">> {
+/** A new delivery whose first attempt is made by the dispatcher that stores it. */
+export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord & Lease {
   const at = now();
-  return {
-    lastAttemptAt: at.toISOString(),
-    leaseUntil: new Date(at.getTime() + claimLeaseMs).toISOString(),
-    claimToken: randomUUID(),
-  };
+  return { ...delivery, attempts: 1, lastAttemptAt: at.toISOString(), ...newLease(at, attemptLeaseMs) };
 }
 
 /** The write that stores a new delivery. It is refused when the delivery is there. */
@@ -111,22 +111,20 @@ export async function claimAttempt(job: {
   readonly deliveryId: string;
   readonly attempt: number;
 }): Promise<DeliveryRecord | undefined> {
-  const claim = newClaim();
+  const at = now();
+  const lease = newLease(at, attemptLeaseMs);
   const claimed = await updateItem(
     DeliveryRecord,
-    updateOf(
-      keys.webhookDelivery(job.webhookId, job.deliveryId),
-      {
-        set: claim,
-        add: { attempts: 1 },
-      },
-      {
+    acquireLease(keys.webhookDelivery(job.webhookId, job.deliveryId), lease, at, {
+      set: { lastAttemptAt: at.toISOString() },
+      add: { attempts: 1 },
+      requires: {
         is: { state: "pending" },
-        where: "(#attempts = :before AND attribute_not_exists(#leaseUntil)) OR #leaseUntil < :at",
-        values: { ":before": job.attempt - 1, ":at": claim.lastAttemptAt },
+        where: "#attempts = :before OR attribute_exists(leaseUntil)",
+        values: { ":before": job.attempt - 1 },
       },
-    ),
-    { isOwn: (found) => found.claimToken === claim.claimToken },
+    }),
+    { isOwn: hasLease(lease) },
   );
   if (claimed.applied) return claimed.item;
   if (claimed.found === undefined) return undefined;
@@ -146,11 +144,7 @@ export async function findDelivery(
 export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
   await updateItem(
     DeliveryRecord,
-    updateOf(
-      keys.webhookDelivery(webhookId, claimed.id),
-      { add: { attempts: -1 }, remove: ["leaseUntil", "claimToken"] },
-      { is: { claimToken: claimed.claimToken } },
-    ),
+    releaseLease(keys.webhookDelivery(webhookId, claimed.id), claimed, { add: { attempts: -1 } }),
   );
 }
 
@@ -174,18 +168,10 @@ export async function recordOutcome(
   const nextAttemptAt = outcome.state === "pending" ? outcome.nextAttemptAt.toISOString() : null;
   await updateItem(
     DeliveryRecord,
-    updateOf(
+    releaseLease(
       keys.webhookDelivery(webhookId, claimed.id),
-      changesOfPatch({
-        state,
-        lastStatus,
-        lastError,
-        lastDurationMs,
-        nextAttemptAt,
-        claimToken: null,
-        leaseUntil: null,
-      }),
-      { is: { claimToken: claimed.claimToken } },
+      claimed,
+      changesOfPatch({ state, lastStatus, lastError, lastDurationMs, nextAttemptAt }),
     ),
   );
 }
@@ -198,13 +184,9 @@ export async function giveUp(webhookId: string, deliveryId: string): Promise<voi
       keys.webhookDelivery(webhookId, deliveryId),
       {
         set: { state: "failed", lastError: disabledError },
-        remove: ["nextAttemptAt", "leaseUntil", "claimToken"],
+        remove: ["nextAttemptAt", ...leaseFieldNames],
       },
-      {
-        is: { state: "pending" },
-        where: "attribute_not_exists(#leaseUntil) OR #leaseUntil < :at",
-        values: { ":at": now().toISOString() },
-      },
+      whileFree(now(), { is: { state: "pending" } }),
     ),
   );
 }
@@ -230,21 +212,20 @@ export async function repeatNow(
           repeatToken,
           repeatedAt: at.toISOString(),
         },
-        remove: ["leaseUntil", "claimToken"],
+        remove: leaseFieldNames,
       },
-      {
+      whileFree(at, {
         present: ["pk"],
         // Requests that ask side by side need not arrive in the order of their clocks: what one of them has just made due
         // may lie ahead of another's present. An attempt of the schedule, which may be brought forward, has another time.
         where:
-          "(attribute_not_exists(#leaseUntil) OR #leaseUntil < :at) AND " +
-          "(#state <> :state OR #nextAttemptAt < :stale OR (#nextAttemptAt > :at AND " +
-          "(attribute_not_exists(#repeatedAt) OR #repeatedAt <> #nextAttemptAt)))",
+          "#state <> :state OR #nextAttemptAt < :stale OR (#nextAttemptAt > :at AND " +
+          "(attribute_not_exists(#repeatedAt) OR #repeatedAt <> #nextAttemptAt))",
         values: {
           ":at": at.toISOString(),
           ":stale": new Date(at.getTime() - repeatGraceMs).toISOString(),
         },
-      },
+      }),
     ),
     { isOwn: (found) => found.repeatToken === repeatToken },
   );

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
-
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
+import { isFree, newLease } from "../platform/table/lease.ts";
 import { deleteItem, findItem, updateItem, type Outcome } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 import type { WebhookRecord } from "./record.ts";
@@ -19,7 +18,7 @@ const maxOpenCalls = 20;
 const maxOpenCallsFailing = 2;
 
 /** Longer than a dispatcher can run, so that a call counts until its dispatcher is surely gone. */
-const leaseMs = minuteMs;
+const callLeaseMs = minuteMs;
 
 /** A webhook whose calls take longer than this is slow: there is no use in coming back soon. */
 const slowMs = 5 * secondMs;
@@ -110,7 +109,7 @@ async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   if (seen === undefined) return undefined;
   await forgetLapsed(whom, seen, at);
   if (mayCall(seen, lane, at)) return undefined;
-  const slow = new Date(at.getTime() - slowMs + leaseMs).toISOString();
+  const slow = new Date(at.getTime() - slowMs + callLeaseMs).toISOString();
   const isSlow = seen.failingSince !== undefined || [...seen.openCalls].some((slot) => slot < slow);
   return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
@@ -118,7 +117,8 @@ async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
 /** Takes one of a webhook's slots and one of its host's for a call; undefined when others were quicker. */
 export async function openCall(callee: Callee): Promise<OpenCall | undefined> {
   const at = now();
-  const slot = `${new Date(at.getTime() + leaseMs).toISOString()}#${randomUUID()}`;
+  const { leaseUntil, leaseToken } = newLease(at, callLeaseMs);
+  const slot = `${leaseUntil}#${leaseToken}`;
   if (!(await takeSlot(callee.id, slot, at))) return undefined;
   if (await takeSlot(hostOf(callee), slot, at)) return { callee, slot };
   await freeSlots(callee.id, [slot], at);
@@ -151,7 +151,7 @@ function mayCall({ openCalls, failingSince }: OpenCallsRecord, lane: Lane, at: D
 }
 
 function hasLapsed(slot: string, at: Date): boolean {
-  return slot < at.toISOString();
+  return isFree({ leaseUntil: slot.split("#")[0] }, at);
 }
 
 /** Frees the slots of dispatchers that ended without closing their calls. */

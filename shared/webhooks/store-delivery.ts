@@ -16,9 +16,9 @@ export async function storeDelivery(
   { organizationId, id: webhookId }: WebhookRecord,
   delivery: DeliveryRecord,
 ): Promise<"erased" | "stored" | "there"> {
-  const { claimToken, payload } = delivery;
+  const { leaseToken, payload } = delivery;
   const stored = await putItem(putDelivery(webhookId, delivery), {
-    isOwn: (found) => claimToken !== undefined && found["claimToken"] === claimToken,
+    isOwn: (found) => leaseToken !== undefined && found["leaseToken"] === leaseToken,
   });
   if (await isErased(organizationId, payload)) {
     await deleteItem(keys.webhookDelivery(webhookId, delivery.id));

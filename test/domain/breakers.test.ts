@@ -160,7 +160,7 @@ it("where the message that was let through never came back another one is, and i
   const next = probeOf(await new Breakers().admit(carrier));
   await sender.note(carrier, true, lost);
   expect(toldSoFar().closed).toBe(0);
-  expect((await readBreakers()).get(carrier)).toMatchObject({ probe: next });
+  expect((await readBreakers()).get(carrier)).toMatchObject({ leaseToken: next });
   await sender.note(carrier, false, next);
   expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
 });

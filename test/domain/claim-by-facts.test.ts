@@ -211,7 +211,7 @@ it("an organization is read once for all jobs of a batch, and before any of them
       steps.push(command.input.ConsistentRead === true ? "read" : "eventual read");
     }
     // The claims, and the writes of the outcomes.
-    if (command instanceof UpdateCommand && "#claimToken" in Object(command.input.ExpressionAttributeNames)) {
+    if (command instanceof UpdateCommand && "#leaseToken" in Object(command.input.ExpressionAttributeNames)) {
       steps.push("claim");
     }
     return send();

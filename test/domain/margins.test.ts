@@ -172,7 +172,7 @@ it("is as of the last count while a message waits for its time, and then final, 
   const sent = await put(organizationId, { carrier: "aws", costMicros: 40_000 });
   const waiting = await put(organizationId, {
     status: "queued",
-    claimToken: "a",
+    leaseToken: "a",
     scheduledAt: "2031-03-05T12:00:00.000Z",
   });
   await noteDay(organizationId, noon, "");

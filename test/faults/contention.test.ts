@@ -99,7 +99,7 @@ it.each([
 
 it("a turn at the wallet that cannot be ended hides nothing of what became of its posting", async () => {
   faults.next(isBy("TopUpWallet", "dynamodb:TransactWriteItems"), collision, 2);
-  const endsTurn = ({ body }: AwsRequest): boolean => body.includes("REMOVE #turnToken");
+  const endsTurn = ({ body }: AwsRequest): boolean => body.includes("REMOVE #leaseToken");
   const isEnd = (request: AwsRequest): boolean =>
     isBy("TopUpWallet", "dynamodb:UpdateItem")(request) && endsTurn(request);
   faults.next(isEnd, throttle, 8);

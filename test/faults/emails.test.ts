@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { errorResponse } from "../../infra/local/local-aws.ts";
+import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
 import { readRights } from "../../shared/accounts/rights-record.ts";
 import { findUser, findUserByEmail } from "../../shared/accounts/user-record.ts";
@@ -195,6 +195,14 @@ it("an email whose job was lost is sent all the same, and one that was sent is n
   const last = await register();
   await waitForEmail(gateway, last.email);
   expect(emailsTo(gateway, other.email)).toHaveLength(1);
+});
+
+it("an email whose worker lost the response to its lease is sent by that worker", async () => {
+  const isLease = ({ body }: AwsRequest): boolean =>
+    body.includes("SENT_EMAIL#") && body.includes("leaseToken");
+  faults.next((request) => isBy("SendEmail", "dynamodb:UpdateItem")(request) && isLease(request), dropAnswer);
+  await waitForEmail(gateway, (await register()).email);
+  expect(faults.seen.filter(isLease)).toHaveLength(2);
 });
 
 it("a registration whose answer was lost still sends its email", async () => {

@@ -65,7 +65,7 @@ function isClaim({ operation, body }: AwsRequest): boolean {
 function isSettlement({ operation, body }: AwsRequest): boolean {
   return (
     operation === "dynamodb:UpdateItem" &&
-    body.includes("#claimToken = :claimToken_required") &&
+    body.includes("#leaseToken = :leaseToken_required") &&
     body.includes("#lastStatus")
   );
 }

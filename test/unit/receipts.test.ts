@@ -18,6 +18,7 @@ import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayOf } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { newLease } from "../../shared/platform/table/lease.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { MemoryTable } from "../model/memory-table.ts";
@@ -60,11 +61,8 @@ async function asked(carrier: string | undefined): Promise<MessageRecord> {
 }
 
 async function markAsSent(message: MessageRecord): Promise<void> {
-  const until = new Date(queuedAt.getTime() + 60_000);
-  const held = await updateItem(
-    MessageRecord,
-    claim(messageKey(message), { token: "token", at: queuedAt, until }),
-  );
+  const lease = newLease(queuedAt, 60_000);
+  const held = await updateItem(MessageRecord, claim(messageKey(message), { lease, at: queuedAt }));
   if (!held.applied) throw new Error("the message is held by another");
   const sent = await updateItem(
     MessageRecord,

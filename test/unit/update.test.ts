@@ -58,8 +58,8 @@ it("leaves out what is not there, for DynamoDB refuses empty values and conditio
 });
 
 it("refuses a requirement without a value, which would hold for items that it is not meant for", () => {
-  expect(() => updateOf(key, { set: { a: 1 } }, { is: { claimToken: undefined } })).toThrow(
-    "requires a claimToken that it does not know",
+  expect(() => updateOf(key, { set: { a: 1 } }, { is: { leaseToken: undefined } })).toThrow(
+    "requires a leaseToken that it does not know",
   );
 });
 

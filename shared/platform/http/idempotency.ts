@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
@@ -8,12 +8,13 @@ import type { ServedRoute } from "../../routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
+import { free, freeAt, hasLease, newLease, whileHeldBy, type Lease } from "../table/lease.ts";
 import { deleteItem, putItem, findItem, type Update } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 import { routeName, success, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
 
 /** Longer than a function can run, so that an attempt is followed by another only when it is surely gone. */
-const leaseMs = 30 * secondMs;
+const attemptLeaseMs = 30 * secondMs;
 
 /** How long an answer is kept (IETF draft on the Idempotency-Key header: the server's choice, published). */
 const retentionMs = dayMs;
@@ -22,8 +23,8 @@ const IdempotencyRecord = z.object({
   entity: z.literal("idempotency"),
   /** Tells one request from another that came with the same key. */
   requestHash: z.string(),
-  /** Whose attempt it is; an older attempt that writes late is refused. */
-  attemptToken: z.string(),
+  /** The lease of the attempt: an older attempt that writes late is rejected. */
+  leaseToken: z.string(),
   leaseUntil: z.string(),
   /** The `data` of the answer as JSON, once the request is done. */
   answer: z.optional(z.string()),
@@ -116,11 +117,11 @@ export async function once(
  */
 async function begin(request: Request): Promise<BegunAttempt | Replay> {
   const key = keys.idempotency(request.organizationId, sha256(request.key));
-  const { answer, attemptToken } = await takeUp(key, sha256(JSON.stringify(request.content)));
+  const { answer, ...lease } = await takeUp(key, sha256(JSON.stringify(request.content)));
   if (answer !== undefined) return { answer: JSON.parse(answer) };
   return {
-    complete: (done) => completion(key, attemptToken, done),
-    fail: async () => forget(key, attemptToken),
+    complete: (done) => completion(key, lease, done),
+    fail: async () => forget(key, lease),
   };
 }
 
@@ -129,8 +130,7 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
   const record: IdempotencyRecord = {
     entity: "idempotency",
     requestHash,
-    attemptToken: randomUUID(),
-    leaseUntil: new Date(at.getTime() + leaseMs).toISOString(),
+    ...newLease(at, attemptLeaseMs),
     expiresAt: epochSeconds(new Date(at.getTime() + retentionMs)),
   };
   const put = await putItem(
@@ -139,10 +139,10 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
       // DynamoDB deletes expired items days later, so the condition looks at the time itself.
       condition:
         "attribute_not_exists(pk) OR expiresAt <= :now OR " +
-        "(attribute_not_exists(answer) AND requestHash = :requestHash AND leaseUntil < :at)",
-      values: { ":now": epochSeconds(at), ":at": at.toISOString(), ":requestHash": requestHash },
+        `(attribute_not_exists(answer) AND requestHash = :requestHash AND (${free}))`,
+      values: { ":now": epochSeconds(at), ":requestHash": requestHash, ...freeAt(at) },
     },
-    { isOwn: (found) => found["attemptToken"] === record.attemptToken },
+    { isOwn: hasLease(record) },
   );
   if (put.applied) return record;
   const found = IdempotencyRecord.parse(put.found);
@@ -151,24 +151,23 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
   return found;
 }
 
-function completion(key: Key, attemptToken: string, answer: unknown): Update {
+function completion(key: Key, lease: Lease, answer: unknown): Update {
   return updateOf(
     key,
     { set: { answer: JSON.stringify(answer) } },
-    { is: { attemptToken }, absent: ["answer"] },
+    whileHeldBy(lease, { absent: ["answer"] }),
   );
 }
 
-async function forget(key: Key, attemptToken: string): Promise<Replay | undefined> {
+async function forget(key: Key, { leaseToken }: Lease): Promise<Replay | undefined> {
   try {
     const forgotten = await deleteItem(key, {
-      condition:
-        "attribute_not_exists(pk) OR (attemptToken = :attemptToken AND attribute_not_exists(answer))",
-      values: { ":attemptToken": attemptToken },
+      condition: "attribute_not_exists(pk) OR (leaseToken = :leaseToken AND attribute_not_exists(answer))",
+      values: { ":leaseToken": leaseToken },
     });
     if (forgotten.applied) return undefined;
     const record = await findItem(IdempotencyRecord, key, { consistent: true });
-    if (record?.answer === undefined || record.attemptToken !== attemptToken) return undefined;
+    if (record?.answer === undefined || record.leaseToken !== leaseToken) return undefined;
     return { answer: JSON.parse(record.answer) };
   } catch (error) {
     // The attempt stays until its lease ends; then the key can be used again.

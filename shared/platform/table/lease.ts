@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+
+import * as z from "zod/mini";
+
+import type { Key } from "./keys.ts";
+import type { Update } from "./table.ts";
+import { updateOf, type Changes, type Requirements } from "./update.ts";
+
+/*
+ * A lease on an item: its holder works on the item, and no other worker does until the holder releases the lease. A holder
+ * that dies releases nothing, so a lease lapses: it is held before `leaseUntil`, and free from that moment on.
+ *
+ * The token fences a holder whose lease has lapsed. Each of its writes requires the token, so none of them is applied once
+ * another worker has acquired the lease. Until then they are: what the holder did is worth recording, however late.
+ *
+ * A lease can also be deferred. Then `leaseUntil` stands without a token: no one holds the item, and no one can acquire
+ * its lease before that moment.
+ */
+
+/** The fields of an item that can be leased. */
+export const leaseFields = { leaseToken: z.optional(z.string()), leaseUntil: z.optional(z.string()) };
+
+/** The fields that an update removes in order to release a lease. */
+export const leaseFieldNames = Object.keys(leaseFields);
+
+/** A lease, as its holder writes it into the item. */
+export interface Lease {
+  readonly leaseToken: string;
+  /** When it lapses, in ISO 8601. */
+  readonly leaseUntil: string;
+}
+
+/** An item that can be leased. */
+type Leasable = { readonly [Field in keyof Lease]?: Lease[Field] | undefined };
+
+/** A new lease, which `acquireLease` writes. */
+export function newLease(at: Date, durationMs: number): Lease {
+  return { leaseToken: randomUUID(), leaseUntil: later(at, durationMs) };
+}
+
+/** A held lease with a new duration, which `renewLease` writes. */
+export function renewedLease({ leaseToken = "" }: Leasable, at: Date, durationMs: number): Lease {
+  return { leaseToken, leaseUntil: later(at, durationMs) };
+}
+
+function later(at: Date, durationMs: number): string {
+  return new Date(at.getTime() + durationMs).toISOString();
+}
+
+/** Whether a lease can be acquired: it was released, or it has lapsed. */
+export function isFree({ leaseUntil }: Leasable, at: Date): boolean {
+  return leaseUntil === undefined || leaseUntil <= at.toISOString();
+}
+
+/** The condition of `isFree`, in DynamoDB's language. It needs the value of `freeAt`. */
+export const free = "attribute_not_exists(leaseUntil) OR leaseUntil <= :freeAt";
+
+/** The value that `free` names. */
+export function freeAt(at: Date): { readonly ":freeAt": string } {
+  return { ":freeAt": at.toISOString() };
+}
+
+/** Requires that an item's lease can be acquired, in addition to other requirements. */
+export function whileFree(at: Date, others: Requirements = {}): Requirements {
+  return {
+    ...others,
+    where: others.where === undefined ? free : `(${others.where}) AND (${free})`,
+    values: { ...others.values, ...freeAt(at) },
+  };
+}
+
+/** Requires that this holder has the lease of an item, in addition to other requirements. */
+export function whileHeldBy({ leaseToken }: Leasable, others: Requirements = {}): Requirements {
+  return { ...others, is: { ...others.is, leaseToken } };
+}
+
+/**
+ * Recognizes an item that has exactly this lease. It tells a repeated `acquireLease` or `renewLease` that its first try
+ * was applied, although the response was lost.
+ */
+export function hasLease({ leaseToken, leaseUntil }: Lease): (found: Leasable) => boolean {
+  return (found) => found.leaseToken === leaseToken && found.leaseUntil === leaseUntil;
+}
+
+/** What a transition changes beside the lease, and what it requires. */
+interface Transition extends Changes {
+  readonly requires?: Requirements;
+}
+
+/** free → held. */
+export function acquireLease(key: Key, lease: Lease, at: Date, transition: Transition = {}): Update {
+  const { requires, ...changes } = transition;
+  return updateOf(key, { ...changes, set: { ...changes.set, ...lease } }, whileFree(at, requires));
+}
+
+/** held → held for longer. A lease that has lapsed cannot be renewed. @param lease what `renewedLease` returned */
+export function renewLease(
+  key: Key,
+  lease: Lease,
+  at: Date,
+  transition: Pick<Changes, "set"> & Pick<Requirements, "is"> = {},
+): Update {
+  const { set, is = {} } = transition;
+  return updateOf(
+    key,
+    { set: { ...set, leaseUntil: lease.leaseUntil } },
+    whileHeldBy(lease, {
+      is,
+      where: "leaseUntil > :heldAt",
+      values: { ":heldAt": at.toISOString() },
+    }),
+  );
+}
+
+/** held → free, even when the lease has lapsed, unless another worker has acquired it. @param until defers it until then */
+export function releaseLease(
+  key: Key,
+  held: Leasable,
+  { requires, until, ...changes }: Transition & { readonly until?: Date | undefined } = {},
+): Update {
+  const remove = [...(changes.remove ?? []), ...(until === undefined ? leaseFieldNames : ["leaseToken"])];
+  const set = { ...changes.set, leaseUntil: until?.toISOString() };
+  return updateOf(key, { ...changes, set, remove }, whileHeldBy(held, requires));
+}
