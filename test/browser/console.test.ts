@@ -220,11 +220,13 @@ it("imports 10,000 contacts from a spreadsheet, and explains each row that was n
   );
   const bad = ["12;Too short;;", `+1 500 1000000;Again;;`, `not a number;<img src=x onerror=alert(1)>;;`];
   const csv = ["Phone number;First name;Groups;City of birth", ...good, ...bad].join("\r\n");
-  await page.getByLabel("CSV file").setInputFiles({
-    name: "contacts.csv",
-    mimeType: "text/csv",
-    buffer: Buffer.from(`\uFEFF${csv}`),
-  });
+  const choose = async (text: string): Promise<void> =>
+    page
+      .getByLabel("CSV file")
+      .setInputFiles({ name: "contacts.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+  await choose('Phone number\n"15005550000');
+  await page.getByText("a quoted value is not closed").waitFor();
+  await choose(`\uFEFF${csv}`);
   await page.getByText("10,001 of 10,003 rows can be imported.").waitFor();
   await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
   await page.getByLabel("Tags for all contacts").fill("newsletter");

@@ -26,27 +26,22 @@ export type Prices = ReadonlyMap<string, number>;
 
 /** Estimates a campaign's messages and cost. */
 export function estimateAudience(plan: Plan, contacts: readonly Contact[], prices: Prices): AudienceEstimate {
-  let messages = 0;
-  let segments = 0;
-  let cost = 0;
-  let optedOut = 0;
-  let unrenderable = 0;
-  let notPriced = 0;
+  const sum = { messages: 0, segments: 0, cost: 0, optedOut: 0, unrenderable: 0, notPriced: 0 };
   for (const contact of contacts.filter((each) => isOfAudience(plan.audience, each))) {
     const rendered = renderTemplate(plan.message, contactValues(contact));
     const unitPrice = priceOf(contact.phoneNumber, prices);
-    if (contact.optedOut) optedOut += 1;
-    else if (unitPrice === undefined) notPriced += 1;
+    if (contact.optedOut) sum.optedOut += 1;
+    else if (unitPrice === undefined) sum.notPriced += 1;
     else if (!("text" in rendered) || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
-      unrenderable += 1;
+      sum.unrenderable += 1;
     } else {
       const parts = segmentsOf(rendered.text, { unicode: plan.language === "Unicode" }).segments;
-      messages += 1;
-      segments += parts;
-      cost += parts * unitPrice;
+      sum.messages += 1;
+      sum.segments += parts;
+      sum.cost += parts * unitPrice;
     }
   }
-  return { messages, segments, cost, optedOut, unrenderable, notPriced };
+  return sum;
 }
 
 function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact): boolean {

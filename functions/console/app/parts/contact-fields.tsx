@@ -24,17 +24,8 @@ export function valuesOf(contact: Contact): ContactValues {
   return { phoneNumber, firstName, lastName, tags: tags.join(", "), attributes: lines.join("\n"), optedOut };
 }
 
-interface ContactBody {
-  readonly phoneNumber: string;
-  readonly firstName: string | undefined;
-  readonly lastName: string | undefined;
-  readonly tags: string[];
-  readonly attributes: Record<string, string>;
-  readonly optedOut: boolean;
-}
-
 /** Converts form values into the API's fields. @throws FieldProblem */
-export function contactOf(values: ContactValues): ContactBody {
+export function contactOf(values: ContactValues) {
   return {
     phoneNumber: phoneNumberOf(values.phoneNumber),
     firstName: given(values.firstName),

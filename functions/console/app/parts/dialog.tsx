@@ -153,11 +153,7 @@ export function ConfirmButton({
 }
 
 /** The state of an action: whether it is running, and its last error. */
-export function useAction(act: () => Promise<unknown>): {
-  run: () => void;
-  isBusy: boolean;
-  error: unknown;
-} {
+export function useAction(act: () => Promise<unknown>) {
   const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({
     isBusy: false,
     error: undefined,

@@ -72,13 +72,7 @@ export function Waiting({ what = "Loading" }: { what?: string }): JSX.Element {
   );
 }
 
-export interface Rows<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-  readonly nextCursor: string | undefined;
-}
-
-export interface Pages<Row> extends Load<Rows<Row>> {
+export interface Pages<Row> extends Load<Page<Row>> {
   /** Reads the next page. */
   readonly more: () => Promise<void>;
 }
@@ -88,17 +82,18 @@ type ReadPage<Row> = (query: { limit: number; cursor?: string }) => Promise<Page
 const rowsPerPage = 25;
 
 export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[]): Pages<Row> {
-  const load = useLoad(async () => rowsOf(await readPage({ limit: rowsPerPage })), inputs);
+  const load = useLoad(async () => readPage({ limit: rowsPerPage }), inputs);
   const [isReadingMore, setReadingMore] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const more = async (): Promise<void> => {
     const { data } = load;
-    if (data?.nextCursor === undefined || load.isLoading || isReadingMore) return;
+    const cursor = data?.meta.nextCursor;
+    if (data === undefined || cursor === undefined || load.isLoading || isReadingMore) return;
     setReadingMore(true);
     setProblem(undefined);
     try {
-      const next = rowsOf(await readPage({ limit: rowsPerPage, cursor: data.nextCursor }));
-      load.replace({ ...next, total: data.total, rows: [...data.rows, ...next.rows] });
+      const { rows, meta } = await readPage({ limit: rowsPerPage, cursor });
+      load.replace({ rows: [...data.rows, ...rows], meta: { ...meta, total: data.meta.total } });
     } catch (error) {
       setProblem(error);
     } finally {
@@ -111,10 +106,6 @@ export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[
     isLoading: load.isLoading || isReadingMore,
     more,
   };
-}
-
-function rowsOf<Row>({ rows, meta }: Page<Row>): Rows<Row> {
-  return { rows, total: meta.total, nextCursor: meta.nextCursor };
 }
 
 /** Polls while something is in progress and the page is visible. */

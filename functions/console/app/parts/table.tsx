@@ -68,7 +68,7 @@ export function PagedTable<Row>({
 }: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row>; empty: ComponentChildren }): JSX.Element {
   return (
     <Loaded load={pages}>
-      {({ rows, total, nextCursor }) => (
+      {({ rows, meta: { total, nextCursor } }) => (
         <>
           {rows.length === 0 ? null : <Table {...table} rows={rows} />}
           {rows.length === 0 && nextCursor === undefined ? empty : null}

@@ -11,6 +11,8 @@ import {
   type Target,
 } from "../contact-import.ts";
 import { Import, failedRowOf, FailedRowsTable } from "../parts/contact-import.tsx";
+import { FieldFrame } from "../parts/field.tsx";
+import { TextField, useForm } from "../parts/form.tsx";
 import { countText } from "../parts/money.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -56,19 +58,19 @@ export function ContactsImport(): JSX.Element {
       back={["#/contacts", "Contacts"]}
     >
       <Section title="File">
-        <div class="field">
-          <label for={id}>CSV file</label>
+        <FieldFrame
+          id={id}
+          label="CSV file"
+          problem={undefined}
+          hint="Values can be separated by commas, semicolons or tabs. Nothing is uploaded until you start the import."
+        >
           <input
             id={id}
             type="file"
             accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
             onChange={(event) => void read(event.currentTarget.files?.[0])}
           />
-          <p class="hint">
-            Values can be separated by commas, semicolons or tabs. Nothing is uploaded until you start the
-            import.
-          </p>
-        </div>
+        </FieldFrame>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
       </Section>
       {file.value === undefined ? null : (
@@ -83,11 +85,10 @@ const previewRows = 5;
 function Mapping({ table }: { table: File["table"] }): JSX.Element {
   const [header = []] = table;
   const columns = useSignal<readonly Target[]>(guessTargets(header));
-  const tag = useSignal("");
-  const rows = useComputed(() => withTags(rowsOf(table, columns.value), tagsOf(tag.value)));
+  const form = useForm({ tags: "" }, async () => {});
+  const rows = useComputed(() => withTags(rowsOf(table, columns.value), tagsOf(form.values.value.tags)));
   const wrong = rows.value.filter(({ problem }) => problem !== undefined);
   const hasNumber = columns.value.includes("phoneNumber");
-  const id = useId();
   return (
     <>
       <Section title="Columns">
@@ -127,17 +128,12 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
             },
           ]}
         />
-        <div class="field">
-          <label for={`${id}-tag`}>Tags for all contacts (optional)</label>
-          <input
-            id={`${id}-tag`}
-            value={tag.value}
-            onInput={(event) => {
-              tag.value = event.currentTarget.value;
-            }}
-          />
-          <p class="hint">Separate tags with commas. You can send campaigns to contacts with a tag.</p>
-        </div>
+        <TextField
+          form={form}
+          name="tags"
+          label="Tags for all contacts (optional)"
+          hint="Separate tags with commas. You can send campaigns to contacts with a tag."
+        />
       </Section>
       <Section title="Preview">
         <Table

@@ -32,7 +32,7 @@ export function Contacts(): JSX.Element {
       }
     >
       <Section
-        title={contacts.data === undefined ? "Contacts" : countText(contacts.data.total, "contact")}
+        title={contacts.data === undefined ? "Contacts" : countText(contacts.data.meta.total, "contact")}
         actions={<a href="#/opt-outs">Opt-outs</a>}
       >
         <PagedTable

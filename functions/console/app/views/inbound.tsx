@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 
 import type { AssignedNumber } from "../../../../shared/contract/inbound.ts";
+import type { Page as PageOf } from "../../../../shared/contract/primitives.ts";
 import { api } from "../api.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
@@ -18,19 +19,11 @@ const keywords = {
 /** The console shows only these numbers; the API lists all of them. */
 const maxNumbersShown = 100;
 
-interface Numbers {
-  readonly rows: readonly AssignedNumber[];
-  readonly total: number;
-}
-
 /** Messages that people sent to the organization's numbers. */
 export function Inbound(): JSX.Element {
   const messages = usePages(async (query) => api().listInbound({ query }), []);
-  const numbers = useLoad(async (): Promise<Numbers> => {
-    const { rows, meta } = await api().listNumbers({ query: { limit: maxNumbersShown } });
-    return { rows, total: meta.total };
-  }, []);
-  const hasNumbers = (numbers.data?.total ?? 0) > 0;
+  const numbers = useLoad(async () => api().listNumbers({ query: { limit: maxNumbersShown } }), []);
+  const hasNumbers = (numbers.data?.meta.total ?? 0) > 0;
   return (
     <Page title="Inbound messages" lead="Messages that people send to your numbers.">
       <Section title="Your numbers">
@@ -62,10 +55,10 @@ export function Inbound(): JSX.Element {
   );
 }
 
-function YourNumbers({ numbers }: { numbers: Load<Numbers> }): JSX.Element {
+function YourNumbers({ numbers }: { numbers: Load<PageOf<AssignedNumber>> }): JSX.Element {
   return (
     <Loaded load={numbers}>
-      {({ rows, total }) =>
+      {({ rows, meta: { total } }) =>
         total === 0 ? (
           <p>You have no numbers yet. Contact the gateway operator to get one.</p>
         ) : (

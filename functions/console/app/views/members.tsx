@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 
 import type { Member } from "../../../../shared/contract/members.ts";
 import { Role } from "../../../../shared/contract/scopes.ts";
@@ -8,7 +8,7 @@ import { Email } from "../parts/email.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { changeRole, Invite, isYou, removal, revocation, sendAgain } from "../parts/member-actions.tsx";
-import { Menu } from "../parts/menu.tsx";
+import { Menu, type MenuItem } from "../parts/menu.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -53,6 +53,11 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
   const isManager = roles.length > 0;
   const isOnlyOwner = (member: Member): boolean =>
     member.role === "owner" && active.filter(({ role }) => role === "owner").length === 1;
+  const actionsColumn = (show: Column<Member>["show"]): readonly Column<Member>[] =>
+    isManager ? [{ title: "Actions", show }] : [];
+  const menuOf = (member: Member, label: string, items: readonly MenuItem[]): JSX.Element => (
+    <Menu label={label} items={roles.includes(member.role) ? items : []} />
+  );
   const emailOf = (userId = ""): string => active.find(({ id }) => id === userId)?.email ?? userId;
   return (
     <>
@@ -72,18 +77,14 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
               show: ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
             },
             { title: "Joined", show: ({ createdAt }) => <Time at={createdAt} /> },
-            ...actionsColumn(isManager, (member) =>
+            ...actionsColumn((member) =>
               isOnlyOwner(member) && roles.includes("owner") ? (
                 <span class="muted">Only owner</span>
               ) : (
-                <Menu
-                  label={`Actions for ${member.email}`}
-                  items={
-                    roles.includes(member.role)
-                      ? [changeRole(member, roles, onChange), removal(member, onChange)]
-                      : []
-                  }
-                />
+                menuOf(member, `Actions for ${member.email}`, [
+                  changeRole(member, roles, onChange),
+                  removal(member, onChange),
+                ])
               ),
             ),
           ]}
@@ -112,20 +113,13 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
                   title: "Expires",
                   show: ({ expiresAt }) => optionalTime(expiresAt),
                 },
-                ...actionsColumn(isManager, (member) => (
-                  <Menu
-                    label={`Actions for the invitation to ${member.email}`}
-                    items={
-                      roles.includes(member.role)
-                        ? [
-                            sendAgain(member, onChange),
-                            changeRole(member, roles, onChange),
-                            revocation(member, onChange),
-                          ]
-                        : []
-                    }
-                  />
-                )),
+                ...actionsColumn((member) =>
+                  menuOf(member, `Actions for the invitation to ${member.email}`, [
+                    sendAgain(member, onChange),
+                    changeRole(member, roles, onChange),
+                    revocation(member, onChange),
+                  ]),
+                ),
               ]}
             />
           )}
@@ -143,14 +137,6 @@ function activeOf(members: readonly Member[]): readonly Member[] {
 function rolesManagedBy(member: Member | undefined): readonly Role[] {
   if (member?.role === "owner") return Role.options;
   return member?.role === "admin" ? Role.options.filter((role) => role !== "owner") : [];
-}
-
-function actionsColumn(
-  isManager: boolean,
-  show: (member: Member) => ComponentChildren,
-): readonly Column<Member>[] {
-  if (!isManager) return [];
-  return [{ title: "Actions", show }];
 }
 
 function Who({ member }: { member: Member }): JSX.Element {

@@ -8,7 +8,7 @@ import { Preview } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
-import { MessageState } from "../parts/status.tsx";
+import { isScheduled, MessageState } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 
@@ -36,7 +36,7 @@ export function Message({ params }: ViewProps): JSX.Element {
       title={message === undefined ? "Message" : `Message to ${message.to}`}
       back={["#/messages", "Messages"]}
       actions={
-        message !== undefined && isWaiting(message) ? (
+        message !== undefined && isScheduled(message) ? (
           <ConfirmButton
             look="plain"
             label="Cancel message"
@@ -55,12 +55,8 @@ export function Message({ params }: ViewProps): JSX.Element {
   );
 }
 
-function isWaiting({ status, scheduledAt }: MessageOf): boolean {
-  return status === "queued" && Date.parse(scheduledAt ?? "") > Date.now();
-}
-
 function Details({ message }: { message: MessageOf }): JSX.Element {
-  const { pricing, errorCode, campaignId, messageType } = message;
+  const { status, pricing, errorCode, campaignId, messageType } = message;
   return (
     <div class="columns">
       <div>
@@ -87,7 +83,10 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
             of={[
               ["Price", <Money amount={pricing.total} />],
               ["Segments", `${pricing.segments} × ${amountText(pricing.unitPrice)}`],
-              ["Refunded", isReturned(message) ? <Money amount={pricing.total} /> : undefined],
+              [
+                "Refunded",
+                status === "failed" || status === "cancelled" ? <Money amount={pricing.total} /> : undefined,
+              ],
             ]}
           />
           <p>
@@ -116,10 +115,6 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
   );
 }
 
-function isReturned({ status }: MessageOf): boolean {
-  return status === "failed" || status === "cancelled";
-}
-
 interface Step {
   readonly name: string;
   readonly at?: string | undefined;
@@ -141,7 +136,7 @@ function stepsOf(message: MessageOf): Step[] {
   const price = amountText(pricing.total);
   const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} charged` }];
   if (scheduledAt !== undefined)
-    made.push({ name: isWaiting(message) ? "Scheduled for" : "Due", at: scheduledAt });
+    made.push({ name: isScheduled(message) ? "Scheduled for" : "Due", at: scheduledAt });
   for (const { outcome, at } of message.attempts ?? []) {
     if (outcome !== "accepted") made.push({ name: attemptNames[outcome], at });
   }
@@ -152,7 +147,7 @@ function stepsOf(message: MessageOf): Step[] {
   if (cancelledAt !== undefined) {
     made.push({ name: "Cancelled", at: cancelledAt, note: `${price} refunded to the wallet` });
   }
-  if (status === "queued" && !isWaiting(message))
+  if (status === "queued" && !isScheduled(message))
     made.push({ name: "Waiting to be submitted to a carrier…" });
   return made;
 }

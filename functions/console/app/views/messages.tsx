@@ -12,7 +12,7 @@ import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
-import { go, type ViewProps } from "../router.ts";
+import { linkTo, type ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
 const states = [
@@ -77,7 +77,7 @@ export function Messages({ query }: ViewProps): JSX.Element {
 
 function Filters(initial: { to: string; status: string }): JSX.Element {
   const form = useForm({ to: initial.to, status: initial.status }, async ({ to, status }) => {
-    go(filtered(phoneNumberOf(to), status));
+    location.hash = linkTo("messages", { to: phoneNumberOf(to), status });
   });
   return (
     <FilterForm form={form}>
@@ -85,9 +85,4 @@ function Filters(initial: { to: string; status: string }): JSX.Element {
       <SelectField form={form} name="status" label="Status" options={states} />
     </FilterForm>
   );
-}
-
-function filtered(to: string, status: string): string {
-  const search = new URLSearchParams({ ...(to === "" ? {} : { to }), ...(status === "" ? {} : { status }) });
-  return search.size === 0 ? "messages" : `messages?${search.toString()}`;
 }

@@ -1,9 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
 
-import type { DashboardStats } from "../../../../shared/contract/dashboard.ts";
-import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
-import type { SenderIdRequest } from "../../../../shared/contract/sender-ids.ts";
-import type { Wallet } from "../../../../shared/contract/wallet.ts";
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { has } from "../features.ts";
@@ -14,15 +10,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, isFailing } from "../parts/webhook.tsx";
 
-interface Figures {
-  readonly stats: DashboardStats;
-  readonly wallet: Wallet;
-  readonly webhooks: readonly Webhook[];
-  readonly senderIds: readonly SenderIdRequest[];
-  readonly kyc: KycSubmission | null;
-}
-
-async function readFigures(): Promise<Figures> {
+async function readFigures() {
   const [stats, wallet, webhooks, senderIds, kyc] = await Promise.all([
     api().getDashboardStats(),
     api().getWallet(),
@@ -32,6 +20,8 @@ async function readFigures(): Promise<Figures> {
   ]);
   return { stats, wallet, webhooks: webhooks.rows, senderIds: senderIds.rows, kyc };
 }
+
+type Figures = Awaited<ReturnType<typeof readFigures>>;
 
 export function Overview(): JSX.Element {
   const load = useLoad(readFigures, []);

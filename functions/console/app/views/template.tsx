@@ -7,6 +7,7 @@ import type { Template as TemplateRecord } from "../../../../shared/contract/tem
 import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/templates/render.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
+import type { FormState } from "../parts/form-state.ts";
 import { PhoneField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
@@ -24,17 +25,7 @@ export function NewTemplate(): JSX.Element {
   const form = useForm({ name: "", body: "" }, create, { draft: "template" });
   return (
     <Page title="New template" back={["#/templates", "Templates"]}>
-      <div class="columns">
-        <div class="panel">
-          <Form form={form} action="Create template">
-            <TextField form={form} name="name" label="Name" />
-            <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
-          </Form>
-        </div>
-        <Section title="Preview">
-          <TemplatePreview body={form.values.value.body} />
-        </Section>
-      </div>
+      <Editor form={form} action="Create template" />
     </Page>
   );
 }
@@ -75,29 +66,37 @@ export function Template({ params }: ViewProps): JSX.Element {
   );
 }
 
-function bodyHint(body: string): JSX.Element {
-  return (
-    <>
-      <SegmentCount text={body} /> before placeholders are replaced. Use {"{{name}}"} as a placeholder.
-    </>
-  );
-}
-
 function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }): JSX.Element {
   const form = useForm({ name: template.name, body: template.body }, async (values) => {
     load.replace(await api().updateTemplate({ params: { id: template.id }, body: values }));
     announce("Template saved.");
   });
+  return <Editor form={form} action="Save" />;
+}
+
+function Editor({
+  form,
+  action,
+}: {
+  form: FormState<{ name: string; body: string }>;
+  action: string;
+}): JSX.Element {
+  const { body } = form.values.value;
+  const hint = (
+    <>
+      <SegmentCount text={body} /> before placeholders are replaced. Use {"{{name}}"} as a placeholder.
+    </>
+  );
   return (
     <div class="columns">
       <Section title="Text">
-        <Form form={form} action="Save">
+        <Form form={form} action={action}>
           <TextField form={form} name="name" label="Name" />
-          <TextArea form={form} name="body" label="Text" rows={6} hint={bodyHint(form.values.value.body)} />
+          <TextArea form={form} name="body" label="Text" rows={6} hint={hint} />
         </Form>
       </Section>
       <Section title="Preview">
-        <TemplatePreview body={form.values.value.body} />
+        <TemplatePreview body={body} />
       </Section>
     </div>
   );
