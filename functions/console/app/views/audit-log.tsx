@@ -21,7 +21,10 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
     [from, to],
   );
   return (
-    <Page title="Audit log" lead="All changes in your organization. Entries cannot be edited or deleted.">
+    <Page
+      title="Audit log"
+      lead="Actions by people and API keys in your organization. Entries cannot be edited or deleted."
+    >
       <div class="panel">
         <Period key={`${from} ${to}`} from={from} to={to} />
         <PagedTable
