@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { glob, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -84,7 +84,7 @@ async function bundleAgain(): Promise<void> {
     plugins: [loadedLater],
   });
   await putLaterFiles(metafile, options);
-  await putNumberingPlan(metafile);
+  await putNumberMetadata(metafile);
   await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(openApiDocument()));
   for (const file of DocsFile.options) {
     await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
@@ -115,14 +115,15 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   }
 }
 
-/** Puts the table of phone numbers beside the bundles that read it. */
-async function putNumberingPlan({ outputs }: Metafile): Promise<void> {
-  const name = "numbering-plan.json";
-  const table: unknown = JSON.parse(await readFile(path.join(projectRoot, "shared/messages", name), "utf8"));
+/** Puts the metadata of phone numbers where the bundles that need it find it as a file of its package. */
+async function putNumberMetadata({ outputs }: Metafile): Promise<void> {
+  const name = "libphonenumber-js/metadata.max.json";
   for (const file of Object.keys(outputs)) {
     const bundle = path.join(projectRoot, file);
     if (!(await readFile(bundle, "utf8")).includes(name)) continue;
-    await writeFile(path.join(path.dirname(bundle), name), JSON.stringify(table));
+    const target = path.join(path.dirname(bundle), "node_modules", name);
+    await mkdir(path.dirname(target), { recursive: true });
+    await copyFile(require.resolve(name), target);
   }
 }
 

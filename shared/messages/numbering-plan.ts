@@ -1,44 +1,58 @@
-import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
 import * as z from "zod/mini";
 
 import { callingCodeOf, type NumberType } from "../contract/phone-numbers.ts";
 
-/**
- * By country calling code: its countries, then the ranges of its numbers, as libphonenumber has them. Countries are ISO
- * 3166-1 codes and XK for Kosovo, the main one first, and `:` before what the numbers of one begin with where that alone tells
- * it from the others. A range is the letters of its types, the pattern of the numbers after the calling code, and the
- * countries that have it where there are several. `npm run numbering-plan` compiles the table.
- * It lies beside the bundle of a function, which reads it with the first number.
+/*
+ * The country and the types of a phone number, by the metadata of libphonenumber-js. The metadata lies beside the bundle of a
+ * function, which reads it with the first number.
  */
-const Table = z.record(z.string(), z.array(z.string()));
-let table: z.infer<typeof Table> | undefined;
 
-/** The types of numbers, by their letters in the table. */
-const typesByLetter = {
-  f: "fixed",
-  m: "mobile",
-  t: "toll-free",
-  p: "premium",
-  n: "personal",
-  a: "voicemail",
-  u: "company",
-  g: "pager",
-  v: "voip",
-  c: "shared-cost",
-  s: "satellite",
-} as const satisfies Record<string, NumberType>;
+/** Countries are ISO 3166-1 codes and XK for Kosovo. A calling code names its main country first. */
+const Metadata = z.object({
+  country_calling_codes: z.record(z.string(), z.array(z.string())),
+  countries: z.record(z.string(), z.array(z.unknown())),
+  nonGeographic: z.record(z.string(), z.array(z.unknown())),
+});
+let metadata: z.infer<typeof Metadata> | undefined;
+
+/** The types of numbers, in the order in which the metadata has their patterns. */
+const typesInOrder = [
+  "fixed",
+  "mobile",
+  "toll-free",
+  "premium",
+  "personal",
+  "voicemail",
+  "company",
+  "pager",
+  "voip",
+  "shared-cost",
+] as const satisfies readonly NumberType[];
+
+/** The places in a region's metadata of what its numbers begin with, and of their patterns by type. */
+const leadingDigits = 10;
+const patternsByType = 11;
+
+/** Reserved codes that libphonenumber uses for parts of Saint Helena; ISO 3166-1 assigns them to no country. */
+const countriesOfReservedCodes: Readonly<Record<string, string>> = { AC: "SH", TA: "SH" };
+
+/** The exchange 976 is pay-per-call in each area code of North America; libphonenumber takes it for any other. */
+const northAmericanPremium: Range = { type: "premium", pattern: /^[2-9]\d\d976\d{4}$/ };
 
 interface Country {
   readonly name: string;
+  /** What its numbers begin with, where that alone tells it from the others of its code. */
   readonly begin: RegExp | undefined;
 }
 
 interface Range {
-  readonly types: readonly NumberType[];
+  readonly type: NumberType;
+  /** Of the numbers after the calling code. */
   readonly pattern: RegExp;
   /** Undefined for all countries of the code. */
-  readonly countries: readonly string[] | undefined;
+  readonly country?: string;
 }
 
 interface CallingCode {
@@ -46,8 +60,8 @@ interface CallingCode {
   readonly ranges: readonly Range[];
 }
 
-/** What was parsed so far. A function sends to few countries, so most of the table stays text. */
-const parsed = new Map<string, CallingCode>();
+/** The calling codes that were read so far. A function sends to few countries. */
+const read = new Map<string, CallingCode>();
 
 /** The country that a number in international digits belongs to; undefined where it is no country's. */
 export function countryOfNumber(number: string): string | undefined {
@@ -64,50 +78,70 @@ export function countryOfNumber(number: string): string | undefined {
 }
 
 /**
- * The types that a number in international digits may be of; none where its range is assigned to nobody. `fixed` and `mobile`
- * come together where numbers do not tell them apart, as in the United States.
+ * The types that a number in international digits may be of; none where its range is not assigned. `fixed` and `mobile`
+ * come together where numbers do not distinguish them, as in the United States.
  */
 export function typesOfNumber(number: string): readonly NumberType[] {
   const { code, national } = partsOf(number);
   const country = countryOfNumber(number);
   const types = code.ranges
     .filter((range) => isIn(range, country) && range.pattern.test(national))
-    .flatMap((range) => range.types);
+    .map((range) => range.type);
   // A special service within a range of phones is no phone.
   const special = types.filter((type) => type !== "fixed" && type !== "mobile");
-  return special.length > 0 ? special : types;
+  return [...new Set(special.length > 0 ? special : types)];
 }
 
-function isIn({ countries }: Range, country: string | undefined): boolean {
-  return countries === undefined || (country !== undefined && countries.includes(country));
+function isIn(range: Range, country: string | undefined): boolean {
+  return range.country === undefined || range.country === country;
 }
 
 function partsOf(number: string): { code: CallingCode; national: string } {
   const digits = callingCodeOf(number) ?? "";
-  table ??= Table.parse(JSON.parse(readFileSync(new URL("numbering-plan.json", import.meta.url), "utf8")));
-  const code = parsed.get(digits) ?? parse(table[digits] ?? []);
-  parsed.set(digits, code);
+  const code = read.get(digits) ?? readCode(digits);
+  read.set(digits, code);
   return { code, national: number.slice(digits.length) };
 }
 
-function parse([countries = "", ...lines]: readonly string[]): CallingCode {
+function readCode(digits: string): CallingCode {
+  metadata ??= Metadata.parse(createRequire(import.meta.url)("libphonenumber-js/metadata.max.json"));
+  const { country_calling_codes: codes, countries, nonGeographic } = metadata;
+  const service = nonGeographic[digits];
+  if (service !== undefined) return { countries: [], ranges: rangesOf(service, false) };
+  const names = codes[digits] ?? [];
+  const nameOf = (name: string): string => countriesOfReservedCodes[name] ?? name;
+  const isShared = new Set(names.map(nameOf)).size > 1;
   return {
-    countries: countries
-      .split(" ")
-      .filter((text) => text !== "")
-      .map((text) => {
-        const [name = "", begin] = text.split(":");
-        return { name, begin: begin === undefined ? undefined : new RegExp(`^(${begin})`) };
-      }),
-    ranges: lines.map((line) => {
-      const [letters = "", pattern = "", ...ofCountries] = line.split(" ");
-      return {
-        types: Object.entries(typesByLetter).flatMap(([letter, type]) =>
-          letters.includes(letter) ? [type] : [],
-        ),
-        pattern: new RegExp(`^(${pattern})$`),
-        countries: ofCountries.length === 0 ? undefined : ofCountries,
-      };
+    countries: (isShared ? names : names.slice(0, 1)).map((name) => {
+      const digitsOf = countries[name]?.[leadingDigits];
+      const isKnown = isShared && typeof digitsOf === "string";
+      return { name: nameOf(name), begin: isKnown ? new RegExp(`^(?:${digitsOf})`) : undefined };
     }),
+    ranges: [
+      ...names.flatMap((name) =>
+        rangesOf(countries[name] ?? [], true).map((range) =>
+          isShared ? { ...range, country: nameOf(name) } : range,
+        ),
+      ),
+      ...(digits === "1" ? [northAmericanPremium] : []),
+    ],
   };
+}
+
+/** The ranges of a country, or of a service of no country. */
+function rangesOf(region: readonly unknown[], isCountry: boolean): Range[] {
+  const types: unknown = region[patternsByType];
+  // A type that the region does not have is a 0, or left out at the end.
+  const [fixed, mobile, ...others] = (Array.isArray(types) ? types : []).map((type: unknown) =>
+    Array.isArray(type) ? String(type[0]) : "",
+  );
+  // Where the metadata has no pattern of mobile numbers, they are not distinguished from those of fixed lines.
+  const patterns = [fixed, mobile || fixed, ...others];
+  return typesInOrder.flatMap((type, index) => {
+    const pattern = patterns[index] ?? "";
+    if (pattern === "") return [];
+    // Mobile numbers of no country are those of satellites, and of networks on ships and planes.
+    const named = type === "mobile" && !isCountry ? "satellite" : type;
+    return [{ type: named, pattern: new RegExp(`^(?:${pattern})$`) }];
+  });
 }

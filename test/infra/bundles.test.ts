@@ -214,3 +214,19 @@ it("carries in no function how schemas are described as JSON Schema", async () =
     expect(content.includes("json-schema.org"), name).toBe(false);
   }
 });
+
+it("has the metadata of phone numbers beside the bundles that read it, and no others", async () => {
+  const metadata = "libphonenumber-js/metadata.max.json";
+  for (const name of unchanged.keys()) {
+    const bundle = path.join(folder, "unchanged/.build/functions", name);
+    const isRead = (await readFile(path.join(bundle, "index.mjs"), "utf8")).includes(metadata);
+    const size = await stat(path.join(bundle, "node_modules", metadata)).then(
+      (file) => file.size,
+      () => 0,
+    );
+    expect(size > 0, name).toBe(isRead);
+  }
+  expect(
+    (await stat(path.join(folder, "unchanged/.build/functions/sms/send-sms/node_modules", metadata))).size,
+  ).toBeGreaterThan(0);
+});
