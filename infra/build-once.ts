@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { projectRoot } from "./project-root.ts";
 
-/** All that bundles and templates are made from. The last one names the packages that are installed. */
+/** The sources of bundles and templates. The last file lists the installed packages. */
 const sources = [
   "{functions,infra,shared}/**/*.*",
   "{cdk,package,tsconfig}.json",
@@ -14,18 +14,18 @@ const sources = [
 
 const buildFolder = path.join(projectRoot, ".build");
 
-/** Sources that change while a process runs are for the next one. */
+/** The digest of all sources, read once: changes while a process runs are for the next process. */
 let digest: Promise<string> | undefined;
 
 const lockPollMs = 100;
 const longestBuildMs = 5 * 60_000;
 
 /**
- * Builds a folder, unless it was built from the same sources before. Of several processes that want it at the same time,
- * one builds it, and the others wait.
+ * Builds a folder, unless it was built from the same sources before. If several processes need it at the same time, one
+ * builds it and the others wait.
  * @param folder its name in `.build`
- * @param variant what it depends on besides the sources, such as a stage
- * @param build writes the folder; when it fails, the next call builds again
+ * @param variant an input besides the sources, such as a stage
+ * @param build writes the folder; after a failure, the next call builds again
  * @throws Error when another process has been building for five minutes
  */
 export async function buildOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
@@ -39,7 +39,7 @@ export async function buildOnce(folder: string, variant: string, build: () => Pr
   await lock(lockFile);
   try {
     if (await isBuilt()) return;
-    // A build that is interrupted leaves no stamp.
+    // An interrupted build leaves no stamp.
     await rm(stamp, { force: true });
     await build();
     await writeFile(stamp, wanted);
@@ -48,7 +48,7 @@ export async function buildOnce(folder: string, variant: string, build: () => Pr
   }
 }
 
-/** Makes a file that names this process, as soon as no other process that is alive has made it. */
+/** Creates a file with this process's id, as soon as no other running process holds it. */
 async function lock(file: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < longestBuildMs; waitedMs += lockPollMs) {
     const isOurs = await writeFile(file, String(process.pid), { flag: "wx" }).then(
@@ -60,11 +60,11 @@ async function lock(file: string): Promise<void> {
     );
     if (isOurs) return;
     const holder = await readText(file);
-    // It is empty for a moment after it was made.
+    // The file is empty for a moment after its creation.
     if (holder !== "" && !isAlive(Number(holder))) await rm(file, { force: true });
     else await delay(lockPollMs);
   }
-  throw new Error(`Another process has been building for long. If there is none, remove ${file}.`);
+  throw new Error(`Another process has been building for five minutes. If there is none, remove ${file}.`);
 }
 
 function isAlive(processId: number): boolean {
@@ -72,7 +72,7 @@ function isAlive(processId: number): boolean {
     process.kill(processId, 0);
     return true;
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // It runs, for another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

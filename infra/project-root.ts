@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url";
 
-/** The folder that the project is in. */
+/** The folder of the project. */
 export const projectRoot = fileURLToPath(new URL("..", import.meta.url));

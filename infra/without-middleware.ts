@@ -1,6 +1,6 @@
 /*
- * Stands in, in the bundles, for the layers that the SDK's commands name for the SDK's own client: see
- * `infra/bundled-packages.ts`. Nothing calls them. What a new version of the SDK names besides, esbuild misses here.
+ * Replaces, in the bundles, the middleware that the SDK's commands import for the SDK's own client: see
+ * `infra/bundled-packages.ts`. No code calls it. If a new version of the SDK imports more, esbuild reports it.
  */
 
 function leftOut(): never {

@@ -2,12 +2,9 @@ import { traceAttribute } from "./lineage.ts";
 import { deniedPermission } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
 
-/*
- * How a function's request to AWS is judged, and what is added to it: the same in the gateway's own thread and in that of
- * the local store.
- */
+// The checks of a function's request to AWS: the same in the gateway's own thread and in that of the local store.
 
-/** What a function's role allows, and where that is written. */
+/** The statements of a function's role, and a description that names the file with them. */
 export type Permissions = Pick<FunctionDefinition, "description" | "statements">;
 
 export interface AwsResponse {
@@ -20,15 +17,15 @@ export function jsonResponse(status: number, body: unknown): AwsResponse {
   return { status, headers: { "content-type": "application/x-amz-json-1.1" }, body: JSON.stringify(body) };
 }
 
-/** An error in the form that every AWS client reads. */
+/** Returns an error in the form that every AWS client reads. */
 export function errorResponse(type: string, message: string, status = 400): AwsResponse {
   return jsonResponse(status, { __type: type, message });
 }
 
 /**
- * What a function is told that asks for what its role does not allow.
+ * Checks a request against the role of its function.
  * @param operation for example `dynamodb:UpdateItem`
- * @returns undefined when all of it is allowed
+ * @returns the error response, or undefined when the role allows the request
  */
 export function accessDenied(
   { statements, description }: Permissions,
@@ -40,7 +37,7 @@ export function accessDenied(
   return errorResponse("AccessDeniedException", `not authorized to perform ${denied}. ${description}`);
 }
 
-/** The body of a request that sends messages, each with the lineage of the call that sends it. */
+/** Adds the lineage of the sending call to each message of a request. */
 export function withTrace(body: object, trace: string): object {
   const MessageAttributes = { [traceAttribute]: { DataType: "String", StringValue: trace } };
   if (!("Entries" in body) || !Array.isArray(body.Entries)) return { ...body, MessageAttributes };

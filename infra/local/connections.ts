@@ -5,13 +5,10 @@ import * as z from "zod/mini";
 
 import { StackOutput } from "../constructs/stack-outputs.ts";
 
-/**
- * The credentials that everything on this machine reaches the data with. A plain DynamoDB Local keeps a database for
- * each access key.
- */
+/** The only credentials for the data on this machine: a plain DynamoDB Local keeps a database for each access key. */
 export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** How tools that run beside the gateway, such as the operator's, reach its data. */
+/** The addresses by which other programs, such as the operator's commands, reach the gateway's data. */
 const Connections = z.object({
   dynamodb: z.string(),
   sqs: z.string(),
@@ -23,13 +20,13 @@ type Connections = z.infer<typeof Connections>;
 
 const fileName = "connections.json";
 
-/** Notes how to reach a running gateway in its data folder. */
+/** Writes the addresses of a running gateway into its data folder. */
 export async function writeConnections(dataFolder: string, connections: Connections): Promise<void> {
   await writeFile(path.join(dataFolder, fileName), JSON.stringify(connections));
 }
 
 /**
- * How to reach the gateway that runs, or ran last, on a data folder.
+ * Reads the addresses of the gateway that runs, or ran last, on a data folder.
  * @throws Error when none has run there
  */
 export async function readConnections(dataFolder: string): Promise<Connections> {

@@ -5,13 +5,13 @@ import * as z from "zod/mini";
 import type { LogFields } from "../../shared/platform/log.ts";
 
 /*
- * What a person sees of the functions' log: a line for each request, each message that came to its end, each call of
- * a webhook, and all that went wrong. `npm start -- --json` shows the log as it is written.
+ * Turns the functions' log into lines for a person. It shows requests, final results of messages, calls of webhooks,
+ * warnings and errors. `npm start -- --json` shows the log as it is written.
  */
 
 const LoggedError = z.object({ name: z.optional(z.string()), message: z.string() });
 
-/** A line of `shared/platform/log.ts`, as far as it is shown. */
+/** The fields of a line of `shared/platform/log.ts` that are shown. */
 const LogLine = z.object({
   level: z.enum(["error", "info", "warn"]),
   time: z.iso.datetime(),
@@ -30,15 +30,15 @@ const LogLine = z.object({
 } satisfies Partial<Record<keyof LogFields | "event" | "level" | "time", z.ZodMiniType>>);
 type LogLine = z.infer<typeof LogLine>;
 
-/** Counts in CloudWatch's format. */
+/** Metrics in CloudWatch's format. */
 const MetricsLine = z.object({ _aws: z.unknown() });
 
-/** What is written each time that a worker runs, whether or not there was something to do. */
+/** Events that a worker logs in each run, even when there was no work. */
 const routineEvents: ReadonlySet<string> = new Set(["wallets.reconciled"]);
 
 /**
- * A line that a function wrote, for a person; coloured where standard output is a terminal.
- * @returns undefined when it says nothing to a person; what is not of the log's form stays as it is
+ * Formats a line of a function's log for a person, in color where standard output is a terminal.
+ * @returns undefined for lines that only machines need; a line in another format stays as it is
  */
 export function consoleLine(line: string): string | undefined {
   const content = parse(line);
@@ -75,7 +75,7 @@ function partsOf(line: LogLine): Parts | undefined {
   return isIdle ? undefined : [column(event), ...contextOf(line)];
 }
 
-/** Whom or what a line is about. */
+/** Returns the subject of a line: its route, ids and numbers. */
 function contextOf(line: LogLine): (string | undefined)[] {
   const { route, organizationId, messageId, campaignId, webhookId, attempt, count, errorCode } = line;
   return [
@@ -92,15 +92,15 @@ function errorText({ error }: LogLine): string | undefined {
   const texts = [error, ...(error.cause === undefined ? [] : [error.cause])].map(({ name, message }) =>
     [name, message].filter((part) => part !== undefined).join(": "),
   );
-  return texts.join(", because of ").replaceAll(/\s+/g, " ");
+  return texts.join(", caused by ").replaceAll(/\s+/g, " ");
 }
 
 function statusText(status: number | undefined): string {
-  if (status === undefined) return styleText("red", "no answer");
+  if (status === undefined) return styleText("red", "no response");
   return styleText(status < 400 ? "green" : status < 500 ? "yellow" : "red", String(status));
 }
 
-/** Makes what comes behind stand below each other, as long as it is not too long. */
+/** Pads the first column, so that the next one is aligned. */
 function column(text: string): string {
   return text.padEnd(36);
 }

@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { CorsConfiguration } from "./template.ts";
 
 /*
- * CORS as an HTTP API does it: it answers preflight requests by itself, and adds its headers to what functions answer.
- * Whether a page may call is then up to the browser; a request is never refused.
+ * CORS as an HTTP API implements it: it responds to preflight requests itself, and adds headers to the responses of
+ * functions. It rejects no request: the browser enforces the rules.
  */
 
-/** Whether a request asks, on behalf of a page, if another one would be allowed. */
+/** Whether a browser checks with this request if it may send another one. */
 export function isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
   return (
     method === "OPTIONS" &&
@@ -16,7 +16,7 @@ export function isPreflight(method: string, headers: IncomingHttpHeaders): boole
   );
 }
 
-/** The headers of the answer to a preflight request; none for a page that may not call. */
+/** Returns the headers of the response to a preflight request; none for an origin that is not allowed. */
 export function preflightHeaders(
   cors: CorsConfiguration,
   origin: string | undefined,
@@ -28,7 +28,7 @@ export function preflightHeaders(
   });
 }
 
-/** What is added to a function's answer; nothing where no page asks that may call. */
+/** Returns the headers to add to a function's response; none without an allowed origin. */
 export function responseHeaders(cors: CorsConfiguration, origin: string | undefined): Record<string, string> {
   return withAllowedOrigin(cors, origin, { "access-control-expose-headers": cors.ExposeHeaders.join(",") });
 }

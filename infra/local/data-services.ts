@@ -5,29 +5,27 @@ import * as z from "zod/mini";
 
 import { withTrace, type Permissions } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
+import { localRegion } from "./references.ts";
 import { StorePort, type Service, type ServiceResponse } from "./store/port.ts";
 import { ServiceError } from "./store/service-error.ts";
 import type { StoreThreadData, StoreThreadMessage } from "./store/thread.ts";
-import { localRegion } from "./template.ts";
 import { buildThreads, storeThreadFile } from "./threads.ts";
 
 const targets = { dynamodb: "DynamoDB_20120810", sqs: "AmazonSQS" };
 
 const Failure = z.object({ __type: z.string(), message: z._default(z.string(), "") });
 
-/** A port through which a function asks the store: it can be handed to the function's thread. */
+/** A port to the store for a function, to be passed to the function's thread. */
 export interface FunctionPort {
   readonly port: MessagePort;
   readonly services: ReadonlySet<Service>;
 }
 
-/**
- * DynamoDB and SQS: those at `DYNAMODB_ENDPOINT` and `SQS_ENDPOINT`, or else the local store's, in a thread of its own.
- */
+/** DynamoDB and SQS: at `DYNAMODB_ENDPOINT` and `SQS_ENDPOINT`, otherwise in the local store's thread. */
 export class DataServices {
   readonly dynamodbEndpoint: string;
   readonly sqsEndpoint: string;
-  /** Those that the local store stands in for. */
+  /** The services that the local store emulates. */
   readonly #services: ReadonlySet<Service>;
   readonly #thread: Worker | undefined;
   readonly #port: StorePort | undefined;
@@ -44,8 +42,8 @@ export class DataServices {
   }
 
   /**
-   * @param dataFolder where data stays between runs, if anywhere
-   * @param clock how many milliseconds the functions are ahead of the time: items expire by their clock
+   * @param dataFolder where data stays between runs; without it the data is in memory
+   * @param clock how many milliseconds the functions' clock is ahead: items expire by that clock
    */
   static async start(dataFolder?: string, clock: Float64Array = new Float64Array(1)): Promise<DataServices> {
     const { DYNAMODB_ENDPOINT: dynamodb, SQS_ENDPOINT: sqs } = process.env;
@@ -61,16 +59,16 @@ export class DataServices {
     return new DataServices(external, { thread, url });
   }
 
-  /** Opens a port for a function; undefined where all that it asks for is elsewhere. */
+  /** Opens a port for a function; undefined where both services are external. */
   openPort(permissions: Permissions): FunctionPort | undefined {
     const port = this.#openPort(permissions);
     return port && { port, services: this.#services };
   }
 
   /**
-   * Makes a request, which may do everything. A service's error is an answer too.
+   * Sends a request with all permissions. An error of the service is a response too.
    * @param signal ends a wait for messages
-   * @throws Error when the service is not there
+   * @throws Error when the service cannot be reached
    */
   async send(
     service: Service,
@@ -94,7 +92,7 @@ export class DataServices {
   }
 
   /**
-   * Makes a request for the gateway itself.
+   * Sends a request of the gateway itself.
    * @returns the operation's output
    * @throws ServiceError with the service's own error
    */
@@ -119,15 +117,15 @@ export class DataServices {
   }
 }
 
-/** The services that have no address of their own. */
+/** Returns the services without an external address. */
 function embedded(external: Partial<Record<Service, string>>): ReadonlySet<Service> {
   const services: Service[] = ["dynamodb", "sqs"];
   return new Set(services.filter((service) => external[service] === undefined));
 }
 
 /**
- * A plain DynamoDB Local keeps a database for each access key, and what stands in for AWS looks at no signature: all is
- * asked under one key, with a signature that is none.
+ * Returns headers with one access key for all requests, as a plain DynamoDB Local keeps a database for each key. The
+ * signature is a dummy: emulators of AWS do not check it.
  */
 function headersOf(service: Service, operation: string): Record<string, string> {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");

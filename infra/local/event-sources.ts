@@ -13,18 +13,19 @@ import {
   withRun,
   type Lineage,
 } from "./lineage.ts";
-import { localRegion, type ScheduleDefinition } from "./template.ts";
+import { localRegion } from "./references.ts";
+import type { ScheduleDefinition } from "./template.ts";
 
-/** One laptop does not need AWS's concurrency, and fewer batches at once keep its log readable. */
+/** The most batches of a queue at the same time. A laptop does not need AWS's concurrency, and its log stays readable. */
 const maxLocalConcurrency = 8;
 
-/** The same for a queue whose jobs come one by one because they wait for others: they cost next to nothing. */
+/** The same for a queue with batches of one job: such jobs mostly wait for others and need little CPU. */
 const maxLocalSingles = 30;
 
-/** What a rule calls its function with, unless it says otherwise. */
+/** The event of a rule that defines no input. */
 const scheduledEvent = { source: "aws.events", "detail-type": "Scheduled Event" };
 
-/** A pause after a failed poll, so that a queue service that is down does not fill the log. */
+/** The pause after a failed poll, so that an unavailable queue service does not fill the log. */
 const pollPauseMs = 1_000;
 
 const Received = z.object({ Messages: z._default(z.array(z.custom<Message>()), []) });
@@ -40,12 +41,12 @@ export interface EventSource {
   readonly batchSize: number;
   readonly maxConcurrency: number;
   readonly functionName: string;
-  /** Whether the function may run in one chain of calls however often. */
+  /** Whether the function may run any number of times in one chain of calls. */
   readonly queuesForItself: boolean;
   readonly invoke: (event: unknown, traceId: string) => Promise<unknown>;
 }
 
-/** What Lambda's event-source mappings and EventBridge's rules do: call functions by themselves. */
+/** Calls functions as Lambda's event-source mappings and EventBridge's rules do. */
 export class EventSources {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>[] = [];
@@ -57,23 +58,24 @@ export class EventSources {
     this.#log = log;
   }
 
-  /** Feeds a function from a queue. What it does not report as failed is deleted. */
+  /** Calls a function with the messages of a queue, and deletes those that it does not report as failed. */
   poll(source: EventSource): void {
     this.#running.push(this.#pollUntilStopped(source));
   }
 
-  /** Calls a function again and again: `rate(1 minute)`. */
+  /** Calls a function at a fixed interval, such as `rate(1 minute)`. */
   schedule(
     { expression, input = scheduledEvent }: ScheduleDefinition,
     invoke: (event: unknown) => Promise<unknown>,
   ): void {
     const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
     const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit];
-    if (unitMs === undefined) throw new Error(`the local gateway does not know the schedule ${expression}`);
+    if (unitMs === undefined)
+      throw new Error(`the local gateway does not support the schedule ${expression}`);
     this.#running.push(this.#repeatUntilStopped(Number(count) * unitMs, async () => invoke(input)));
   }
 
-  /** Takes no more work and waits for what is under way. */
+  /** Starts no more calls and waits for those in flight. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);
@@ -129,12 +131,12 @@ export class EventSources {
         messages.filter(({ MessageId }) => !failed.has(MessageId ?? "")),
       );
     } catch (error) {
-      // The whole batch comes back when its visibility time-out is over.
+      // The whole batch is received again after its visibility timeout.
       this.#log(`a batch of ${source.queueUrl} failed: ${String(error)}`);
     }
   }
 
-  /** Takes off the queue what Lambda would not call the function with any more. @returns the other messages */
+  /** Removes messages for which Lambda would end the loop. @returns the other messages */
   async #endLoops(source: EventSource, messages: readonly Message[]): Promise<readonly Message[]> {
     const { functionName, deadLettersUrl } = source;
     const isLoop = (message: Message): boolean =>
@@ -146,10 +148,10 @@ export class EventSources {
         const input = { QueueUrl: deadLettersUrl, MessageBody: Body, MessageGroupId };
         await this.#dataServices.request("sqs", "SendMessage", input);
       }
-      const fate = deadLettersUrl === undefined ? "dropped" : `parked on ${deadLettersUrl}`;
+      const fate = deadLettersUrl === undefined ? "dropped" : `moved to ${deadLettersUrl}`;
       this.#log(
-        `${functionName} has run ${maxRunsInChain} times in one chain of calls, which Lambda ends: a job was ${fate}. ` +
-          "If the loop is meant, say queuesForItself in its row of infra/workers.ts.",
+        `Lambda ends loops: ${functionName} has run ${maxRunsInChain} times in one chain of calls. A job was ${fate}. ` +
+          "If the loop is intended, set queuesForItself in its row of infra/workers.ts.",
       );
     }
     await this.#delete(source, ended);
@@ -176,12 +178,12 @@ export class EventSources {
   }
 }
 
-/** How often each function has run in the chain of calls that led to a message. */
+/** Returns how often each function has run in the chain of calls that led to a message. */
 function lineageOf({ MessageAttributes }: Message): Lineage {
   return parseLineage(MessageAttributes?.[traceAttribute]?.StringValue);
 }
 
-/** The attributes of a message as Lambda hands them to a function. */
+/** Returns the attributes of a message in Lambda's format. */
 function attributesOf({ MessageAttributes = {} }: Message): SQSRecord["messageAttributes"] {
   return Object.fromEntries(
     Object.entries(MessageAttributes).map(([name, { DataType = "String", StringValue = "" }]) => [

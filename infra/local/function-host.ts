@@ -4,24 +4,25 @@ import { Worker } from "node:worker_threads";
 
 import type { Permissions } from "./aws-requests.ts";
 import type { FunctionPort } from "./data-services.ts";
-import { localRegion, type FunctionDefinition } from "./template.ts";
+import { localRegion } from "./references.ts";
+import type { FunctionDefinition } from "./template.ts";
 import { functionThreadFile } from "./threads.ts";
 
-/** What a function's thread is given when it starts. */
+/** The data with which a function's thread starts. */
 export interface FunctionThreadData {
   readonly bundleUrl: string;
-  /** How many milliseconds the function is ahead of the time. */
+  /** How many milliseconds the function's clock is ahead. */
   readonly clock: Float64Array;
-  /** How it asks the local store; without it all requests go to the local AWS endpoint. */
+  /** Its port to the local store; without one, all requests go to the local AWS endpoint. */
   readonly store: FunctionPort | undefined;
 }
 
 export interface Invocation {
   readonly id: string;
   readonly event: unknown;
-  /** What its requests to AWS carry as X-Amzn-Trace-Id, if anything. */
+  /** The X-Amzn-Trace-Id of its requests to AWS, if any. */
   readonly traceId: string | undefined;
-  /** When the function's time-out is over, in milliseconds since the epoch. */
+  /** When the function times out, in milliseconds since the epoch. */
   readonly deadline: number;
 }
 
@@ -29,14 +30,13 @@ export type InvocationResult =
   | { readonly id: string; readonly value: unknown }
   | { readonly id: string; readonly error: string };
 
-/** What a function's thread sends: results, and the lines that the function writes. */
+/** A message from a function's thread: a result, or lines that the function has written. */
 export type FunctionMessage = InvocationResult | { readonly lines: readonly string[] };
 
-/** Where functions find AWS. */
+/** How functions reach AWS. */
 export interface FunctionsAws {
-  /** The address that they take for it. */
   readonly endpoint: string;
-  /** Opens a port to the local store, where nothing has to stand in between. */
+  /** Opens a port to the local store; absent where an interceptor must see all requests. */
   readonly openPort?: (permissions: Permissions) => FunctionPort | undefined;
 }
 
@@ -52,9 +52,9 @@ interface Instance {
 }
 
 /**
- * One Lambda function as a worker thread with an environment of its own. The thread starts with the first
- * call, which is its cold start, and ends when the function overruns its time-out, crashes or is ended; the
- * next call starts another. Unlike in AWS one instance serves its calls side by side.
+ * A Lambda function as a worker thread with an environment of its own. The first call starts the thread: its cold start.
+ * The thread ends when the function times out, crashes or is killed, and the next call starts another one. Unlike in AWS,
+ * one instance runs several calls at the same time.
  */
 export class FunctionHost {
   readonly #definition: FunctionDefinition;
@@ -63,7 +63,7 @@ export class FunctionHost {
   readonly #clock: Float64Array;
   #instance: Instance | undefined;
 
-  /** @param clock shared by all functions: how many milliseconds they are ahead of the time */
+  /** @param clock shared by all functions: how many milliseconds their clock is ahead */
   constructor(
     definition: FunctionDefinition,
     aws: FunctionsAws,
@@ -78,8 +78,8 @@ export class FunctionHost {
 
   /**
    * Calls the function.
-   * @param traceId what its requests to AWS carry as X-Amzn-Trace-Id
-   * @throws Error when it threw, overran its time-out or ended
+   * @param traceId the X-Amzn-Trace-Id of its requests to AWS
+   * @throws Error when it threw, timed out or ended
    */
   async invoke(event: unknown, traceId?: string): Promise<unknown> {
     const timeoutMs = this.#definition.timeoutSeconds * 1_000;
@@ -96,12 +96,12 @@ export class FunctionHost {
     });
   }
 
-  /** How many calls are under way. */
+  /** The number of calls in flight. */
   get inFlightCalls(): number {
     return this.#instance?.pending.size ?? 0;
   }
 
-  /** Ends the running instance at once, with whatever it is doing: a crash. */
+  /** Ends the running instance immediately, in the middle of its calls, like a crash. */
   async kill(): Promise<void> {
     if (this.#instance !== undefined) {
       await this.#end(this.#instance, new Error(`${this.#definition.name} was ended`));
@@ -122,7 +122,7 @@ export class FunctionHost {
       env: {
         ...environment,
         AWS_REGION: localRegion,
-        // The local AWS endpoint tells by the access key which function asks.
+        // The local AWS endpoint identifies the function by its access key.
         AWS_ACCESS_KEY_ID: name,
         AWS_SECRET_ACCESS_KEY: "local",
         AWS_ENDPOINT_URL: this.#aws.endpoint,
@@ -130,7 +130,7 @@ export class FunctionHost {
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
         TZ: "UTC",
       },
-      // Its lines come as messages; otherwise each thread would listen to this process's streams.
+      // Its lines arrive as messages; otherwise each thread would add listeners to this process's streams.
       stdout: true,
       stderr: true,
     });

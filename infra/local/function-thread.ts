@@ -5,8 +5,8 @@ import type { FunctionMessage, FunctionThreadData, Invocation } from "./function
 import { StorePort } from "./store/port.ts";
 
 /*
- * The inside of a function's worker thread: what the Lambda runtime is in AWS. It loads the bundle once and
- * calls its handler for each event. Each thread loads anew what it imports, so that this is no more than it needs.
+ * The code inside a function's worker thread, in place of AWS's Lambda runtime. It loads the bundle once and calls its
+ * handler for each event. Each thread loads its own copy of all imports, so this file imports little.
  */
 
 if (parentPort === null) throw new Error("this file runs in a worker thread");
@@ -17,7 +17,7 @@ const { bundleUrl, clock, store }: FunctionThreadData = workerData;
 const realNow = Date.now.bind(Date);
 const now = (): number => realNow() + (clock[0] ?? 0);
 
-/** The functions' clock, which a test can set forward while they run. */
+/** The functions' clock, which a test can advance while they run. */
 globalThis.Date = new Proxy(Date, {
   construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
   get: (target, property) => (property === "now" ? now : Reflect.get(target, property)),
@@ -25,23 +25,23 @@ globalThis.Date = new Proxy(Date, {
 
 const traceIds = new AsyncLocalStorage<string | undefined>();
 
-/** Where the functions' AWS client reads the trace of the present call, as in Lambda's own runtime. */
+/** Holds the trace of the current call for the functions' AWS client, as Lambda's runtime does. */
 Object.assign(globalThis, { awslambda: { InvokeStore: { getXRayTraceId: () => traceIds.getStore() } } });
 
-// Where AWS is reached over plain HTTP, the client imports node:http. Such an import reads all that the module has,
-// and these, which no function uses, load another HTTP client: as much work as all else that a thread begins with.
+// For AWS over plain HTTP, the client imports node:http. That reads all properties of the module. These properties, which no function uses, load another HTTP client, which doubles the time to start a thread.
 const http = process.getBuiltinModule("node:http");
 for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deleteProperty(http, name);
 
-/** How the functions' AWS client asks the local store past any HTTP. */
+/** Gives the functions' AWS client a way to the local store without HTTP. */
 if (store !== undefined) {
   Object.assign(globalThis, {
     [Symbol.for("sms-gateway.aws-port")]: new StorePort(store.port, store.services),
   });
 }
 
-/** The lines that the function has written and its host has not been sent, and the beginning of the next on each stream. */
+/** Lines that the function has written and the thread has not sent yet. */
 let lines: string[] = [];
+/** The unfinished last line of each stream. */
 const beginnings = new Map([process.stdout, process.stderr].map((stream) => [stream, ""]));
 
 for (const stream of beginnings.keys()) {
@@ -58,7 +58,7 @@ for (const stream of beginnings.keys()) {
   };
   Object.assign(stream, { write });
 }
-// An error that nothing has caught ends the thread before the microtasks run.
+// An uncaught error ends the thread before the microtasks run.
 process.once("exit", sendLines);
 
 function sendLines(): void {

@@ -20,12 +20,12 @@ export interface LocalGatewayOptions {
   readonly stackName: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Where data stays between runs; without it everything is in memory. */
+  /** Where data stays between runs; without it the data is in memory. */
   readonly dataFolder?: string;
-  /** Takes each line that a function, or the gateway itself, writes. */
+  /** Receives each log line of a function or of the gateway itself. */
   readonly log: (line: string) => void;
   readonly interceptor?: LocalAwsOptions["interceptor"];
-  /** False for a test that calls the scheduled functions itself, at the moments that it is about. */
+  /** False for a test that calls the scheduled functions itself. */
   readonly runsSchedules?: boolean;
 }
 
@@ -36,20 +36,20 @@ export interface LocalGateway {
   readonly sqsEndpoint: string;
   readonly stack: StackDefinition;
   readonly functions: ReadonlyMap<string, FunctionHost>;
-  /** What was sent by email, the newest first. */
+  /** The sent emails, the newest first. */
   readonly emails: readonly SentEmail[];
-  /** Sets the functions' clock forward. Queues and schedules go on by the real one. */
+  /** Advances the functions' clock. Queues and schedules continue to use the real one. */
   advanceClock(ms: number): void;
   stop(): Promise<void>;
 }
 
 /**
- * Runs a synthesized stack on this machine: its table and queues in the local store, its functions in worker
- * threads, its routes behind an HTTP server, its event sources and schedules, and its permissions.
+ * Runs a synthesized stack on this machine. Its table and queues are in the local store, its functions in worker threads.
+ * An HTTP server has its routes. Event sources, schedules and permissions work as in AWS.
  */
 export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
   const { dataFolder, interceptor, log, runsSchedules = true } = options;
-  // What has started is stopped in the opposite order, also when a later part fails to start.
+  // Stops the started parts in the opposite order, also when a later part fails to start.
   const running: { stop(): Promise<void> }[] = [];
   const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
     running.unshift(part);
@@ -58,7 +58,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   const stop = async (): Promise<void> => {
     for (const part of running.splice(0)) await part.stop();
   };
-  // The port comes first: a second gateway must not open the data of the one that is running.
+  // The port comes first: a second gateway must not open the data of a running one.
   const api = await HttpApi.start(options.port, log);
   try {
     if (dataFolder !== undefined) await makeFolder(dataFolder);
@@ -83,7 +83,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
 
     const functionsAws: FunctionsAws = {
       endpoint: aws.url,
-      // An interceptor sees requests in the gateway's own thread alone.
+      // An interceptor sees only requests in the gateway's own thread.
       ...(interceptor === undefined ? { openPort: dataServices.openPort.bind(dataServices) } : {}),
     };
     const functions = new Map<string, FunctionHost>();
@@ -134,7 +134,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
         outputs: stack.outputs,
       });
     }
-    // It is the first to stop, so that the answers under way are still given.
+    // It is the first to stop, so that requests in flight still get their responses.
     started(api).serve(
       stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
       { cors: stack.cors, pages: mailbox.pages() },
@@ -158,10 +158,10 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   }
 }
 
-/** Makes a folder for data. Wherever it is, git and the project's checks pass over it. */
+/** Creates a folder for data, which git and the project's checks ignore. */
 async function makeFolder(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
-  // A folder that was there before may hold other things.
+  // A folder that existed before may have other files.
   if (made !== undefined) await writeFile(path.join(folder, ".gitignore"), "*\n");
 }
 
@@ -178,7 +178,7 @@ async function createTable({ table, expiry }: StackDefinition, dataServices: Dat
   try {
     await dataServices.request("dynamodb", "UpdateTimeToLive", { TableName, ...expiry });
   } catch (error) {
-    // It is so already, or this DynamoDB removes nothing, which all code that reads such items expects.
+    // Expiry is on already, or this DynamoDB does not support it. Readers of expiring items check the time themselves.
     if (!(error instanceof ServiceError)) throw error;
   }
 }
@@ -187,7 +187,7 @@ const Indexes = z.object({
   Table: z.object({ GlobalSecondaryIndexes: z._default(z.array(z.object({ IndexName: z.string() })), []) }),
 });
 
-/** Adds the indexes that a table from an earlier run does not have yet, as a deployment would. */
+/** Adds the indexes that a table of an earlier run does not have yet, as a deployment would. */
 async function addIndexes(
   { name: TableName, AttributeDefinitions, GlobalSecondaryIndexes }: StackDefinition["table"],
   dataServices: DataServices,
@@ -205,7 +205,7 @@ async function addIndexes(
 
 const CreatedQueue = z.object({ QueueUrl: z.string() });
 
-/** Creates the queues that are not there yet. @returns the URL of each, by its ARN */
+/** Creates the missing queues. @returns the URL of each queue by its ARN */
 async function createQueues(
   stack: StackDefinition,
   dataServices: DataServices,

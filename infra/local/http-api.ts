@@ -10,9 +10,10 @@ import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./mailbox.ts";
-import { localAccountId, type CorsConfiguration } from "./template.ts";
+import { localAccountId } from "./references.ts";
+import type { CorsConfiguration } from "./template.ts";
 
-/** An HTTP API takes bodies up to this size and answers 413 by itself beyond it. */
+/** The largest body of a request. An HTTP API rejects larger ones itself, with 413. */
 const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
@@ -21,10 +22,10 @@ const maxBodyBytes = 10 * 1024 * 1024;
  */
 const maxConcurrentRequests = 16;
 
-/** How long a stop waits for the answers that are under way. */
+/** How long a stop waits for requests in flight. */
 const drainTimeoutMs = 5_000;
 
-/** Content types whose bodies an HTTP API hands over as text; all others come in base64. */
+/** Content types whose bodies an HTTP API passes as text; all others it passes as base64. */
 const textTypes =
   /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|application\/[\w.-]+\+(json|xml))/i;
 
@@ -46,7 +47,7 @@ interface CompiledRoute extends HttpRoute {
   readonly pattern: RegExp;
 }
 
-/** An API Gateway HTTP API: turns requests into events of payload format 2.0, and results into responses. */
+/** An HTTP API of API Gateway: turns requests into events of payload format 2.0, and results into responses. */
 export class HttpApi {
   readonly #server: Server;
   readonly #log: (line: string) => void;
@@ -61,15 +62,15 @@ export class HttpApi {
 
   private constructor(log: (line: string) => void) {
     this.#log = log;
-    // A connection that is kept is closed by the client alone: a request must not cross with its end.
+    // Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
     this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-      void this.#answer(request, response);
+      void this.#serve(request, response);
     });
   }
 
   /**
-   * Takes the port; requests wait until there are routes.
-   * @param log is told of functions that did not answer
+   * Opens the port; requests wait until there are routes.
+   * @param log receives the failures of functions
    * @throws Error when the port is taken
    */
   static async start(port: number, log: (line: string) => void): Promise<HttpApi> {
@@ -79,8 +80,8 @@ export class HttpApi {
   }
 
   /**
-   * Begins to answer these routes, also those requests that have waited.
-   * @param options `cors` says which pages of others may call them; `pages` are the local gateway's own, by their paths
+   * Starts to serve these routes, to waiting requests too.
+   * @param options `cors` has the allowed origins; `pages` are the local gateway's own, by their paths
    */
   serve(
     routes: readonly HttpRoute[],
@@ -94,7 +95,7 @@ export class HttpApi {
   ): void {
     this.#cors = cors;
     this.#pages = pages;
-    // Routes without a parameter are tried first, so that /sms/send is not taken for /sms/{id}.
+    // Routes without a parameter come first, so that /sms/send does not match /sms/{id}.
     this.#routes = routes
       .filter(({ routeKey }) => routeKey !== "$default")
       .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
@@ -107,9 +108,9 @@ export class HttpApi {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Takes no more requests and waits, not for ever, for the answers that are under way. */
+  /** Accepts no more requests and waits a limited time for those in flight. */
   async stop(): Promise<void> {
-    // Requests that wait for routes that never come get an answer.
+    // Requests that still wait for routes get a 503.
     this.#serving.resolve();
     const closed = once(this.#server, "close");
     this.#server.close();
@@ -119,7 +120,7 @@ export class HttpApi {
     await closed;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#serving.promise;
       if (this.#fallback === undefined && this.#routes.length === 0) {
@@ -137,7 +138,7 @@ export class HttpApi {
       if (url === undefined) return respond(response, 400, "Bad Request");
       const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
       if (page !== undefined) {
-        // Under another name a page of others could read it, whose name was made to lead here (DNS rebinding).
+        // Under another host name, a foreign page could read it by DNS rebinding.
         if (!isLoopbackHost(headers.host)) return respond(response, 403, "Forbidden");
         response.writeHead(200, page.headers).end(page.body);
         return;
@@ -153,7 +154,7 @@ export class HttpApi {
         })
         .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
     } catch (error) {
-      this.#log(`${request.method} ${request.url} got no answer of its function: ${String(error)}`);
+      this.#log(`${request.method} ${request.url} got no response from its function: ${String(error)}`);
       if (error instanceof FunctionTimeout) respond(response, 503, "Service Unavailable");
       else respond(response, 500, "Internal Server Error");
     }
@@ -185,7 +186,7 @@ export class HttpApi {
   }
 }
 
-/** The address of a request; undefined of one that is none, and of one that names two hosts. */
+/** Returns the URL of a request; undefined for an invalid one, and for a request with two Host headers. */
 function urlOf({ url = "/", rawHeaders }: IncomingMessage): URL | undefined {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length > 1) return undefined;
@@ -268,7 +269,7 @@ function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer)
   };
 }
 
-/** The answers that API Gateway gives by itself. */
+/** Sends a response of API Gateway's own. */
 function respond(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ message }));
 }

@@ -16,13 +16,13 @@ import type { FunctionDefinition } from "./template.ts";
 
 /** A request of a function to AWS. */
 export interface AwsRequest {
-  /** The function that asks; a function's access key id is its name. */
+  /** The function that sends it; a function's access key id is its name. */
   readonly functionName: string;
   /** For example `dynamodb:UpdateItem`. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Stands for the connection that it came over. */
+  /** Identifies the connection of the request. */
   readonly connection: object;
 }
 
@@ -32,16 +32,16 @@ export type AwsHandler = (request: AwsRequest) => Promise<AwsResponse>;
 
 export interface LocalAwsOptions {
   readonly dataServices: DataServices;
-  /** Takes what is sent by email. */
+  /** Receives the sent emails. */
   readonly mailbox: Mailbox;
   readonly secrets: LocalSecrets;
-  /** Wraps the handling of each request: a test makes AWS fail with it. */
+  /** Wraps the handling of each request, so that a test can make AWS fail. */
   readonly interceptor?: (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
 }
 
 /**
- * What the functions take for AWS: DynamoDB, SQS, Secrets Manager, KMS and SES behind one address. It knows which
- * function asks, refuses what the function's role does not allow, and passes the rest on.
+ * The AWS endpoint of the functions: DynamoDB, SQS, Secrets Manager, KMS and SES at one address. It identifies the
+ * function, rejects requests that the function's role does not allow, and passes the others on.
  */
 export class LocalAws {
   readonly #server: Server;
@@ -52,7 +52,7 @@ export class LocalAws {
 
   private constructor(options: LocalAwsOptions) {
     this.#options = options;
-    // A connection that is kept is closed by the client alone: a request must not cross with its end.
+    // Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
     this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       void this.#serve(request, response);
     });
@@ -68,7 +68,7 @@ export class LocalAws {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Lets a function in, with what its role allows. */
+  /** Registers a function with its permissions. */
   allow(definition: FunctionDefinition): void {
     this.#functions.set(definition.name, definition);
   }
@@ -92,7 +92,7 @@ export class LocalAws {
       const response = await (interceptor === undefined ? handle(request) : interceptor(request, handle));
       outgoing.writeHead(response.status, response.headers).end(response.body);
     } catch (error) {
-      // What an SDK sees of a broken connection, whether an interceptor wanted it or an emulator is down.
+      // The SDK sees a broken connection: an interceptor wants this, or an emulator is down.
       outgoing.destroy(error instanceof Error ? error : undefined);
     }
   }
@@ -101,33 +101,34 @@ export class LocalAws {
     const { functionName, operation } = request;
     const body: unknown = JSON.parse(request.body);
     const isSecret = operation.startsWith("secretsmanager:");
-    // The operator's commands come here for secrets alone, with the access key that all data is kept under.
-    if (isSecret && functionName === localCredentials.accessKeyId) return this.#secretAnswer(operation, body);
+    // The operator's commands call this endpoint only for secrets, with the access key of all data.
+    if (isSecret && functionName === localCredentials.accessKeyId)
+      return this.#secretResponse(operation, body);
     const definition = this.#functions.get(functionName) ?? { statements: [], description: functionName };
-    const refusal = accessDenied(definition, operation, body);
-    if (refusal !== undefined) return refusal;
-    if (isSecret) return this.#secretAnswer(operation, body);
-    if (operation.startsWith("kms:")) return this.#keyAnswer(operation, body);
+    const denied = accessDenied(definition, operation, body);
+    if (denied !== undefined) return denied;
+    if (isSecret) return this.#secretResponse(operation, body);
+    if (operation.startsWith("kms:")) return this.#keyResponse(operation, body);
     const { dataServices, mailbox } = this.#options;
     if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.add(body) });
     const [service, action = ""] = operation.split(":");
-    const answer = await dataServices.send(
+    const response = await dataServices.send(
       service === "sqs" ? "sqs" : "dynamodb",
       action,
       request.body,
       request.headers[traceHeader],
     );
-    return { ...answer, headers: { "content-type": "application/x-amz-json-1.0" } };
+    return { ...response, headers: { "content-type": "application/x-amz-json-1.0" } };
   }
 
-  async #secretAnswer(operation: string, body: unknown): Promise<AwsResponse> {
-    const answered = await this.#options.secrets.execute(operation.replace("secretsmanager:", ""), body);
-    return "answer" in answered
-      ? jsonResponse(200, answered.answer)
-      : errorResponse(answered.error, "the secret is not there, or is there already");
+  async #secretResponse(operation: string, body: unknown): Promise<AwsResponse> {
+    const result = await this.#options.secrets.execute(operation.replace("secretsmanager:", ""), body);
+    return "output" in result
+      ? jsonResponse(200, result.output)
+      : errorResponse(result.error, "the secret does not exist, or exists already");
   }
 
-  #keyAnswer(operation: string, body: unknown): AwsResponse {
+  #keyResponse(operation: string, body: unknown): AwsResponse {
     const { KeyId } = z.object({ KeyId: z.string() }).parse(body);
     const key = this.#signingKeys.get(KeyId);
     if (key === undefined) return errorResponse("NotFoundException", "no such key");
@@ -141,7 +142,7 @@ export class LocalAws {
   }
 }
 
-// What else KMS can do would need code of its own.
+// The only way of signing that is supported.
 const ToSign = z.object({
   Message: z.string(),
   MessageType: z.literal("RAW"),
@@ -154,7 +155,7 @@ async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
-  // SES tells what is asked of it by the path, all others in a header.
+  // SES has the operation in the path, all other services have it in a header.
   const ofPath = incoming.url === "/v2/email/outbound-emails" ? "SendEmail" : "";
   const action = headers["x-amz-target"]?.split(".").at(-1) ?? ofPath;
   return { functionName, operation: `${service}:${action}`, headers, body, connection: incoming.socket };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:net";
 
 /**
- * Lets a server listen on the loopback address; port 0 takes any free one.
+ * Lets a server listen on the loopback address; port 0 means any free one.
  * @returns the port
  * @throws Error when the port is taken
  */

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-/** How many emails are kept; older ones go. */
+/** The number of emails that are kept; older ones are deleted. */
 const maxEmails = 1_000;
 
-/** An email that a function has handed over. */
+/** An email that a function has sent. */
 export interface SentEmail {
   readonly id: string;
   readonly sentAt: string;
@@ -18,7 +18,7 @@ export interface SentEmail {
 
 const Content = z.object({ Data: z.string() });
 
-/** What the gateway asks of SES. What else that can do would need code of its own. */
+/** The requests to SES that the gateway sends. Others are not supported. */
 const SendEmail = z.strictObject({
   FromEmailAddress: z.string(),
   ConfigurationSetName: z.optional(z.string()),
@@ -28,17 +28,17 @@ const SendEmail = z.strictObject({
   }),
 });
 
-/** A page of the local gateway's own. */
+/** A page of the local gateway itself. */
 export interface LocalPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Stands in for SES and for the mailboxes of all who are written to. It forgets everything when the gateway ends. */
+/** Emulates SES and the mailboxes of all recipients. It keeps emails until the gateway ends. */
 export class Mailbox {
   readonly #emails: SentEmail[] = [];
 
-  /** Keeps what a function asks SES to send. @returns its id */
+  /** Adds the email of a request to SES. @returns its id */
   add(request: unknown): string {
     const { FromEmailAddress, Destination, Content: content } = SendEmail.parse(request);
     const { Subject, Body } = content.Simple;
@@ -61,7 +61,7 @@ export class Mailbox {
     return this.#emails;
   }
 
-  /** The pages that show it, by their paths: one for people, one for programs. */
+  /** Returns the pages of the mailbox by their paths: one for people, one for programs. */
   pages(): ReadonlyMap<string, () => LocalPage> {
     return new Map([
       ["/mailbox", () => this.#page()],
@@ -72,7 +72,7 @@ export class Mailbox {
   #page(): LocalPage {
     const emails =
       this.#emails.length === 0
-        ? "<p>No email was sent since the gateway started.</p>"
+        ? "<p>The gateway has sent no email since it started.</p>"
         : this.#emails.map(article).join("\n");
     return {
       headers: {
@@ -98,7 +98,7 @@ export class Mailbox {
 </head>
 <body>
 <h1>Mailbox</h1>
-<p>What this gateway has sent by email, to whomever, the newest first. Nothing has left this machine.</p>
+<p>All emails that this gateway has sent, the newest first. None has left this machine.</p>
 ${emails}
 </body>
 </html>
@@ -134,7 +134,7 @@ function article({ sentAt, from, to, subject, text }: SentEmail): string {
 </article>`;
 }
 
-/** A text as HTML, in which what is an address of the web can be followed. */
+/** Returns a text as HTML with links. */
 function withLinks(text: string): string {
   return text
     .split(/(https?:\/\/[^\s<>"']+)/)
@@ -154,7 +154,7 @@ function escapeHtml(text: string): string {
     .replaceAll("'", "&#39;");
 }
 
-/** What lets an inline style run under a policy that forbids all others. */
+/** Returns the source expression that allows one inline style in a content security policy. */
 function hashSource(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

@@ -1,32 +1,32 @@
 import type { OnLeadingKeys, Statement } from "./template.ts";
 
-// Each thread of a function loads this, and judges each of its requests with it: hence no schemas.
+// Checks each request of each function, so it uses no schemas.
 
-/** One thing that a request to AWS asks to do. */
+/** A permission that a request to AWS needs. */
 interface RequiredPermission {
   readonly action: string;
   readonly resourceName: string;
-  /** The partition keys that it is judged by; none where it is not on items. */
+  /** The partition keys of the items; none for a request that is not on items. */
   readonly leadingKeys: readonly string[];
-  /** Whom an email would come from. */
+  /** The sender of an email. */
   readonly fromAddress?: string;
 }
 
 /**
- * What a role does not allow of a request: IAM's rules, as far as our roles use them. A function that lacks a
- * permission fails on the laptop already, and not first in AWS.
+ * Finds a permission that a request needs and its function's role lacks. It knows the rules of IAM that our roles use, so
+ * that a missing permission fails on the laptop already.
  * @param operation for example `dynamodb:UpdateItem`
- * @returns the first thing that is not allowed, in words, or undefined when all of it is
+ * @returns the first missing permission, as a text, or undefined
  */
 export function deniedPermission(
   statements: readonly Statement[],
   operation: string,
   body: unknown,
 ): string | undefined {
-  const asks = permissionsFor(operation, body);
-  if (asks.length === 0) return operation;
-  const denied = [...asks, ...pooledPermissions(asks)].find(
-    (ask) => !statements.some((statement) => allows(statement, ask)),
+  const required = permissionsFor(operation, body);
+  if (required.length === 0) return operation;
+  const denied = [...required, ...pooledPermissions(required)].find(
+    (permission) => !statements.some((statement) => allows(statement, permission)),
   );
   if (denied === undefined) return undefined;
   const { action, resourceName, leadingKeys } = denied;
@@ -36,33 +36,35 @@ export function deniedPermission(
 }
 
 /**
- * The writes of a transaction, judged by more than their own keys. AWS does not say whether it pools the keys of the
- * same action, or of all writes, so that what we ask for must be allowed either way.
+ * Returns the writes of a transaction with more than their own keys. AWS does not document whether it pools the keys of
+ * the same action or of all writes, so a role must allow both.
  */
-function pooledPermissions(asks: readonly RequiredPermission[]): RequiredPermission[] {
-  const kinds = new Map(asks.map((ask) => [`${ask.action} ${ask.resourceName}`, ask]));
+function pooledPermissions(required: readonly RequiredPermission[]): RequiredPermission[] {
+  const kinds = new Map(
+    required.map((permission) => [`${permission.action} ${permission.resourceName}`, permission]),
+  );
   return [...kinds.values()].flatMap((kind) => [
-    { ...kind, leadingKeys: keysOf(asks.filter(({ action }) => action === kind.action)) },
-    { ...kind, leadingKeys: keysOf(asks) },
+    { ...kind, leadingKeys: keysOf(required.filter(({ action }) => action === kind.action)) },
+    { ...kind, leadingKeys: keysOf(required) },
   ]);
 }
 
-function keysOf(asks: readonly RequiredPermission[]): string[] {
-  return asks.flatMap(({ leadingKeys }) => leadingKeys);
+function keysOf(required: readonly RequiredPermission[]): string[] {
+  return required.flatMap(({ leadingKeys }) => leadingKeys);
 }
 
-function allows({ Action, Resource, Condition }: Statement, ask: RequiredPermission): boolean {
-  if (!Action.includes(ask.action)) return false;
-  if (!Resource.some((arn) => isOn(arn, ask))) return false;
+function allows({ Action, Resource, Condition }: Statement, permission: RequiredPermission): boolean {
+  if (!Action.includes(permission.action)) return false;
+  if (!Resource.some((arn) => isOn(arn, permission))) return false;
   if (Condition === undefined) return true;
   return "StringEquals" in Condition
-    ? Condition.StringEquals["ses:FromAddress"] === ask.fromAddress
-    : isMet(Condition, ask.leadingKeys);
+    ? Condition.StringEquals["ses:FromAddress"] === permission.fromAddress
+    : isMet(Condition, permission.leadingKeys);
 }
 
 /**
- * Whether an ARN means what is asked for. That of a secret may mean all whose names begin alike, slashes among them. An
- * email is from an address that is an identity itself, or in a domain that is one or has one above it.
+ * Whether an ARN covers the resource of a permission. The ARN of a secret may end with a wildcard, which matches slashes
+ * too. An identity of SES is an email address, a domain or a parent domain.
  */
 function isOn(arn: string, { resourceName, fromAddress }: RequiredPermission): boolean {
   const beginning = /:secret:(.+)\*$/.exec(arn)?.[1];
@@ -94,7 +96,7 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
     case "dynamodb:PutItem":
       return [permissionForPut(body)];
     case "dynamodb:Query": {
-      // The partition key is read from where our own queries have it.
+      // Our own queries all begin with the partition key.
       if (!/^\w+ = :pk AND /.test(textAt(body, "KeyConditionExpression"))) return [];
       const leadingKeys = [textAt(body, "ExpressionAttributeValues", ":pk", "S")];
       return [{ action: operation, resourceName: indexOrTable(body), leadingKeys }];
@@ -118,7 +120,7 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
     case "kms:Sign":
       return [permissionWithoutItem(operation, textAt(body, "KeyId").split("/").at(-1))];
     case "ses:SendEmail": {
-      // The address stands behind the name.
+      // The address follows the name.
       const fromAddress = textAt(body, "FromEmailAddress").replace(/^.*<|>$/g, "");
       const configurationSet = valueAt(body, "ConfigurationSetName");
       return [
@@ -141,7 +143,7 @@ function permissionForWrite([kind, write]: readonly [string, unknown]): Required
     case "ConditionCheck":
       return permissionOnItem("dynamodb:ConditionCheckItem", write);
     default:
-      throw new Error(`the local gateway does not know ${kind} in a transaction`);
+      throw new Error(`the local gateway does not support ${kind} in a transaction`);
   }
 }
 

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 
 import type { StackDefinition } from "./template.ts";
 
-/** A secret with its present value and the one before, by the ids of their versions. */
+/** A secret with its current and its previous value, by the ids of their versions. */
 const OperatorSecret = z.object({ current: z.string(), versions: z.record(z.string(), z.string()) });
 const OperatorSecrets = z.record(z.string(), OperatorSecret);
 const GeneratedSecrets = z.record(z.string(), z.string());
@@ -22,14 +22,14 @@ const Get = z.object({ SecretId: z.string(), VersionId: z.optional(z.string()) }
 const generatedFile = "secrets.json";
 const operatorFile = "operator-secrets.json";
 
-/** What Secrets Manager answers, or the name of its error. */
+/** The output of Secrets Manager, or the name of its error. */
 type SecretResult =
-  | { readonly answer: Record<string, unknown> }
+  | { readonly output: Record<string, unknown> }
   | { readonly error: "InvalidRequestException" | "ResourceExistsException" | "ResourceNotFoundException" };
 
 /**
- * Secrets Manager, as far as functions and the operator's commands use it: what the stack generated, and what operators
- * keep in it, which stays with the data.
+ * The part of Secrets Manager that functions and the operator's commands use. It has the secrets that the stack generates,
+ * and those that operators store.
  */
 export class LocalSecrets {
   readonly #folder: string | undefined;
@@ -92,7 +92,7 @@ export class LocalSecrets {
         const { SecretId } = Get.parse(body);
         if (!this.#kept.delete(SecretId)) return { error: "ResourceNotFoundException" };
         await this.#save();
-        return { answer: { Name: SecretId } };
+        return { output: { Name: SecretId } };
       }
       default:
         return { error: "InvalidRequestException" };
@@ -104,17 +104,17 @@ export class LocalSecrets {
     const previous = before === undefined ? {} : { [before.current]: before.versions[before.current] ?? "" };
     this.#kept.set(name, { current: version, versions: { ...previous, [version]: value } });
     await this.#save();
-    return { answer: { Name: name, VersionId: version } };
+    return { output: { Name: name, VersionId: version } };
   }
 
   #value({ SecretId, VersionId }: z.infer<typeof Get>): SecretResult {
     const generated = this.#generated.get(SecretId);
-    if (generated !== undefined) return { answer: { ARN: SecretId, SecretString: generated } };
+    if (generated !== undefined) return { output: { ARN: SecretId, SecretString: generated } };
     const kept = this.#kept.get(SecretId);
     const SecretString = kept?.versions[VersionId ?? kept.current];
     return SecretString === undefined
       ? { error: "ResourceNotFoundException" }
-      : { answer: { Name: SecretId, VersionId: VersionId ?? kept?.current, SecretString } };
+      : { output: { Name: SecretId, VersionId: VersionId ?? kept?.current, SecretString } };
   }
 
   async #save(): Promise<void> {

@@ -44,15 +44,15 @@ try {
   gateway = await startLocalGateway({ ...assembly, port, dataFolder, log });
   print(`SMS gateway ready on ${gateway.url}`);
   if (!flags.json) {
-    print(`Emails that it sends are on ${gateway.url}/mailbox.`);
-    print(`Its API reference, to read and to try, is on ${gateway.url}/docs; Ctrl-C ends it.`);
+    print(`Sent emails: ${gateway.url}/mailbox`);
+    print(`API reference: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
   }
 } catch (error) {
   fail(error);
 }
 
 function stop(): void {
-  // Whoever asks twice does not want to wait; `npm run dev` passes on a Ctrl-C that has already come here.
+  // A second signal ends the process without waiting. `npm run dev` passes on a Ctrl-C that this process also gets.
   if (gateway === undefined || isStopping) process.exit(1);
   isStopping = true;
   gateway.stop().then(() => process.exit(0), fail);
@@ -62,7 +62,7 @@ function fail(error: unknown): never {
   const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
   process.stderr.write(
     taken
-      ? `Port ${port} is taken: end what listens there, or choose another with PORT=3001 npm start\n`
+      ? `Port ${port} is in use: stop the program that listens there, or choose another port: PORT=3001 npm start\n`
       : `${error instanceof Error ? error.message : String(error)}\n`,
   );
   process.exit(1);

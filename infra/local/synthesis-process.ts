@@ -3,7 +3,7 @@ import { localAssembly } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
 
-// When the process that waits for it is gone, another one may already write to the same folders.
+// Without the waiting process, another one may already write to the same folders.
 process.stdin.once("end", () => process.exit(1)).resume();
 process.stdin.unref();
 
@@ -20,7 +20,7 @@ const app = new App({
   outdir: assemblyFolder,
   analyticsReporting: false,
   treeMetadata: false,
-  // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
+  // CloudFormation's rules would take more than half of the time; `npm run synth` checks them.
   builtinCloudFormationValidation: false,
 });
 new GatewayStack(app, stackName, forThisMachine(stageNamed(process.argv[2] ?? "local")));

@@ -8,17 +8,16 @@ import { projectRoot } from "../project-root.ts";
 
 const folder = "local.out";
 
-/** Where the stack of a stage is once it is synthesized for this machine, as `startLocalGateway` takes it. */
+/** The location of a stack that is synthesized for this machine, as an option of `startLocalGateway`. */
 export const localAssembly = {
   assemblyFolder: path.join(projectRoot, ".build", folder),
   stackName: "sms-gateway-local",
 };
 
 /**
- * Bundles the functions and synthesizes a stage as it can run on this machine. The bundler and the CDK take more memory than the whole
- * gateway, so they run in a process of their own that ends with its work. What was made of the same sources is kept.
- * @param stage the name of the stage
- * @throws Error with what that process wrote, when a function cannot be bundled or the stack is not right
+ * Bundles the functions and synthesizes a stage for this machine, unless the sources are unchanged. The bundler and the
+ * CDK need more memory than the gateway, so they run in a process of their own.
+ * @throws Error with the output of that process, when a function cannot be bundled or the stack is invalid
  */
 export async function synthesizeLocalStack(stage = "local"): Promise<typeof localAssembly> {
   const file = fileURLToPath(new URL("synthesis-process.ts", import.meta.url));

@@ -4,14 +4,12 @@ import path from "node:path";
 import * as z from "zod/mini";
 
 import type { StackOutput } from "../constructs/stack-outputs.ts";
+import { arnOf, functionIn, resolver, Template, type LocalUrls } from "./references.ts";
 
 /*
- * Reads a synthesized stack as CloudFormation would: fills in references and takes out the resources that the
- * local gateway runs. Resources of other types, alarms and log groups for instance, have no local counterpart.
+ * Reads a synthesized stack as CloudFormation does: resolves references and returns the resources that the local gateway
+ * runs. Resources of other types, such as alarms, have no local counterpart.
  */
-
-export const localRegion = "us-east-1";
-export const localAccountId = "000000000000";
 
 const OneOrMany = z.pipe(
   z.union([z.string(), z.array(z.string())]),
@@ -33,14 +31,14 @@ const Statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: OneOrMany,
   Resource: OneOrMany,
-  // Any other condition would need code of its own in permissions.ts, so it must not go unnoticed.
+  // Other conditions are errors, because permissions.ts does not support them.
   Condition: z.optional(z.union([OnLeadingKeys, OnFromAddress])),
 });
 export type Statement = z.infer<typeof Statement>;
 
 const KeySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
 
-// What else there may be would need code of its own in cors.ts.
+// The properties that cors.ts supports.
 const CorsConfiguration = z.strictObject({
   AllowOrigins: z.array(z.string()),
   AllowMethods: z.array(z.string()),
@@ -88,8 +86,6 @@ const resourceSchemas = {
     RecursiveLoop: z._default(z.enum(["Allow", "Terminate"]), "Terminate"),
     Role: z.string(),
   }),
-  /** An alias or, without a name, a version. */
-  qualifier: z.object({ FunctionName: z.string(), Name: z.optional(z.string()) }),
   api: z.object({ CorsConfiguration: z.optional(CorsConfiguration) }),
   route: z.object({ RouteKey: z.string(), Target: z.string() }),
   integration: z.object({ IntegrationUri: z.string() }),
@@ -105,21 +101,20 @@ const resourceSchemas = {
     Targets: z.array(z.object({ Arn: z.string(), Input: z.optional(z.string()) })),
   }),
   secret: z.object({ GenerateSecretString: z.object({ PasswordLength: z.int() }) }),
-  // What else a key may be for would need code of its own in local-aws.ts.
+  // The kind of key that local-aws.ts supports.
   signingKey: z.object({ KeySpec: z.literal("ECC_NIST_P256"), KeyUsage: z.literal("SIGN_VERIFY") }),
 };
 
 export interface FunctionDefinition {
   readonly name: string;
-  /** Where its permissions are written. */
+  /** A text that names the file with its permissions. */
   readonly description: string;
   readonly bundleFile: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
-  /** Whether it may run in one chain of calls however often. */
+  /** Whether it may run any number of times in one chain of calls. */
   readonly queuesForItself: boolean;
-  /** What its role allows. */
   readonly statements: readonly Statement[];
 }
 
@@ -127,25 +122,25 @@ interface QueueDefinition {
   readonly name: string;
   readonly arn: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The queue behind it, where it has one. */
+  /** Its dead-letter queue, if it has one. */
   readonly deadLettersArn: string | undefined;
 }
 
 export interface ScheduleDefinition {
   readonly expression: string;
   readonly functionName: string;
-  /** What the function is called with, where that is not EventBridge's own event. */
+  /** The function's event, if it is not EventBridge's own. */
   readonly input?: unknown;
 }
 
 export interface StackDefinition {
   readonly table: z.infer<(typeof resourceSchemas)["table"]> & { readonly name: string };
-  /** By what the table's items expire, if they do. */
+  /** The attribute by which items expire, if any. */
   readonly expiry: z.infer<(typeof resourceSchemas)["expiry"]>;
-  /** Dead-letter queues stand before the queues that point to them. */
+  /** Dead-letter queues come before the queues that refer to them. */
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
-  /** Which pages of others the API lets call it; none where nothing is said. */
+  /** Allowed origins of other sites; by default none. */
   readonly cors: CorsConfiguration | undefined;
   readonly routes: readonly { readonly routeKey: string; readonly functionName: string }[];
   readonly eventSources: readonly {
@@ -156,32 +151,18 @@ export interface StackDefinition {
   }[];
   readonly schedules: readonly ScheduleDefinition[];
   readonly secrets: readonly { readonly arn: string; readonly length: number }[];
-  /** The ids of KMS keys that sign, on the curve P-256. */
+  /** The ids of KMS keys for signatures on the curve P-256. */
   readonly signingKeyIds: readonly string[];
   readonly outputs: readonly StackOutput[];
 }
-
-const Template = z.object({
-  Resources: z.record(
-    z.string(),
-    z.object({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
-  ),
-  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Description: z.optional(z.string()) })),
-});
-type Template = z.infer<typeof Template>;
 
 const AssetManifest = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
 
-interface LocalUrls {
-  readonly aws: string;
-  readonly api: string;
-}
-
 /**
- * The stack that `npm run synth` or the local gateway has written to a folder.
- * @param urls where the functions find AWS, with which queue URLs begin; and where customers find the API
+ * Reads the stack that `npm run synth` or the local gateway has written to a folder.
+ * @param urls of AWS for the functions, with which queue URLs begin, and of the API
  */
 export async function readStack(
   assemblyFolder: string,
@@ -283,69 +264,7 @@ interface ResourceOf<Properties> {
   readonly properties: Properties;
 }
 
-/** A function that fills in the references in a part of the template. */
-function resolver(template: Template, urls: LocalUrls): (value: unknown) => unknown {
-  const typeOf = (logicalId: string): string => template.Resources[logicalId]?.Type ?? "";
-  const attribute = (logicalId: string, name: string): string => {
-    if (name === "Arn") return arnOf(typeOf(logicalId), logicalId);
-    return name === "ApiEndpoint" ? urls.api : logicalId;
-  };
-  const reference = (name: string): string => {
-    if (name.startsWith("AWS::")) return pseudoParameter(name);
-    switch (typeOf(name)) {
-      case "AWS::SQS::Queue":
-        return `${urls.aws}/${localAccountId}/${name}`;
-      case "AWS::SecretsManager::Secret":
-        return arnOf(typeOf(name), name);
-      case "AWS::Lambda::Alias":
-      case "AWS::Lambda::Version": {
-        const properties = resolve(template.Resources[name]?.Properties);
-        const { FunctionName, Name = name } = resourceSchemas.qualifier.parse(properties);
-        return `${arnOf("AWS::Lambda::Function", functionIn(FunctionName))}:${Name}`;
-      }
-      default:
-        return name;
-    }
-  };
-
-  const resolve = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(resolve);
-    if (typeof value !== "object" || value === null) return value;
-    const entries = Object.entries(value);
-    const [only, ...others] = entries;
-    if (only !== undefined && others.length === 0) {
-      const [name, argument] = only;
-      if (name === "Ref") return reference(String(argument));
-      if (name.startsWith("Fn::")) return intrinsic(name, resolve(argument));
-    }
-    return Object.fromEntries(entries.map(([name, part]) => [name, resolve(part)]));
-  };
-  const intrinsic = (name: string, argument: unknown): string | string[] => {
-    if (name === "Fn::GetAtt") return attribute(...z.tuple([z.string(), z.string()]).parse(argument));
-    if (name === "Fn::Join") {
-      const [separator, parts] = z.tuple([z.string(), z.array(z.string())]).parse(argument);
-      return parts.join(separator);
-    }
-    if (name === "Fn::Select") {
-      const [index, parts] = z.tuple([z.coerce.number(), z.array(z.string())]).parse(argument);
-      return z.string().parse(parts[index]);
-    }
-    if (name === "Fn::Split") {
-      const [separator, text] = z.tuple([z.string(), z.string()]).parse(argument);
-      return text.split(separator);
-    }
-    if (name === "Fn::Sub") {
-      return z
-        .string()
-        .parse(argument)
-        .replace(/\$\{([^}]+)\}/g, (_, parameter: string) => reference(parameter));
-    }
-    throw new Error(`the local gateway does not know ${name}`);
-  };
-  return resolve;
-}
-
-/** A function that lists the resources of a type, their references filled in and their shape checked. */
+/** Returns a function that lists the resources of a type, with resolved references and checked properties. */
 function resourceReader(template: Template, resolve: (value: unknown) => unknown) {
   return <Properties>(type: string, schema: z.ZodMiniType<Properties>): ResourceOf<Properties>[] =>
     Object.entries(template.Resources)
@@ -355,31 +274,4 @@ function resourceReader(template: Template, resolve: (value: unknown) => unknown
         arn: arnOf(type, name),
         properties: schema.parse(resolve(resource.Properties)),
       }));
-}
-
-function arnOf(type: string, logicalId: string): string {
-  const service = type.split("::")[1]?.toLowerCase();
-  const kinds: Readonly<Record<string, string>> = {
-    "AWS::DynamoDB::GlobalTable": "table/",
-    "AWS::KMS::Key": "key/",
-    "AWS::Lambda::Function": "function:",
-  };
-  const kind = kinds[type] ?? "";
-  return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
-}
-
-/** The function that an ARN or a name means, with or without one of its aliases or versions behind it. */
-function functionIn(reference: string): string {
-  return reference.replace(/^arn:.*?:function:/, "").replace(/:.*/, "");
-}
-
-function pseudoParameter(name: string): string {
-  const value = {
-    "AWS::AccountId": localAccountId,
-    "AWS::Partition": "aws",
-    "AWS::Region": localRegion,
-    "AWS::URLSuffix": "amazonaws.com",
-  }[name];
-  if (value === undefined) throw new Error(`the local gateway does not know ${name}`);
-  return value;
 }

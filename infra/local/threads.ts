@@ -7,17 +7,17 @@ const folder = "threads";
 
 const fileOf = (name: string): string => path.join(projectRoot, ".build", folder, `${name}.mjs`);
 
-/** What the threads of the gateway begin with: `function-thread.ts` and `store/thread.ts`, each as one file without types. */
+/** The entry files of the gateway's threads: `function-thread.ts` and `store/thread.ts`, bundled to JavaScript. */
 export const functionThreadFile = fileOf("function-thread");
 export const storeThreadFile = fileOf("store-thread");
 
 /**
- * Builds these files, unless the same sources made them before. Node can remove types itself, which takes 7 MB in each
- * thread, and 0.1 s where a thread has as many modules as the store's.
+ * Builds these files, unless the sources are unchanged. Node can also remove types itself, but that costs 7 MB in each
+ * thread, and 0.1 s for the store's modules.
  */
 export async function buildThreads(): Promise<void> {
   await buildOnce(folder, "", async () => {
-    // Only here, as a gateway whose files are built has no use for it.
+    // Loaded here, because it is not needed when the files are built already.
     const { build, stop } = await import("esbuild");
     await build({
       absWorkingDir: projectRoot,

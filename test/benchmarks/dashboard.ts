@@ -1,6 +1,6 @@
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import { localAccountId } from "../../infra/local/template.ts";
+import { localAccountId } from "../../infra/local/references.ts";
 import { createClient } from "../../shared/client.ts";
 import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept.ts";
 import { environmentNames } from "../../shared/platform/config.ts";

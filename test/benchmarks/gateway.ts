@@ -1,7 +1,8 @@
 import { localCredentials } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { localRegion } from "../../infra/local/references.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { localRegion, readStack, type StackDefinition } from "../../infra/local/template.ts";
+import { readStack, type StackDefinition } from "../../infra/local/template.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 

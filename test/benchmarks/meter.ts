@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/local-aws.ts";
-import { localAccountId } from "../../infra/local/template.ts";
+import { localAccountId } from "../../infra/local/references.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 
 /** What AWS would charge for. */

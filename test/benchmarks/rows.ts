@@ -5,9 +5,10 @@ import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb
 import { marshall } from "@aws-sdk/util-dynamodb";
 
 import { localCredentials } from "../../infra/local/connections.ts";
+import { localRegion } from "../../infra/local/references.ts";
 import { Database } from "../../infra/local/store/database.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
-import { localRegion, type StackDefinition } from "../../infra/local/template.ts";
+import type { StackDefinition } from "../../infra/local/template.ts";
 import { newApiKey } from "../../shared/accounts/api-key-record.ts";
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { putRights } from "../../shared/accounts/rights-record.ts";

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { localAccountId } from "../../infra/local/references.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { localAccountId } from "../../infra/local/template.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 import { Carriers } from "./carriers.ts";

@@ -8,6 +8,8 @@ const cleanPlaces = [
   "functions/console",
   "functions/firewall",
   "functions/health",
+  "infra/build-once.ts",
+  "infra/local",
   "shared/console",
   "test/conventions/prose.ts",
 ];

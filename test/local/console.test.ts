@@ -37,14 +37,14 @@ it("what was sent, what failed and each call of a webhook is seen", () => {
   expect(shown("info", "webhook.called", { ...call, status: 204 })).toBe(
     "webhook called | 204 | whk_1 | attempt 2",
   );
-  expect(shown("info", "webhook.called", call)).toBe("webhook called | no answer | whk_1 | attempt 2");
+  expect(shown("info", "webhook.called", call)).toBe("webhook called | no response | whk_1 | attempt 2");
 });
 
 it("what went wrong is seen with its error and what that came from", () => {
   const cause = { name: "ResourceNotFoundException", message: "no such table", stack: "at …" };
   const error = { name: "Error", message: "the wallet\n  cannot be read", stack: "at …", cause };
   expect(shown("error", "request.crashed", { route: "GET /v1/wallet", error })).toBe(
-    "request.crashed | GET /v1/wallet | Error: the wallet cannot be read, because of ResourceNotFoundException: no such table",
+    "request.crashed | GET /v1/wallet | Error: the wallet cannot be read, caused by ResourceNotFoundException: no such table",
   );
   expect(shown("warn", "job.failed", { attempt: 3, error: { message: "not an error" } })).toBe(
     "job.failed | attempt 3 | not an error",

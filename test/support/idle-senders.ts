@@ -1,13 +1,12 @@
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { localAccountId, localRegion } from "../../infra/local/template.ts";
+import { localAccountId, localRegion } from "../../infra/local/references.ts";
 import { functionNamed } from "./functions.ts";
 
 /**
- * Whether the senders of campaigns have nothing to do, and nobody is at work who could give them something. A test that
- * sets the clock forward lets claims lapse, which in truth outlive their senders: it does so when nobody has one, and
- * without a pause behind this.
+ * Whether the senders of campaigns are idle and will get no work. A test that advances the clock lets leases lapse too
+ * early. So it waits until no sender holds a lease, and then advances the clock without a pause.
  */
 export async function areSendersIdle(gateway: LocalGateway): Promise<boolean> {
   // A job that had just left its queue at the first look has come to its function by the end of the second.

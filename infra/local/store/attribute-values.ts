@@ -1,7 +1,7 @@
 import { compareNumbers, normalizeNumber, numberSize } from "./decimal.ts";
 import { invalidParameter, ServiceError, validationError } from "./service-error.ts";
 
-/** A value as DynamoDB's wire has it: an object with one field, whose name is the type. */
+/** A value in DynamoDB's wire format: an object with one field, whose name is the type. */
 export type AttributeValue =
   | { readonly S: string }
   | { readonly N: string }
@@ -14,7 +14,7 @@ export type AttributeValue =
   | { readonly L: readonly AttributeValue[] }
   | { readonly M: Item };
 
-/** Attributes by their names. Stored items are never changed: a change works on a copy. */
+/** Attributes by their names. Stored items are immutable: an update works on a copy. */
 export interface Item {
   readonly [name: string]: AttributeValue;
 }
@@ -35,7 +35,7 @@ export const attributeTypes: readonly AttributeType[] = [
   "SS",
 ];
 
-/** How deep lists and maps may stand in one another. */
+/** How deep lists and maps may be nested. */
 const maxDepth = 32;
 
 export function typeOf(value: AttributeValue): AttributeType {
@@ -50,12 +50,12 @@ export function typeOf(value: AttributeValue): AttributeType {
   return "B" in value ? "B" : "BS";
 }
 
-/** An item's own attribute, and never what its prototype has by the name. */
+/** Returns an item's own attribute, never a property of its prototype. */
 export function attribute(item: Item, name: string): AttributeValue | undefined {
   return Object.hasOwn(item, name) ? item[name] : undefined;
 }
 
-/** Sets an attribute of an item that is being made, under any name. */
+/** Sets an attribute of a new item, under any name. */
 export function setAttribute(
   item: Record<string, AttributeValue>,
   name: string,
@@ -66,9 +66,9 @@ export function setAttribute(
 }
 
 /**
- * Checks an item of a request, of which nothing is known yet but that it is an object.
- * @returns the same object where it is in the form in which DynamoDB keeps it, otherwise a copy that is
- * @throws ServiceError for what is no item
+ * Checks an unknown object that should be an item.
+ * @returns the same object if it is in DynamoDB's normal form, otherwise a copy in that form
+ * @throws ServiceError for an invalid item
  */
 export function readItem(input: Item, depth = 0): Item {
   let copy: Record<string, AttributeValue> | undefined;
@@ -83,9 +83,9 @@ export function readItem(input: Item, depth = 0): Item {
 }
 
 /**
- * Checks a value of a request, of which nothing is known yet.
- * @returns the same object where it is in the form in which DynamoDB keeps it, otherwise a copy that is
- * @throws ServiceError for what is no value
+ * Checks an unknown value that should be an attribute value.
+ * @returns the same object if it is in DynamoDB's normal form, otherwise a copy in that form
+ * @throws ServiceError for an invalid value
  */
 export function readValue(given: AttributeValue | undefined, depth = 0): AttributeValue {
   if (!isObject(given)) throw unexpected("an attribute value was expected");
@@ -177,7 +177,7 @@ function isObject<Given>(given: Given | undefined): given is Given {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-/** Whether two values are of one type and equal. The order of a set's members says nothing. */
+/** Whether two values have the same type and are equal, sets in any order of their members. */
 export function isEqual(one: AttributeValue, other: AttributeValue): boolean {
   if ("S" in one) return "S" in other && one.S === other.S;
   if ("N" in one) return "N" in other && one.N === other.N;
@@ -211,11 +211,11 @@ function isSameSet(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /**
- * Compares two values of one type that has an order: strings by their UTF-8 bytes, numbers, or bytes.
- * @returns less than 0, 0 or more than 0; undefined for values that have no order
+ * Compares two values of one ordered type: strings by their UTF-8 bytes, numbers, or bytes.
+ * @returns less than 0, 0 or more than 0; undefined for values without an order
  */
 export function compareValues(one: AttributeValue, other: AttributeValue): number | undefined {
-  if ("S" in one) return "S" in other ? compareTexts(one.S, other.S) : undefined;
+  if ("S" in one) return "S" in other ? Buffer.compare(Buffer.from(one.S), Buffer.from(other.S)) : undefined;
   if ("N" in one) return "N" in other ? compareNumbers(one.N, other.N) : undefined;
   if ("B" in one && "B" in other) {
     return Buffer.compare(Buffer.from(one.B, "base64"), Buffer.from(other.B, "base64"));
@@ -223,23 +223,7 @@ export function compareValues(one: AttributeValue, other: AttributeValue): numbe
   return undefined;
 }
 
-/** The order of texts by their UTF-8 bytes, which is that of their code points. */
-function compareTexts(one: string, other: string): number {
-  const length = Math.min(one.length, other.length);
-  for (let index = 0; index < length; index += 1) {
-    const left = one.charCodeAt(index);
-    const right = other.charCodeAt(index);
-    if (left !== right) return sortableUnit(left) - sortableUnit(right);
-  }
-  return one.length - other.length;
-}
-
-/** Surrogates stand for code points above those of all other units. */
-function sortableUnit(unit: number): number {
-  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
-}
-
-/** What an item takes, in bytes, by the rules of its limit and of capacity. */
+/** Returns the size of an item in bytes, by DynamoDB's rules for limits and capacity. */
 export function itemSize(item: Item): number {
   let size = 0;
   for (const name of Object.keys(item)) {

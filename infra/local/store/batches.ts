@@ -11,10 +11,10 @@ import { validationError } from "./service-error.ts";
 
 const maxKeys = 100;
 const maxWrites = 25;
-/** The most that an answer holds. It returns the keys of the remaining items as unprocessed. */
+/** The largest response. It returns the keys of the remaining items as unprocessed. */
 const maxResponseBytes = 16 * 1_024 * 1_024;
 
-/** Reads and writes of many items, each by itself. */
+/** Reads and writes of many items, each on its own. */
 export class Batches {
   readonly #catalog: Catalog;
   readonly #rows: Rows;
@@ -85,7 +85,5 @@ function checkDistinct(keys: readonly string[]): void {
 }
 
 function tooMany(operation: string, max: number): Error {
-  return validationError(
-    `Too many items requested for the ${operation} call: it takes from 1 to ${max} of them`,
-  );
+  return validationError(`Too many items requested for the ${operation} call: it accepts 1 to ${max} items`);
 }

@@ -4,10 +4,10 @@ import type { Table } from "./table-definitions.ts";
 const readUnitBytes = 4_096;
 const writeUnitBytes = 1_024;
 
-/** In a transaction everything but the entries of indexes is read, or written, twice. */
+/** A transaction reads or writes everything twice, except the entries of indexes. */
 const transactionFactor = 2;
 
-/** How an answer says what it took: not at all, as a sum, or by table and index too. */
+/** Which consumed capacity a response returns: none, the sum, or also that of each table and index. */
 export type CapacityDetail = "INDEXES" | "NONE" | "TOTAL";
 
 interface Units {
@@ -15,7 +15,7 @@ interface Units {
   readonly indexes: Map<string, number>;
 }
 
-/** Counts the capacity units that a request takes, by table. */
+/** Counts the capacity units of a request, by table. */
 export class CapacityMeter {
   readonly #kind: "read" | "write";
   readonly #isTransaction: boolean;
@@ -26,7 +26,7 @@ export class CapacityMeter {
     this.#isTransaction = isTransaction;
   }
 
-  /** Counts what is read in one go: half as much as it is where it need not be consistent. */
+  /** Counts a read; one that is not consistent costs half. */
   read(table: Table, bytes: number, { isConsistent = false, index = "" } = {}): void {
     const units = Math.max(1, Math.ceil(bytes / readUnitBytes));
     const factor = this.#isTransaction ? transactionFactor : isConsistent ? 1 : 1 / 2;
@@ -35,7 +35,7 @@ export class CapacityMeter {
     else count(counted.indexes, index, units * factor);
   }
 
-  /** Counts a write: the larger of the old and the new item, and the changed entries of indexes. */
+  /** Counts a write: the larger of the old and the new item, and the index entries that change. */
   write(table: Table, { oldSize, newSize, indexUnits }: WriteResult): void {
     const counted = this.#of(table);
     const units = Math.max(1, Math.ceil(Math.max(oldSize, newSize) / writeUnitBytes));
@@ -43,19 +43,19 @@ export class CapacityMeter {
     for (const [index, each] of indexUnits) count(counted.indexes, index, each);
   }
 
-  /** The field of an answer about one table. */
+  /** Returns the response's field for one table. */
   consumed(detail: CapacityDetail | undefined): { ConsumedCapacity?: object } {
-    const [first] = this.#answers(detail);
+    const [first] = this.#consumed(detail);
     return first === undefined ? {} : { ConsumedCapacity: first };
   }
 
-  /** The field of an answer about any number of tables. */
+  /** Returns the response's field for any number of tables. */
   consumedByTable(detail: CapacityDetail | undefined): { ConsumedCapacity?: object[] } {
-    const answers = this.#answers(detail);
-    return answers.length === 0 ? {} : { ConsumedCapacity: answers };
+    const consumed = this.#consumed(detail);
+    return consumed.length === 0 ? {} : { ConsumedCapacity: consumed };
   }
 
-  #answers(detail: CapacityDetail | undefined): object[] {
+  #consumed(detail: CapacityDetail | undefined): object[] {
     if (detail === undefined || detail === "NONE") return [];
     return [...this.#tables].map(([name, { table, indexes }]) => {
       const total = [...indexes.values()].reduce((sum, units) => sum + units, table);
@@ -78,7 +78,7 @@ export class CapacityMeter {
     });
   }
 
-  /** Transactions say of which kind their units are. */
+  /** Transactions also return the kind of their units. */
   #units(units: number): object {
     if (!this.#isTransaction) return { CapacityUnits: units };
     return this.#kind === "read"

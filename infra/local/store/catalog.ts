@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 
-import { localAccountId, localRegion } from "../template.ts";
+import { localAccountId, localRegion } from "../references.ts";
 import type { Database } from "./database.ts";
 import { readInput, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";
 import type { Rows } from "./rows.ts";
@@ -14,10 +14,10 @@ import {
   type TableDefinition,
 } from "./table-definitions.ts";
 
-/** An item's size is looked at in so many of them, to say how large the table is. */
+/** The number of items whose average size estimates the size of the table. */
 const sampledItems = 1_000;
 
-/** The tables that there are, and what changes them. */
+/** The existing tables, and the operations that create and change them. */
 export class Catalog {
   readonly #database: Database;
   readonly #rows: Rows;
@@ -63,7 +63,7 @@ export class Catalog {
       indexIds: Object.fromEntries(indexes.map(({ IndexName }) => [IndexName, (indexId += 1)])),
       createdAtMs: this.#now(),
     };
-    // What is wrong with its keys is found out before anything is written.
+    // Throws for invalid keys, before any write.
     tableOf(0, stored);
     checkDefinitions(definition);
     this.#database.beginWrite();
@@ -78,7 +78,7 @@ export class Catalog {
     return { Table: this.#description(this.table(TableName)) };
   }
 
-  /** Adds and removes indexes. A new one has the items that are there at once. */
+  /** Adds and removes indexes. A new index immediately has entries for all present items. */
   update(changes: z.infer<typeof UpdateTable>): object {
     let table = this.table(changes.TableName);
     const updates = changes.GlobalSecondaryIndexUpdates ?? [];
@@ -207,7 +207,7 @@ export class Catalog {
     return Math.max(0, ...this.tables.flatMap(({ indexes }) => indexes.map(({ id }) => id)));
   }
 
-  /** Its size is that of a sample, times how many items there are. */
+  /** Its size is the average of a sample, times the number of items. */
   #description(table: Table): object {
     const { definition, createdAtMs } = table.stored;
     const items = Number(

@@ -1,15 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** How much of the file is kept in memory, in KiB. */
+/** The page cache of the file, in KiB. */
 const cacheKib = 32_000;
-/** How long a statement waits for another process that holds the file. */
+/** How long a statement waits for a lock of another process. */
 const lockTimeoutMs = 5_000;
-/** After so many pages, of 4 KiB each, the log of changes is written into the file. */
+/** The size of the log of changes, in pages of 4 KiB, at which it is written into the file. */
 const checkpointPages = 4_000;
 
 /**
- * One SQLite file, or memory, with group commit: all that is written in one turn of the event loop is in one commit, and
- * waits for the disk together.
+ * An SQLite database, in a file or in memory, with group commit. All writes in one iteration of the event loop are
+ * committed together, so they wait for the disk only once.
  */
 export class Database {
   readonly sqlite: DatabaseSync;
@@ -21,9 +21,8 @@ export class Database {
 
   /** @param file undefined keeps everything in memory */
   constructor(file: string | undefined) {
-    // Another process may hold the file for a moment.
     this.sqlite = new DatabaseSync(file ?? ":memory:", { timeout: lockTimeoutMs });
-    // FULL: a commit is on the disk before it is answered.
+    // FULL: a commit is on the disk before its response.
     this.sqlite.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${cacheKib};` +
         `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
@@ -31,8 +30,8 @@ export class Database {
   }
 
   /**
-   * Opens the transaction of the group, unless it is open. It is committed after what has come in with it.
-   * @throws Error after a write or a commit has failed: nothing is written to the file any more
+   * Opens the group's transaction, unless it is open. It is committed at the end of this iteration of the event loop.
+   * @throws Error after a write or a commit has failed: the file stays as it is
    */
   beginWrite(): void {
     if (this.#failure !== undefined) throw new Error("the store has failed", { cause: this.#failure });
@@ -42,26 +41,26 @@ export class Database {
     this.#next = setImmediate(() => this.commit());
   }
 
-  /** Calls back once all that was written so far is committed: at once when nothing is open, never when that fails. */
+  /** Calls back after the commit of all writes so far: immediately without an open group, never if the commit fails. */
   whenCommitted(callback: () => void): void {
     if (this.#failure !== undefined) return;
     if (this.#isOpen) this.#callbacks.push(callback);
     else callback();
   }
 
-  /** Why nothing can be written any more, if so. */
+  /** The error after which the store rejects all writes, if any. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Registers work that is done before each commit, as a part of it. */
+  /** Registers a function that adds its writes to each commit. */
   beforeCommit(flush: () => void): void {
     this.#flushes.push(flush);
   }
 
   /**
-   * Commits the group, if one is open, and calls back those who wait for it.
-   * @throws Error when the disk does not take it: none of the group is kept, and no callback runs
+   * Commits the open group, if any, and runs the callbacks that wait for it.
+   * @throws Error when the disk rejects it: no write of the group is kept, and no callback runs
    */
   commit(): void {
     if (!this.#isOpen) return;
@@ -77,8 +76,8 @@ export class Database {
   }
 
   /**
-   * Does a write of several statements. Should one fail, none of the group is kept, and the store takes no more writes:
-   * the result of half a write is never visible.
+   * Runs a write of several statements. If one fails, no write of the group is kept, and the
+   * store rejects all later writes. The result of half a write is never visible.
    */
   guard<Result>(write: () => Result): Result {
     try {
@@ -88,7 +87,7 @@ export class Database {
       clearImmediate(this.#next);
       this.#isOpen = false;
       this.#callbacks = [];
-      // Where the disk is full, SQLite has rolled back by itself.
+      // If the disk is full, SQLite has rolled back itself.
       if (this.sqlite.isTransaction) this.sqlite.exec("ROLLBACK");
       throw error;
     }

@@ -1,7 +1,7 @@
 import { validationError } from "./service-error.ts";
 
-// Numbers of DynamoDB: decimals of up to 38 significant digits, from 1E-130 to 9.99…E+125, exact in all that is done
-// with them. As text they have one form: no exponent, no leading or trailing zeros.
+// Numbers of DynamoDB: exact decimals of up to 38 significant digits, from 1E-130 to 9.99…E+125. Their normal form as text
+// has no exponent and no leading or trailing zeros.
 
 const maxDigits = 38;
 const minExponent = -130;
@@ -14,22 +14,22 @@ interface Decimal {
 }
 
 const written = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** What is in that one form for certain, which nearly all numbers are. */
+/** Matches integers in normal form, which nearly all numbers are. */
 const plainInteger = /^(?:0|-?[1-9]\d{0,36})$/;
-/** As many characters have at most 15 digits, and so many are exact, or at least in order, as a double. */
+/** The longest text whose double keeps the order of numbers. */
 const maxCharactersOfDouble = 15;
-/** The longest text of an exponent that is worth reading. */
+/** A longer exponent is out of range in any case. */
 const maxExponentCharacters = 6;
 
 /**
- * A number in the form in which DynamoDB keeps and answers it.
- * @throws ServiceError for what is no number, has too many digits, or is too large or too small
+ * Returns a number in its normal form, which DynamoDB stores and returns.
+ * @throws ServiceError for an invalid number, too many digits, or a number that is too large or too small
  */
 export function normalizeNumber(text: string): string {
   return plainInteger.test(text) ? text : format(parse(text));
 }
 
-/** @returns less than 0, 0 or more than 0; both numbers are in the form of {@link normalizeNumber} */
+/** @returns less than 0, 0 or more than 0; both numbers are in normal form */
 export function compareNumbers(one: string, other: string): number {
   if (one === other) return 0;
   if (one.length <= maxCharactersOfDouble && other.length <= maxCharactersOfDouble) {
@@ -50,26 +50,26 @@ export function addNumbers(one: string, other: string): string {
   return normalizeNumber(`${sum}E${exponent}`);
 }
 
-/** The number with the other sign. */
+/** Returns the number with the opposite sign. */
 export function negateNumber(number: string): string {
   if (number === "0") return number;
   return number.startsWith("-") ? number.slice(1) : `-${number}`;
 }
 
-/** A text that sorts, byte by byte, where the number does among numbers. */
+/** Returns a text whose order by bytes is the order of the numbers. */
 export function sortableNumber(number: string): string {
   const { coefficient, exponent } = parse(number);
   if (coefficient === 0n) return "1";
   const isNegative = coefficient < 0n;
   const digits = String(isNegative ? -coefficient : coefficient);
-  // Three digits for the power of ten that the first digit stands for, from 0 up.
+  // Three digits for the power of ten of the first digit, from 0 up.
   const magnitude = String(digits.length + exponent - minExponent).padStart(3, "0");
   if (!isNegative) return `2${magnitude}${digits}`;
-  // Of two negative numbers the longer one is the smaller one: "~" sorts after all digits.
+  // A longer negative number is smaller: "~" sorts after all digits.
   return `0${(magnitude + digits).replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
 }
 
-/** How many bytes a number takes of an item's size: one for two digits, and one. */
+/** Returns the size of a number in bytes: one for each two digits, and one more. */
 export function numberSize(number: string): number {
   const digits = number.replace(/^-?0*\.?0*|\./g, "").replace(/0+$/, "");
   return Math.ceil(digits.length / 2) + 1 + (number.startsWith("-") ? 1 : 0);

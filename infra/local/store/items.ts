@@ -80,7 +80,7 @@ export class ItemOperations {
   }
 }
 
-/** The paths that a projection names, undefined for all attributes. */
+/** Returns the paths of a projection, undefined for all attributes. */
 export function requestedPaths(request: {
   readonly ProjectionExpression?: string | undefined;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;

@@ -1,13 +1,13 @@
 import type { Database } from "./database.ts";
 import type { StoredMessage, MessageStore } from "./queue.ts";
 
-/** How long a change may wait for others that are written with it, where nothing waits for it. */
+/** How long a change waits for other writes, if no caller waits for the change. */
 const maxWaitMs = 50;
 
 /**
- * Keeps the messages of the queues in the database. All that has changed since the last commit is written by the next
- * one, so that a message that is received and deleted meanwhile costs one write. What is received or deleted is not
- * waited for: if the machine fails first, the message is received once more, which SQS allows.
+ * Stores the messages of the queues in the database. Each commit writes all changes since the last one, so a message that
+ * is received and deleted in between costs one write. Receipts and deletions do not wait for the commit. If the machine
+ * fails before it, the message is received once more, which SQS allows.
  */
 export class Messages implements MessageStore {
   readonly #database: Database;
@@ -32,7 +32,7 @@ export class Messages implements MessageStore {
     });
   }
 
-  /** What was kept by the run before, in the order in which it was sent. */
+  /** Loads the messages of the previous run in the order in which they were sent. */
   load(): StoredMessage[] {
     return this.#database.sqlite
       .prepare("SELECT content FROM messages")

@@ -7,14 +7,14 @@ import { placeOf, sortable, type SortableKey } from "./places.ts";
 import { validationError } from "./service-error.ts";
 import { namesOf, type Index, type Table } from "./table-definitions.ts";
 
-/** What a page is read of. */
+/** The items that a read pages through. */
 export interface Source {
   readonly table: Table;
   readonly index: Index | undefined;
-  /** The partition and its range; undefined for all there is. */
+  /** The partition and its range; undefined for all items. */
   readonly keyRange: KeyRange | undefined;
   readonly isAscending: boolean;
-  /** The page starts after this key, the last one of the previous page. */
+  /** The last key of the previous page, after which this page starts. */
   readonly startKey: Item | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface PageQuery {
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** Keys of requests are bounded where they are stored; here a longer one finds nothing. */
+/** Stored keys have a maximum length; a longer one in a query matches no item. */
 const noBound = Number.POSITIVE_INFINITY;
 
 /**
- * The SQL for the rows of a page and all later ones, in order, with `id`, `hash`, `item` and `size`.
- * @throws ServiceError for a start that is not in what is read
+ * Returns the SQL for the rows of a page and all later pages, in order, with `id`, `hash`, `item` and `size`.
+ * @throws ServiceError for a start key outside the source
  */
 export function pageQuery(source: Source): PageQuery {
   const { table, index, keyRange, isAscending, startKey } = source;
@@ -57,7 +57,7 @@ export function pageQuery(source: Source): PageQuery {
   const from =
     index === undefined
       ? "SELECT e.id, e.hash, e.item, e.size FROM items e"
-      : // The order of the tables is the one written: first the entries, then the item of each.
+      : // CROSS JOIN keeps this order of the tables: first the entries, then the item of each.
         "SELECT i.id, e.hash, i.item, i.size FROM entries e CROSS JOIN items i ON i.id = e.item_id";
   const direction = isAscending ? "" : " DESC";
   const sql = `${from} WHERE ${conditions.join(" AND ")} ORDER BY ${order.map((each) => each + direction).join(", ")}`;
@@ -94,7 +94,7 @@ function sortableKey(value: AttributeValue): SortableKey {
   return sortable(value, noBound, "");
 }
 
-/** The first string that sorts after all strings with a prefix; undefined if there is none. */
+/** Returns the first key that sorts after all keys with a prefix, if there is one. */
 function endOfPrefix(prefix: SortableKey): SortableKey | undefined {
   if (typeof prefix !== "string") {
     const bytes = [...prefix];
@@ -106,7 +106,7 @@ function endOfPrefix(prefix: SortableKey): SortableKey | undefined {
   while (points.at(-1) === lastCodePoint) points.pop();
   const last = points.pop();
   if (last === undefined) return undefined;
-  // Surrogates stand for no characters.
+  // Surrogates are no characters.
   return String.fromCodePoint(...points, last + 1 === firstSurrogate ? lastSurrogate + 1 : last + 1);
 }
 
@@ -114,7 +114,7 @@ const lastCodePoint = 0x10ffff;
 const firstSurrogate = 0xd800;
 const lastSurrogate = 0xdfff;
 
-/** The columns of the order, from the partition on, as the start key has them. */
+/** Returns the start key's values for the columns of the order. */
 function startOf({ table, index, keyRange }: Source, startKey: Item): SortableKey[] {
   const keys = index === undefined ? [table] : [index, table];
   const names = new Set(keys.flatMap(namesOf));

@@ -3,10 +3,10 @@ import { sortableNumber } from "./decimal.ts";
 import { invalidParameter, validationError } from "./service-error.ts";
 import type { Index, KeyAttribute, KeyAttributes, Table } from "./table-definitions.ts";
 
-/** The value of a key as SQLite sorts it: texts by their UTF-8 bytes, numbers by what they are, bytes by themselves. */
+/** The value of a key in a form that SQLite sorts like DynamoDB: texts by UTF-8 bytes, numbers, or bytes. */
 export type SortableKey = string | Uint8Array;
 
-/** An item's place in its table or in an index. Where a key has one attribute, its range is empty. */
+/** An item's place in its table or in an index. For a key of one attribute, the range is empty. */
 export interface Place {
   readonly hash: SortableKey;
   readonly range: SortableKey;
@@ -16,7 +16,7 @@ const maxHashBytes = 2_048;
 const maxRangeBytes = 1_024;
 
 /**
- * The place of an item, or of a key, in its table.
+ * Returns the place of an item, or of a key, in its table.
  * @throws ServiceError when an attribute of its key is missing, empty or of another type
  */
 export function placeOf(item: Item, { hash, range }: KeyAttributes): Place {
@@ -43,7 +43,7 @@ function keyValue(item: Item, { name, type }: KeyAttribute): AttributeValue {
   return value;
 }
 
-/** @throws ServiceError for a value that no key can have */
+/** @throws ServiceError for an empty value, which no key can have */
 export function checkNotEmpty(value: AttributeValue, name: string): void {
   if (!isEmpty(value)) return;
   throw validationError(
@@ -53,8 +53,8 @@ export function checkNotEmpty(value: AttributeValue, name: string): void {
 }
 
 /**
- * Checks a key of a request, which has the table's key attributes and no others.
- * @throws ServiceError when it is no key of the table
+ * Returns the place of a key, which has the table's key attributes and no others.
+ * @throws ServiceError for another key
  */
 export function placeOfKey(key: Item, table: Table): Place {
   const { keyNames } = table;
@@ -70,7 +70,7 @@ export function placeOfKey(key: Item, table: Table): Place {
 }
 
 /**
- * The place of an item in an index; undefined when it has none there.
+ * Returns the place of an item in an index; undefined for an item without the index's key.
  * @throws ServiceError when an attribute of the index's key is empty or of another type
  */
 export function placeInIndex(item: Item, index: Index): Place | undefined {
@@ -103,7 +103,7 @@ function isEmpty(value: AttributeValue): boolean {
   return ("S" in value && value.S === "") || ("B" in value && value.B === "");
 }
 
-/** A key's value as SQLite sorts it. */
+/** Returns the value of a key in sortable form. */
 export function sortable(value: AttributeValue, maxBytes: number, whenTooLong: string): SortableKey {
   if ("N" in value) return sortableNumber(value.N);
   if ("B" in value) {
@@ -111,14 +111,14 @@ export function sortable(value: AttributeValue, maxBytes: number, whenTooLong: s
     if (bytes.length > maxBytes) throw invalidParameter(`${whenTooLong} of ${maxBytes} bytes`);
     return bytes;
   }
-  if (!("S" in value)) throw new Error("no key is of this type");
+  if (!("S" in value)) throw new Error("a key cannot have this type");
   if (value.S.length * 3 > maxBytes && Buffer.byteLength(value.S) > maxBytes) {
     throw invalidParameter(`${whenTooLong} of ${maxBytes} bytes`);
   }
   return value.S;
 }
 
-/** A text that is of one place in one table. */
+/** Returns a text that identifies a place in a table. */
 export function placeKey({ id }: Table, { hash, range }: Place): string {
   const text = (key: SortableKey): string =>
     typeof key === "string" ? key : Buffer.from(key).toString("hex");

@@ -10,16 +10,16 @@ import type { StoredItem } from "./rows.ts";
 import { validationError } from "./service-error.ts";
 import type { Table } from "./table-definitions.ts";
 
-/** DynamoDB keeps no larger item. */
+/** DynamoDB's limit for an item. */
 const maxItemBytes = 409_600;
 
-/** One write of a request, alone or in a transaction, that has been checked as far as it can be without the item. */
+/** A write that has passed all checks that need no stored item. */
 export interface PlannedWrite {
   readonly table: Table;
   readonly place: Place;
   /** Whether the stored item meets the condition of the write. */
   readonly isAllowed: (old: Item | undefined) => boolean;
-  /** Whether a refusal carries the item that is there. */
+  /** Whether a failed condition returns the stored item. */
   readonly returnsItemOnFailure: boolean;
   /**
    * Computes the new item from the stored one.
@@ -29,17 +29,17 @@ export interface PlannedWrite {
 }
 
 export interface Change {
-  /** Undefined where nothing is left. */
+  /** Undefined after a deletion. */
   readonly item: Item | undefined;
   /** In bytes. */
   readonly size: number;
-  /** What an update has named. */
+  /** The paths that an update has changed. */
   readonly paths: readonly Path[];
-  /** Whether nothing is written, as by a check. */
+  /** Whether it is a condition check, which writes nothing. */
   readonly isCheck?: boolean;
 }
 
-/** The parameters that all conditional writes have. */
+/** The parameters of all conditional writes. */
 interface Conditional {
   readonly ConditionExpression?: string | undefined;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;
@@ -102,8 +102,8 @@ function conditionOf(
 }
 
 /**
- * The size of an item, in bytes.
- * @throws ServiceError for an item that is too large, or that an index cannot take
+ * Returns the size of an item in bytes.
+ * @throws ServiceError for an item that is too large, or with an invalid key for an index
  */
 function checkedSize(table: Table, item: Item, whenTooLarge: string): number {
   const size = itemSize(item);
@@ -112,7 +112,7 @@ function checkedSize(table: Table, item: Item, whenTooLarge: string): number {
   return size;
 }
 
-/** The fields of a refusal. */
+/** Returns the additional field of a failed condition. */
 export function itemOfFailure(
   { returnsItemOnFailure }: PlannedWrite,
   old: StoredItem | undefined,

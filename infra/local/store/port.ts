@@ -1,9 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 
-/*
- * How a thread asks the local store through a message port. Every function's thread loads this, hence no schemas and no
- * imports that stay.
- */
+// Requests to the local store through a message port. Every function's thread loads this file, so it imports only types.
 
 export type Service = "dynamodb" | "sqs";
 
@@ -17,21 +14,21 @@ export interface ServiceRequest {
   readonly traceId?: string | undefined;
 }
 
-/** What a service answers: an HTTP status, and the output or `{ __type, message }` as JSON. */
+/** A service's response: an HTTP status, and the output or `{ __type, message }` as JSON. */
 export interface ServiceResponse {
   readonly status: number;
   readonly body: string;
 }
 
-/** What travels to the store, many at once; a request is named by its id, also to cancel it. */
+/** A message to the store: a request, or the cancellation of the request with this id. */
 export type PortRequest =
   | ({ readonly id: number } & ServiceRequest)
   | { readonly id: number; readonly isCancelled: true };
 
-/** What travels back, many at once. */
+/** A message from the store. */
 export type PortResponse = { readonly id: number } & ServiceResponse;
 
-/** Collects the messages of one turn of the event loop, and posts them as one. */
+/** Collects the messages of one iteration of the event loop, and posts them as one. */
 export class Outbox<Message> {
   readonly #port: MessagePort;
   #messages: Message[] = [];
@@ -49,9 +46,9 @@ export class Outbox<Message> {
   }
 }
 
-/** The end of a port to the store from which requests are made. */
+/** The client's end of a port to the store. */
 export class StorePort {
-  /** Those that can be asked through it. */
+  /** The services that it reaches. */
   readonly services: ReadonlySet<Service>;
   readonly #port: MessagePort;
   readonly #outbox: Outbox<PortRequest>;
@@ -63,9 +60,9 @@ export class StorePort {
     this.services = services;
     this.#port = port;
     this.#outbox = new Outbox(port);
-    port.on("message", (answers: readonly PortResponse[]) => {
-      for (const { id, ...answer } of answers) {
-        this.#pending.get(id)?.resolve(answer);
+    port.on("message", (responses: readonly PortResponse[]) => {
+      for (const { id, ...response } of responses) {
+        this.#pending.get(id)?.resolve(response);
         this.#pending.delete(id);
       }
     });
@@ -73,8 +70,8 @@ export class StorePort {
   }
 
   /**
-   * Makes a request. A service's error is an answer too.
-   * @param signal ends a wait for messages, which is then answered with none
+   * Sends a request. An error of the service is a response too.
+   * @param signal ends a wait for messages, whose response then has none
    * @throws Error when the store has ended
    */
   async send(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** A message on a queue, as it is kept. */
+/** A message on a queue. */
 export interface StoredMessage {
   readonly id: string;
   queueName: string;
@@ -8,13 +8,13 @@ export interface StoredMessage {
   readonly attributes: object | undefined;
   readonly groupId: string | undefined;
   readonly sentAtMs: number;
-  /** Since when it is, or will be, visible, in milliseconds since the epoch. */
+  /** When it becomes, or became, visible, in milliseconds since the epoch. */
   visibleAtMs: number;
   receiveCount: number;
   firstReceivedAtMs: number | undefined;
 }
 
-/** What keeps messages for the next run. */
+/** Stores messages for the next run. */
 export interface MessageStore {
   put(message: StoredMessage): void;
   delete(id: string): void;
@@ -22,7 +22,7 @@ export interface MessageStore {
 
 export interface QueueSettings {
   readonly visibilityTimeoutMs: number;
-  /** Where a message goes that was received this often, instead of being received again. */
+  /** The dead-letter queue, and after how many receipts a message moves there. */
   readonly redrive:
     | { readonly maxReceiveCount: number; readonly target: () => Queue | undefined }
     | undefined;
@@ -39,18 +39,18 @@ interface Waiter {
   readonly resolve: (received: ReceivedMessage[]) => void;
 }
 
-/** setTimeout takes no longer delay than this. */
+/** The longest delay of setTimeout. */
 const maxDelayMs = 2_147_483_647;
 
-/** A standard queue of SQS: each message is received at least once, and hidden for a while from when it is. */
+/** A standard queue of SQS: each message is received at least once, and each receipt hides it for a while. */
 export class Queue {
   settings: QueueSettings;
   readonly name: string;
   readonly #store: MessageStore;
   readonly #ready = new Set<StoredMessage>();
-  /** Those to come, and those that were received, with what makes them visible. */
+  /** Delayed and received messages, with the timers that make them visible. */
   readonly #hidden = new Map<StoredMessage, NodeJS.Timeout>();
-  /** The latest receipt of each message that is in flight, by its handle. */
+  /** The messages in flight by the handle of their latest receipt. */
   readonly #inFlight = new Map<string, StoredMessage>();
   readonly #waiters = new Set<Waiter>();
   #isServingSoon = false;
@@ -61,27 +61,27 @@ export class Queue {
     this.#store = store;
   }
 
-  /** How many messages can be received, are in flight, and are still to come. */
+  /** The numbers of messages that are visible, in flight and delayed. */
   get counts(): { readonly visible: number; readonly inFlight: number; readonly delayed: number } {
     const inFlight = this.#inFlight.size;
     return { visible: this.#ready.size, inFlight, delayed: this.#hidden.size - inFlight };
   }
 
-  /** Takes a message, to be received from its `visibleAtMs` on. */
+  /** Adds a message, which can be received from its `visibleAtMs` on. */
   add(message: StoredMessage): void {
     message.queueName = this.name;
     this.#store.put(message);
     this.restore(message);
   }
 
-  /** Takes a message that is kept already. */
+  /** Adds a message that is stored already. */
   restore(message: StoredMessage): void {
     if (message.visibleAtMs <= Date.now()) this.#show(message);
     else this.#hide(message);
   }
 
   /**
-   * The messages that can be received, or that come first within the wait.
+   * Receives visible messages, or the first ones that arrive within the wait.
    * @param signal ends the wait
    */
   async receive(
@@ -96,19 +96,19 @@ export class Queue {
     return new Promise((resolve) => {
       const end = (received: ReceivedMessage[]): void => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", giveUp);
+        signal.removeEventListener("abort", cancel);
         this.#waiters.delete(waiter);
         resolve(received);
       };
-      const giveUp = (): void => end([]);
+      const cancel = (): void => end([]);
       const waiter: Waiter = { limit, visibilityTimeoutMs, resolve: end };
-      const timer = setTimeout(giveUp, waitMs);
-      signal.addEventListener("abort", giveUp);
+      const timer = setTimeout(cancel, waitMs);
+      signal.addEventListener("abort", cancel);
       this.#waiters.add(waiter);
     });
   }
 
-  /** Deletes what was received. A receipt that is not the latest of its message does nothing. */
+  /** Deletes a received message. Only the latest receipt of a message is valid. */
   delete(receiptHandle: string): void {
     const message = this.#inFlight.get(receiptHandle);
     if (message === undefined) return;
@@ -117,7 +117,7 @@ export class Queue {
     this.#store.delete(message.id);
   }
 
-  /** Lets what was received be received again after so long from now. @returns whether it was in flight */
+  /** Makes a received message visible again after a timeout from now. @returns whether it was in flight */
   changeVisibility(receiptHandle: string, timeoutMs: number): boolean {
     const message = this.#inFlight.get(receiptHandle);
     if (message === undefined) return false;
@@ -128,7 +128,7 @@ export class Queue {
     return true;
   }
 
-  /** Forgets its timers, and answers those who wait. */
+  /** Stops all timers, and ends all waits. */
   close(): void {
     for (const timer of this.#hidden.values()) clearTimeout(timer);
     for (const waiter of this.#waiters) waiter.resolve([]);
@@ -186,7 +186,7 @@ export class Queue {
     this.#ready.add(message);
     if (this.#waiters.size === 0 || this.#isServingSoon) return;
     this.#isServingSoon = true;
-    // What comes at the same time goes to the same receiver.
+    // Messages that arrive at the same time go to the same receiver.
     setImmediate(() => {
       this.#isServingSoon = false;
       this.#serveWaiters();

@@ -2,17 +2,17 @@ import { createHash, randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { localAccountId } from "../template.ts";
+import { localAccountId } from "../references.ts";
 import type { Messages } from "./messages.ts";
 import { Queue, type StoredMessage, type QueueSettings, type ReceivedMessage } from "./queue.ts";
 import { ServiceError } from "./service-error.ts";
 
 const secondMs = 1_000;
 
-/** SQS takes and gives at most this many messages in one call. */
+/** The most messages in one call. */
 const maxBatch = 10;
 
-/** What the messages of one call may come to together. */
+/** The largest total size of the messages of one call. */
 const maxBytes = 1_048_576;
 
 const OnQueue = z.object({ QueueUrl: z.string() });
@@ -61,25 +61,25 @@ export class Queues {
   readonly #url: string;
   readonly #messages: Messages;
   readonly #queues = new Map<string, Queue>();
-  /** Messages of the run before, until their queue is created. */
-  readonly #kept: Map<string, StoredMessage[]>;
+  /** Messages of the previous run, until their queue is created. */
+  readonly #restored: Map<string, StoredMessage[]>;
 
-  /** @param url what the URLs of the queues begin with */
+  /** @param url the beginning of the URLs of the queues */
   constructor(messages: Messages, url: string) {
     this.#url = url;
     this.#messages = messages;
-    this.#kept = Map.groupBy(messages.load(), ({ queueName }) => queueName);
+    this.#restored = Map.groupBy(messages.load(), ({ queueName }) => queueName);
   }
 
-  /** Forgets all timers, and answers those who wait. */
+  /** Stops all timers, and ends all waits. */
   close(): void {
     for (const queue of this.#queues.values()) queue.close();
   }
 
   /**
-   * Carries out an operation.
+   * Executes an operation.
    * @param signal ends a wait for messages
-   * @throws ServiceError with what SQS refuses
+   * @throws ServiceError for a request that SQS rejects
    */
   async execute(operation: string, input: unknown, signal: AbortSignal): Promise<object> {
     try {
@@ -123,19 +123,19 @@ export class Queues {
         return { Successful: request.Entries.map(({ Id }) => ({ Id })), Failed: [] };
       }
       default:
-        throw new ServiceError("InvalidAction", `The local SQS does not know ${operation}.`);
+        throw new ServiceError("InvalidAction", `The local SQS does not support ${operation}.`);
     }
   }
 
-  /** Makes a queue. One that is there takes the settings of the present release. */
+  /** Creates a queue, or changes the settings of an existing one. */
   #createQueue({ QueueName, Attributes }: z.infer<typeof CreateQueue>): object {
     const settings = this.#settingsOf(Attributes);
     const existing = this.#queues.get(QueueName);
     if (existing === undefined) {
       const queue = new Queue(QueueName, settings, this.#messages);
       this.#queues.set(QueueName, queue);
-      for (const message of this.#kept.get(QueueName) ?? []) queue.restore(message);
-      this.#kept.delete(QueueName);
+      for (const message of this.#restored.get(QueueName) ?? []) queue.restore(message);
+      this.#restored.delete(QueueName);
     } else {
       existing.settings = settings;
     }

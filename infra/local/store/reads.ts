@@ -18,18 +18,18 @@ import { projectedItem, storedItem, type Rows } from "./rows.ts";
 import { invalidParameter, validationError } from "./service-error.ts";
 import { namesOf, type Index, type Table } from "./table-definitions.ts";
 
-/** A page reads no more than this, before its filter, unless its first item is larger. */
+/** The most that a page reads before its filter, unless its first item is larger. */
 const maxPageBytes = 1_048_576;
 
 type Request = Omit<z.infer<typeof Query>, "KeyConditionExpression" | "ScanIndexForward">;
 
-/** One of the parts into which a scan is divided. */
+/** A segment of a parallel scan. */
 interface Segment {
   readonly number: number;
   readonly of: number;
 }
 
-/** What a read answers of the items that it finds. */
+/** The source, filter and projection of a read. */
 interface Plan {
   readonly table: Table;
   readonly index: Index | undefined;
@@ -111,13 +111,13 @@ export class Reads {
     let bytes = 0;
     let last: Record<string, unknown> | undefined;
     let isCut = false;
-    // A partition of a table without a sort key has one item, and no next page.
+    // A partition of a table without a sort key has one item, so there is no next page.
     const hasMore = source.keyRange === undefined || index !== undefined || table.range !== undefined;
     for (const row of this.#rows.statement(sql).iterate(...parameters)) {
       if (segment !== undefined && !isOfSegment(row["hash"], segment)) continue;
       last = row;
       scanned += 1;
-      // To count what is in a table, its items need not be read.
+      // To count the items of a table, it need not parse them.
       const isRead = !isCount || filter !== undefined || index?.projected !== undefined;
       const item = isRead ? storedItem(row).item : {};
       const entry = index === undefined ? item : projectedItem(index, item);
@@ -144,7 +144,7 @@ export class Reads {
   }
 }
 
-/** @throws ServiceError for an index that is not there, or whose entries are asked for as they are this moment */
+/** @throws ServiceError for an unknown index, and for a consistent read of an index */
 function indexOf(table: Table, { IndexName, ConsistentRead }: Request): Index | undefined {
   if (IndexName === undefined) return undefined;
   const index = table.indexes.find(({ definition }) => definition.IndexName === IndexName);
@@ -178,7 +178,7 @@ function checkSelect({ Select, ProjectionExpression }: Request, index: Index | u
   }
 }
 
-/** @throws ServiceError when a read names attributes that the entries of its index do not have */
+/** @throws ServiceError for a read of attributes that its index does not project */
 function checkProjected(
   { projected, definition: { IndexName } }: Index,
   paths: readonly Path[] | undefined,
@@ -223,7 +223,7 @@ function isOfSegment(hash: unknown, { number, of }: Segment): boolean {
   return crc32(hash instanceof Uint8Array ? hash : String(hash)) % of === number;
 }
 
-/** The key by which the next page begins: that of the item and, in an index, that of the entry too. */
+/** Returns the key after which the next page begins: that of the item and, in an index, also that of the entry. */
 function keyOf(item: Item, table: Table, index: Index | undefined): Item {
   const names = [...namesOf(table), ...(index === undefined ? [] : namesOf(index))];
   return Object.fromEntries(

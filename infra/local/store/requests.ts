@@ -5,10 +5,10 @@ import type { Item } from "./attribute-values.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 import { AttributeDefinitions, IndexDefinition, TableDefinition } from "./table-definitions.ts";
 
-// The parameters of operations. What is not listed is refused: the older ones that expressions have replaced, and what
-// only a service in the cloud can do.
+// The parameters of operations. The store rejects all others: legacy ones that expressions have replaced, and features of
+// the cloud service.
 
-/** An object: what it has is checked by readItem. */
+/** An object, whose content readItem checks. */
 const WireItem = z.custom<Item>(isObject, "a map of attributes was expected");
 const WireItems = z.array(WireItem).check(z.minLength(1));
 const TableName = z.string();
@@ -160,8 +160,8 @@ export const UpdateTimeToLive = z.strictObject({
 });
 
 /**
- * The parameters of a request.
- * @throws ServiceError for what is missing, of another type, or not known here
+ * Parses the parameters of a request.
+ * @throws ServiceError for missing, invalid or unsupported parameters
  */
 export function readInput<Input>(schema: z.ZodMiniType<Input>, input: object): Input {
   const result = schema.safeParse(input, { error: validationMessage });
@@ -173,9 +173,9 @@ export function readInput<Input>(schema: z.ZodMiniType<Input>, input: object): I
   throw validationError(`${count} detected: ${problems.join("; ")}`);
 }
 
-/** An operation that is not offered here. */
+/** The error for an operation that is not supported. */
 export function unknownOperation(operation: string): ServiceError {
-  return new ServiceError("UnknownOperationException", `the local DynamoDB does not offer ${operation}`);
+  return new ServiceError("UnknownOperationException", `the local DynamoDB does not support ${operation}`);
 }
 
 function hasOneField(input: object): boolean {

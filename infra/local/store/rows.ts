@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 import { placeInIndex, placeOf, type Place, type SortableKey } from "./places.ts";
 import type { Index, Table } from "./table-definitions.ts";
 
-/** An item as it is stored. */
+/** A stored item. */
 export interface StoredItem {
   readonly id: number;
   readonly item: Item;
@@ -13,7 +13,7 @@ export interface StoredItem {
   readonly size: number;
 }
 
-/** What a write did, by which its capacity is counted. */
+/** The sizes by which the capacity of a write is counted. */
 export interface WriteResult {
   readonly oldSize: number;
   readonly newSize: number;
@@ -70,7 +70,7 @@ export class Rows {
     return this.#database.sqlite;
   }
 
-  /** A prepared statement. The code uses a few dozen different ones. */
+  /** Returns a prepared statement. All are kept: the code has a few dozen. */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
@@ -85,8 +85,9 @@ export class Rows {
   }
 
   /**
-   * Writes an item where another one, or none, is.
-   * @param item undefined deletes what is there
+   * Writes an item, or deletes one.
+   * @param old the stored item at this place
+   * @param item undefined deletes it
    */
   write(
     table: Table,
@@ -105,7 +106,7 @@ export class Rows {
     return { oldSize: old?.size ?? 0, newSize, indexUnits };
   }
 
-  /** Adds the entries that items have in an index that is new. */
+  /** Adds the entries of a new index. */
   fillIndex(table: Table, index: Index): void {
     this.#database.beginWrite();
     this.#database.guard(() => {
@@ -125,7 +126,7 @@ export class Rows {
     });
   }
 
-  /** Writes the times anew at which items expire. */
+  /** Recalculates when items expire. */
   fillExpiries(table: Table): void {
     this.#database.beginWrite();
     this.#database.guard(() => {
@@ -137,7 +138,7 @@ export class Rows {
     });
   }
 
-  /** Removes items that expire between two times, in seconds since the epoch. @returns how many were removed */
+  /** Removes items that expire between two times, in seconds since the epoch. @returns the number of removed items */
   removeExpired(
     table: Table,
     { after, before, limit }: { readonly after: number; readonly before: number; readonly limit: number },
@@ -179,7 +180,7 @@ export class Rows {
   }
 }
 
-/** An item from a row with its id, text and size. */
+/** Returns the item in a row with its id, text and size. */
 export function storedItem(row: Record<string, unknown>): StoredItem {
   return { id: Number(row["id"]), item: JSON.parse(String(row["item"])), size: Number(row["size"]) };
 }
@@ -188,7 +189,7 @@ function column(value: SQLOutputValue | undefined): SQLInputValue {
   return value ?? null;
 }
 
-/** When an item expires, in seconds since the epoch. */
+/** Returns when an item expires, in seconds since the epoch. */
 function expiryOf({ stored: { timeToLive } }: Table, item: Item): number | null {
   const value = timeToLive === undefined ? undefined : attribute(item, timeToLive);
   return value !== undefined && "N" in value ? Math.floor(Number(value.N)) : null;
@@ -201,12 +202,12 @@ interface IndexChange {
   readonly units: number;
 }
 
-/** @throws ServiceError when the new item has a key of the index that none can have */
+/** @throws ServiceError for a new item with an invalid key for the index */
 function indexChange(index: Index, old: Item | undefined, item: Item | undefined): IndexChange {
   const from = old === undefined ? undefined : placeInIndex(old, index);
   const to = item === undefined ? undefined : placeInIndex(item, index);
   const isSame = from !== undefined && to !== undefined && isSamePlace(from, to);
-  // The keys of an item never change, so that these entries are as they were.
+  // The key of an item never changes, so its entry is the same.
   if (isSame && index.definition.Projection.ProjectionType === "KEYS_ONLY")
     return { index, from, to, units: 0 };
   const removed = from === undefined || old === undefined ? {} : projectedItem(index, old);
@@ -216,7 +217,7 @@ function indexChange(index: Index, old: Item | undefined, item: Item | undefined
   return { index, from, to, units: isChanged ? Math.max(unitsOf(removed), unitsOf(added)) : 0 };
 }
 
-/** What an index has of an item. */
+/** Returns the attributes of an item that an index projects. */
 export function projectedItem({ projected }: Index, item: Item): Item {
   if (projected === undefined) return item;
   return Object.fromEntries(Object.entries(item).filter(([name]) => projected.has(name)));
@@ -236,7 +237,7 @@ function isSameKey(one: SortableKey, other: SortableKey): boolean {
     : Buffer.compare(one, other) === 0;
 }
 
-/** An item that was there before the index may have a key that the index cannot take: it has no entry then. */
+/** Returns undefined for an item that is older than the index and has an invalid key for it. */
 function placeIfValid(item: Item, index: Index): Place | undefined {
   try {
     return placeInIndex(item, index);

@@ -1,8 +1,8 @@
-/** Something that DynamoDB refuses: the type and the words of its answer, and what else the answer carries. */
+/** An error of DynamoDB or SQS: its type, its message and further fields of the response. */
 export class ServiceError extends Error {
   /** Without a namespace, for example `ConditionalCheckFailedException`. */
   readonly type: string;
-  /** Further fields of the answer: `Item`, `CancellationReasons`. */
+  /** Further fields of the response: `Item`, `CancellationReasons`. */
   readonly details: object;
 
   constructor(type: string, message: string, details: object = {}) {
@@ -12,12 +12,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** A request that is wrong by itself or for the items that it names. */
+/** The error for an invalid request. */
 export function validationError(message: string): ServiceError {
   return new ServiceError("ValidationException", message);
 }
 
-/** A value that an operation does not take, in the words for parameters. */
+/** The error for an invalid value of a parameter. */
 export function invalidParameter(message: string): ServiceError {
   return validationError(`One or more parameter values were invalid: ${message}`);
 }

@@ -37,7 +37,7 @@ export const AttributeDefinitions = z.array(
   z.strictObject({ AttributeName: z.string().check(z.minLength(1)), AttributeType: z.enum(["B", "N", "S"]) }),
 );
 
-/** What CreateTable takes. Other tables than those that are paid by request are refused. */
+/** The parameters of CreateTable. Tables with provisioned capacity are rejected. */
 export const TableDefinition = z.strictObject({
   TableName: Name,
   KeySchema,
@@ -47,13 +47,13 @@ export const TableDefinition = z.strictObject({
 });
 export type TableDefinition = z.infer<typeof TableDefinition>;
 
-/** An attribute that is a part of a key. */
+/** An attribute of a key. */
 export interface KeyAttribute {
   readonly name: string;
   readonly type: ScalarType;
 }
 
-/** The attributes of a key, the one that names the partition first. */
+/** The attributes of a key, that of the partition first. */
 export interface KeyAttributes {
   readonly hash: KeyAttribute;
   readonly range: KeyAttribute | undefined;
@@ -62,7 +62,7 @@ export interface KeyAttributes {
 export interface Index extends KeyAttributes {
   readonly id: number;
   readonly definition: IndexDefinition;
-  /** The attributes that its entries have, undefined for all. */
+  /** The attributes of its entries, undefined for all. */
   readonly projected: ReadonlySet<string> | undefined;
 }
 
@@ -71,12 +71,12 @@ export interface StoredTable {
   readonly definition: TableDefinition;
   /** The ids of its indexes by their names. */
   readonly indexIds: Readonly<Record<string, number>>;
-  /** The attribute with the time at which an item expires. */
+  /** The attribute with the time when an item expires. */
   readonly timeToLive?: string | undefined;
   readonly createdAtMs: number;
 }
 
-/** A table with all that requests need of it. */
+/** A table in the form that requests need. */
 export interface Table extends KeyAttributes {
   readonly id: number;
   readonly name: string;
@@ -135,7 +135,7 @@ function keyAttributes(
   };
 }
 
-/** The names of a key's attributes, that of the partition first. */
+/** Returns the names of a key's attributes, that of the partition first. */
 export function namesOf({ hash, range }: KeyAttributes): readonly string[] {
   return range === undefined ? [hash.name] : [hash.name, range.name];
 }

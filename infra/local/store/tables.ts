@@ -7,16 +7,16 @@ import { CreateTable, OfTable, readInput, unknownOperation, UpdateTable } from "
 import { Rows } from "./rows.ts";
 import { Transactions } from "./transactions.ts";
 
-/** Items are kept for five years after they expired, if nothing has removed them by then, as DynamoDB does. */
+/** Items that expired more than five years ago are kept, as in DynamoDB. */
 const maxExpiredSeconds = 5 * 365 * 24 * 60 * 60;
 
-/** DynamoDB's tables, in a database that others share. */
+/** DynamoDB's tables, in a database shared with the queues. */
 export class Tables {
   readonly #operations: ReadonlyMap<string, (input: object) => object>;
   readonly #catalog: Catalog;
   readonly #rows: Rows;
 
-  /** @param now in milliseconds since the epoch: a test may have another time */
+  /** @param now in milliseconds since the epoch */
   constructor(database: Database, now: () => number = Date.now) {
     const rows = new Rows(database);
     const catalog = new Catalog(database, rows, now);
@@ -48,11 +48,11 @@ export class Tables {
   }
 
   /**
-   * Executes one operation of DynamoDB. The answer shares objects with the store, so do not change it, and send it only
-   * once `database.whenCommitted` has called back.
-   * @param input the parameters as the wire's JSON, parsed; the store keeps parts of it
-   * @returns the answer as the wire's JSON
-   * @throws ServiceError for what DynamoDB refuses
+   * Executes one operation of DynamoDB. The response shares objects with the store, so do not change it. Send it only after
+   * `database.whenCommitted` has called back.
+   * @param input the parsed JSON of the request; the store keeps parts of it
+   * @returns the response, to be sent as JSON
+   * @throws ServiceError for a request that DynamoDB rejects
    */
   execute(operation: string, input: object): object {
     const execute = this.#operations.get(operation);
@@ -61,10 +61,9 @@ export class Tables {
   }
 
   /**
-   * Removes items whose time has passed by the attribute that their table names for it. DynamoDB does so in the
-   * background, at some time.
-   * @param limit at most so many, over all tables
-   * @returns how many were removed
+   * Removes expired items. DynamoDB does so in the background, at some time.
+   * @param limit the most items over all tables
+   * @returns the number of removed items
    */
   removeExpired(nowSeconds: number, limit: number): number {
     let removed = 0;

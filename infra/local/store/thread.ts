@@ -19,24 +19,24 @@ import { ServiceError } from "./service-error.ts";
 import { Tables } from "./tables.ts";
 
 /*
- * The thread of the local store: DynamoDB and SQS over one database. The gateway and its functions ask it through message
- * ports, all others at an HTTP address.
+ * The thread of the local store: DynamoDB and SQS over one database. The gateway and its functions reach it through
+ * message ports, other programs at an HTTP address.
  */
 
-/** What the thread is started with. */
+/** The data with which the thread starts. */
 export interface StoreThreadData {
-  /** Where the data stays between runs, if anywhere. */
+  /** Where data stays between runs; without it the data is in memory. */
   readonly dataFolder: string | undefined;
-  /** How many milliseconds the functions are ahead of the time. */
+  /** How many milliseconds the functions' clock is ahead. */
   readonly clock: Float64Array;
 }
 
-/** The thread's instructions: open a port with these permissions (all of them if none are given), or end. */
+/** A command to the thread: to serve a port with these permissions (by default all), or to end. */
 export type StoreThreadMessage =
   | { readonly port: MessagePort; readonly permissions: Permissions | undefined }
   | "stop";
 
-/** Expired items are removed so many at once, so that requests do not wait for it, with pauses between. */
+/** The most expired items to remove without a pause, so that requests need not wait long. */
 const maxExpiredAtOnce = 500;
 const expiryPauseMs = 200;
 const expiryIntervalMs = 30_000;
@@ -45,7 +45,7 @@ if (parentPort === null) throw new Error("this file runs in a worker thread");
 const main = parentPort;
 const { dataFolder, clock }: StoreThreadData = workerData;
 
-// A connection that is kept is closed by the client alone: a request must not cross with its end.
+// Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
 const server = createServer(
   { keepAliveTimeout: 0 },
   (request, response) => void serveHttp(request, response),
@@ -73,7 +73,7 @@ function stop(): void {
   queues.close();
   server.close();
   server.closeAllConnections();
-  // What the queues have not written yet is a change too.
+  // The next commit also writes the pending changes of the queues.
   database.beginWrite();
   database.commit();
   database.close();
@@ -82,21 +82,21 @@ function stop(): void {
 
 function servePort(port: MessagePort, permissions: Permissions | undefined): void {
   const outbox = new Outbox<PortResponse>(port);
-  const underWay = new Map<number, AbortController>();
+  const inFlight = new Map<number, AbortController>();
   const serve = async (id: number, request: ServiceRequest): Promise<void> => {
     const cancelled = new AbortController();
-    underWay.set(id, cancelled);
+    inFlight.set(id, cancelled);
     outbox.post({ id, ...(await execute(request, permissions, cancelled.signal)) });
-    underWay.delete(id);
+    inFlight.delete(id);
   };
   port.on("message", (messages: readonly PortRequest[]) => {
     for (const message of messages) {
-      if ("isCancelled" in message) underWay.get(message.id)?.abort();
+      if ("isCancelled" in message) inFlight.get(message.id)?.abort();
       else void serve(message.id, message);
     }
   });
   port.on("close", () => {
-    for (const cancelled of underWay.values()) cancelled.abort();
+    for (const cancelled of inFlight.values()) cancelled.abort();
   });
 }
 
@@ -107,44 +107,44 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
     const [target, operation = ""] = String(request.headers["x-amz-target"]).split(".");
     const service = target === "AmazonSQS" ? "sqs" : "dynamodb";
     const body = await text(request);
-    const answered = await execute({ service, operation, body }, undefined, gone.signal);
+    const result = await execute({ service, operation, body }, undefined, gone.signal);
     const headers = { "content-type": "application/x-amz-json-1.0" };
-    response.writeHead(answered.status, headers).end(answered.body);
+    response.writeHead(result.status, headers).end(result.body);
   } catch {
-    // The client has gone before its request was complete.
+    // The client has closed the connection before its request was complete.
     response.destroy();
   }
 }
 
-/** Carries out a request, and answers when what it has changed, or has seen of others' changes, is on the disk. */
+/** Executes a request, and responds when all changes that it has made or read are on the disk. */
 async function execute(
   { service, operation, body, traceId }: ServiceRequest,
   permissions: Permissions | undefined,
   signal: AbortSignal,
 ): Promise<ServiceResponse> {
-  let answered: ServiceResponse;
+  let result: ServiceResponse;
   try {
     const input: object = JSON.parse(body);
-    const refusal = permissions && accessDenied(permissions, `${service}:${operation}`, input);
-    if (refusal !== undefined) return { status: refusal.status, body: refusal.body };
+    const denied = permissions && accessDenied(permissions, `${service}:${operation}`, input);
+    if (denied !== undefined) return { status: denied.status, body: denied.body };
     const isTraced = service === "sqs" && traceId !== undefined;
     const output =
       service === "sqs"
         ? await queues.execute(operation, isTraced ? withTrace(input, traceId) : input, signal)
         : tables.execute(operation, input);
-    answered = { status: 200, body: JSON.stringify(output) };
+    result = { status: 200, body: JSON.stringify(output) };
   } catch (error) {
-    // After a write has failed the store answers nothing: the thread ends with the cause, and the gateway with it.
+    // After a failed write the thread ends with the cause, and the gateway with it.
     const cause = database.failure;
     if (cause !== undefined) {
       setImmediate(() => {
         throw cause;
       });
     }
-    answered = failure(service, error);
+    result = failure(service, error);
   }
   if (service === "dynamodb") await committed();
-  return answered;
+  return result;
 }
 
 async function committed(): Promise<void> {

@@ -22,11 +22,11 @@ import { readInput, TransactGetItems, TransactWriteItems, type TransactWrite } f
 import type { Rows, StoredItem } from "./rows.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 
-/** For so long a token makes a transaction that is sent again one that was applied. */
+/** How long a token makes a transaction idempotent. */
 const tokenLifeMs = 10 * 60 * 1_000;
-/** Each new token lets go of so many that are too old, so that they do not pile up. */
+/** How many expired tokens each new token removes. */
 const tokensDeletedAtOnce = 2;
-/** What the items of a transaction may come to together. */
+/** The largest total size of the items of a transaction. */
 const maxBytes = 4_194_304;
 
 interface CancellationReason {
@@ -114,11 +114,11 @@ export class Transactions {
     if (Put !== undefined) return planPut(this.#catalog.table(Put.TableName), Put);
     if (Update !== undefined) return planUpdate(this.#catalog.table(Update.TableName), Update);
     if (Delete !== undefined) return planDelete(this.#catalog.table(Delete.TableName), Delete);
-    if (ConditionCheck === undefined) throw validationError("a transaction has a write without an operation");
+    if (ConditionCheck === undefined) throw validationError("a write of the transaction has no operation");
     return planCheck(this.#catalog.table(ConditionCheck.TableName), ConditionCheck);
   }
 
-  /** What each write does to what is there. @throws ServiceError with the reasons of all when one cannot be applied */
+  /** Applies each write to its stored item. @throws ServiceError with all reasons when one write fails */
   #steps(plans: readonly PlannedWrite[]): Step[] {
     const steps: Step[] = [];
     const reasons = plans.map((plan): CancellationReason => {
@@ -147,7 +147,7 @@ export class Transactions {
     );
   }
 
-  /** @throws ServiceError when the token was another transaction's */
+  /** @throws ServiceError for a token of another transaction */
   #wasApplied(token: string, digest: string): boolean {
     const row = this.#rows
       .statement("SELECT digest FROM tokens WHERE token = ? AND at_ms > ?")
@@ -170,7 +170,7 @@ export class Transactions {
     this.#rows.statement("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)").run(token, digest, nowMs);
   }
 
-  /** A repeat reads the items that it does not write again. */
+  /** Returns the capacity of a repeated request, which reads its items. */
   #capacityOfRepeat(
     plans: readonly PlannedWrite[],
     detail: z.infer<typeof TransactWriteItems>["ReturnConsumedCapacity"],
@@ -181,14 +181,14 @@ export class Transactions {
   }
 }
 
-/** @throws ServiceError when two of them are about one item */
+/** @throws ServiceError for two operations on one item */
 function checkDistinct(each: readonly Pick<PlannedWrite, "place" | "table">[]): void {
   const keys = new Set(each.map(({ table, place }) => placeKey(table, place)));
   if (keys.size === each.length) return;
   throw validationError("Transaction request cannot include multiple operations on one item");
 }
 
-/** A text that is the same for equal values, in whichever order their fields are. */
+/** Returns the same text for equal values, in any order of their fields. */
 function canonicalText(content: unknown): string {
   return JSON.stringify(content, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

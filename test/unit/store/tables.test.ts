@@ -23,10 +23,10 @@ it("a table has the key that its definition names, and items under it", () => {
   expect(tables.execute("GetItem", { TableName: "plain", Key: { id: { N: "1.0" } } })).toEqual({ Item });
 });
 
-it("what is not offered is refused, and never ignored", () => {
+it("unsupported operations and parameters are rejected, never ignored", () => {
   tables.execute("CreateTable", plain);
   const input = { TableName: "plain", Key: { id: { N: "1" } } };
-  expect(() => tables.execute("ExecuteStatement", {})).toThrow("does not offer ExecuteStatement");
+  expect(() => tables.execute("ExecuteStatement", {})).toThrow("does not support ExecuteStatement");
   expect(() => tables.execute("GetItem", { ...input, AttributesToGet: ["id"] })).toThrow("AttributesToGet");
   expect(() => tables.execute("CreateTable", { ...plain, StreamSpecification: {} })).toThrow(
     "StreamSpecification",
@@ -120,7 +120,7 @@ it.each([
     },
     "does not exactly match",
   ],
-])("a table with %j is refused", (change, words) => {
+])("a table with %j is rejected", (change, words) => {
   expect(refusalOf(() => tables.execute("CreateTable", { ...plain, ...change }))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),

@@ -8,9 +8,9 @@ import type { Path } from "./token-reader.ts";
 import type { Action, NewValue } from "./updates.ts";
 
 /**
- * The paths that an update changes, with the names that their placeholders stand for.
- * @param keys the names of the attributes that are the item's key, which no update changes
- * @throws ServiceError for a key, and when it changes one thing twice
+ * Returns the paths that an update changes, with resolved placeholders.
+ * @param keys the names of the attributes of the item's key, which an update cannot change
+ * @throws ServiceError for an attribute of the key, and for overlapping paths
  */
 export function changedPaths(
   actions: readonly Action[],
@@ -27,9 +27,9 @@ export function changedPaths(
 }
 
 /**
- * Applies an update to a copy of an item. All operands are those of the item before it.
- * @param paths those of its actions
- * @throws ServiceError when it cannot be applied to this item, or to none
+ * Applies an update to a copy of an item. All operands are values before the update.
+ * @param paths the resolved paths of its actions
+ * @throws ServiceError when the item does not allow the update
  */
 export function applyUpdate(
   item: Item,
@@ -44,7 +44,7 @@ export function applyUpdate(
   );
 }
 
-/** The value that an action leaves at its path, undefined for none. */
+/** Returns the new value at the path of an action, undefined for none. */
 function result(item: Item, action: Action, placeholders: Placeholders): AttributeValue | undefined {
   switch (action.type) {
     case "set":
@@ -88,7 +88,7 @@ function newValue(item: Item, value: NewValue, placeholders: Placeholders): Attr
   }
 }
 
-/** A number and its increment, or a set with further members. */
+/** Returns the sum of a number and its increment, or a set with additional members. */
 function added(present: AttributeValue | undefined, value: AttributeValue): AttributeValue {
   if (present === undefined) return value;
   if ("N" in present && "N" in value) return { N: addNumbers(present.N, value.N) };
@@ -98,7 +98,7 @@ function added(present: AttributeValue | undefined, value: AttributeValue): Attr
   throw wrongOperand();
 }
 
-/** A set without some members; undefined when none are left, since no set is empty. */
+/** Returns a set without some members; undefined when none remain, because no set is empty. */
 function without(present: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
   if (present === undefined) return undefined;
   if ("SS" in present && "SS" in value) return setOf("SS", difference(present.SS, value.SS));

@@ -1,7 +1,7 @@
 import type { Condition, Operand } from "./conditions.ts";
 import type { Path } from "./token-reader.ts";
 
-/** The paths that a condition reads. */
+/** Returns the paths that a condition reads. */
 export function pathsOf(condition: Condition): Path[] {
   const ofOperands = (...operands: readonly Operand[]): Path[] =>
     operands.flatMap((operand) => {

@@ -21,7 +21,7 @@ const comparators = {
 };
 export type Comparator = keyof typeof comparators;
 
-/** Whether a comparator holds for two values, by their order: below, at or above 0 as `compare` functions give it. */
+/** Whether a comparator holds for two values whose order is below, at or above 0. */
 export function holdsFor(comparator: Comparator, order: number): boolean {
   return comparators[comparator](order);
 }
@@ -50,7 +50,7 @@ const ordered: readonly AttributeType[] = ["S", "N", "B"];
 const sized: readonly AttributeType[] = ["S", "B", "SS", "NS", "BS", "L", "M"];
 const maxInOperands = 100;
 
-/** A condition or filter expression. @throws ServiceError for one that is not written as DynamoDB reads them */
+/** Parses a condition, filter or key condition. @throws ServiceError for an invalid expression */
 export const parseCondition = cachedParser((kind: ExpressionKind, text: string): Parsed<Condition> => {
   const parser = new ConditionParser(new TokenReader(kind, text));
   return parsed(parser.reader, parser.or(), parser.checks);
@@ -59,7 +59,7 @@ export const parseCondition = cachedParser((kind: ExpressionKind, text: string):
 class ConditionParser {
   readonly reader: TokenReader;
   readonly checks: Check[] = [];
-  /** The conditions that parentheses stand around. */
+  /** The conditions inside parentheses. */
   readonly #inParentheses = new Set<Condition>();
 
   constructor(reader: TokenReader) {
@@ -213,7 +213,7 @@ class ConditionParser {
   }
 }
 
-/** The bounds of BETWEEN are of one type and in order, as far as the expression says what they are. */
+/** Checks that the bounds of BETWEEN have one type and are in order, if both are values of the expression. */
 function boundsCheck(from: Operand, to: Operand): Check {
   return ({ values }) => {
     if (from.type !== "value" || to.type !== "value") return undefined;

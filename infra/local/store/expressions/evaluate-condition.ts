@@ -2,7 +2,7 @@ import { compareValues, isEqual, typeOf, type AttributeValue, type Item } from "
 import { holdsFor, type Comparator, type Condition, type Operand } from "./conditions.ts";
 import { valueAt, valueOf, type Placeholders } from "./placeholders.ts";
 
-/** Whether a condition is true of an item. Where nothing is stored, that is the empty item. */
+/** Evaluates a condition on an item, which is empty if none is stored. */
 export function conditionHolds(item: Item, condition: Condition, placeholders: Placeholders): boolean {
   const read = (operand: Operand): AttributeValue | undefined => operandValue(item, operand, placeholders);
   switch (condition.type) {
@@ -66,7 +66,7 @@ function comparisonHolds(
   return order !== undefined && holdsFor(comparator, order);
 }
 
-/** The length of a text in UTF-8 bytes, of bytes, and of sets, lists and maps. */
+/** Returns the length of a text in UTF-8 bytes, of binary data, and of sets, lists and maps. */
 function sizeOf(value: AttributeValue): number | undefined {
   if ("S" in value) return Buffer.byteLength(value.S);
   if ("B" in value) return Buffer.byteLength(value.B, "base64");

@@ -5,7 +5,7 @@ import type { KeyAttribute, KeyAttributes } from "../table-definitions.ts";
 import type { Condition, Operand } from "./conditions.ts";
 import { nameOf, valueOf, type Placeholders } from "./placeholders.ts";
 
-/** What a query asks of the second attribute of a key. Bounds are inclusive where they do not say otherwise. */
+/** A query's condition on the sort key. The bounds of `between` are inclusive. */
 export type RangeCondition =
   | { readonly type: "between"; readonly from: AttributeValue; readonly to: AttributeValue }
   | {
@@ -22,8 +22,8 @@ export interface KeyRange {
 }
 
 /**
- * What a key condition asks for.
- * @throws ServiceError when it does not name a partition and, beyond that, at most one range of the second attribute
+ * Returns the range of a key condition.
+ * @throws ServiceError for other conditions than one on the partition key and at most one on the sort key
  */
 export function keyRangeOf(tree: Condition, key: KeyAttributes, placeholders: Placeholders): KeyRange {
   const parts = new Map<string, Condition>();
@@ -59,13 +59,13 @@ function missing({ name }: KeyAttribute): Error {
 function conjuncts(tree: Condition): Condition[] {
   if (tree.type === "and") return [...conjuncts(tree.left), ...conjuncts(tree.right)];
   if (tree.type !== "compare" || tree.left.type !== "value") return [tree];
-  // The value may stand in front.
+  // The value may be the left operand.
   return [{ ...tree, comparator: mirrored[tree.comparator], left: tree.right, right: tree.left }];
 }
 
 const mirrored = { "<": ">", "<=": ">=", "<>": "<>", "=": "=", ">": "<", ">=": "<=" } as const;
 
-/** The attribute that a part of the condition is about. */
+/** Returns the attribute that a part of the condition restricts. */
 function attributeOf(part: Condition, placeholders: Placeholders): string {
   const operand = operandOf(part);
   if (operand.type !== "path") throw unsupported(`an operand of type ${operand.type}`);

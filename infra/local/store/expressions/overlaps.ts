@@ -3,8 +3,8 @@ import { pathText } from "./placeholders.ts";
 import type { ExpressionKind, Path } from "./token-reader.ts";
 
 /**
- * Refuses paths of which one is, or leads into, what another one names, or takes it for something else.
- * @param paths with the names that their placeholders stand for
+ * Rejects paths that overlap or conflict.
+ * @param paths with resolved placeholders
  * @throws ServiceError
  */
 export function checkOverlaps(kind: ExpressionKind, paths: readonly Path[]): void {
@@ -27,7 +27,7 @@ export function checkOverlaps(kind: ExpressionKind, paths: readonly Path[]): voi
   }
 }
 
-/** Paths overlap when one leads into the other; they conflict when they take one value for a list and for a map. */
+/** Paths overlap if one leads into the other. They conflict if they use one value both as a list and as a map. */
 function conflictOf(one: Path, other: Path): "conflict" | "overlap" | undefined {
   for (let index = 0; index < Math.min(one.length, other.length); index += 1) {
     const [left, right] = [one[index], other[index]];

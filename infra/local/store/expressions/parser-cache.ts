@@ -1,9 +1,9 @@
 import type { ExpressionKind } from "./token-reader.ts";
 
-/** So many expressions of each parser are kept. Code has a few hundred; what goes beyond is made up as it goes. */
+/** The size of each parser's cache. Our code has a few hundred different expressions. */
 const maxExpressions = 2_000;
 
-/** A parser that parses an expression once, and no more often unless it is crowded out by newer ones. */
+/** Returns a parser with a cache, which is cleared when it is full. */
 export function cachedParser<Tree>(
   parse: (kind: ExpressionKind, text: string) => Tree,
 ): (kind: ExpressionKind, text: string) => Tree {

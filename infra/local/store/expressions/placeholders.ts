@@ -9,16 +9,16 @@ import {
 import { validationError } from "../service-error.ts";
 import type { ExpressionKind, Path, TokenReader } from "./token-reader.ts";
 
-/** What the placeholders of a request's expressions stand for. */
+/** The names and values of the placeholders in a request's expressions. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
-/** What is found wrong with an expression when it is known what its placeholders stand for, in words; or nothing. */
+/** Checks an expression against the values of its placeholders. @returns the problem, if there is one */
 export type Check = (placeholders: Placeholders) => string | undefined;
 
-/** An expression that was parsed, and the placeholders that it has. */
+/** A parsed expression with the placeholders that it uses. */
 export interface Parsed<Tree> {
   readonly kind: ExpressionKind;
   readonly tree: Tree;
@@ -27,13 +27,13 @@ export interface Parsed<Tree> {
   readonly checks: readonly Check[];
 }
 
-/** What parsing gives, with what the reader has kept. */
+/** Returns the result of parsing, with the placeholders that the reader has found. */
 export function parsed<Tree>(reader: TokenReader, tree: Tree, checks: readonly Check[] = []): Parsed<Tree> {
   reader.expectEnd();
   return { kind: reader.kind, tree, names: [...reader.names], values: [...reader.values], checks };
 }
 
-/** Checks that a value is of a type that has its place there. */
+/** Checks that an operator supports the type of a value. */
 export function typeCheck(name: string, operator: string, types: readonly AttributeType[]): Check {
   return ({ values }) => {
     const type = typeOf(valueOf(name, values));
@@ -41,7 +41,7 @@ export function typeCheck(name: string, operator: string, types: readonly Attrib
   };
 }
 
-/** Checks that an operand is not a path that the other ones are too. */
+/** Checks that an operand is not the same path as another one. */
 export function distinctCheck(operator: string, first: Path, others: readonly Path[]): Check {
   return (placeholders) => {
     const text = pathText(resolvedPath(first, placeholders));
@@ -58,8 +58,8 @@ export function wrongType(operator: string, type: AttributeType): string {
 }
 
 /**
- * The placeholders of a request, each of which its expressions use, and which are all that they use.
- * @throws ServiceError when one is missing, unused, or stands for a value of a type that has no place there
+ * Reads the placeholders of a request.
+ * @throws ServiceError when one is undefined, unused, or has an unsupported type of value
  */
 export function readPlaceholders(
   {
@@ -115,24 +115,24 @@ function checkGiven(
 }
 
 function checkDefined(expression: Parsed<unknown>, { names, values }: Placeholders): void {
-  const refusal = (message: string): Error => validationError(`Invalid ${expression.kind}: ${message}`);
+  const invalid = (message: string): Error => validationError(`Invalid ${expression.kind}: ${message}`);
   for (const name of expression.names) {
     if (!Object.hasOwn(names, name)) {
-      throw refusal(
+      throw invalid(
         `An expression attribute name used in the document path is not defined; attribute name: ${name}`,
       );
     }
   }
   for (const name of expression.values) {
     if (values[name] === undefined) {
-      throw refusal(
+      throw invalid(
         `An expression attribute value used in expression is not defined; attribute value: ${name}`,
       );
     }
   }
   for (const check of expression.checks) {
     const problem = check({ names, values });
-    if (problem !== undefined) throw refusal(problem);
+    if (problem !== undefined) throw invalid(problem);
   }
 }
 
@@ -142,19 +142,19 @@ function checkUsed(parameter: string, given: object | undefined, isUsed: (name: 
   throw validationError(`Value provided in ${parameter} unused in expressions: keys: {${unused.join(", ")}}`);
 }
 
-/** The value that a placeholder stands for. It has been looked for before. */
+/** Returns the value of a placeholder, which is defined. */
 export function valueOf(name: string, values: Placeholders["values"]): AttributeValue {
   const value = values[name];
   if (value === undefined) throw new Error(`${name} is not defined`);
   return value;
 }
 
-/** The name that a part of a path stands for. */
+/** Returns the attribute name of a part of a path. */
 export function nameOf(part: string, { names }: Placeholders): string {
   return part.startsWith("#") ? (names[part] ?? part) : part;
 }
 
-/** The path with the names that its parts stand for. */
+/** Returns a path with the attribute names of its parts. */
 export function resolvedPath(path: Path, placeholders: Placeholders): Path {
   const [first, ...rest] = path;
   return [
@@ -163,7 +163,7 @@ export function resolvedPath(path: Path, placeholders: Placeholders): Path {
   ];
 }
 
-/** What an item has at a path, if anything. */
+/** Returns the value of an item at a path, if any. */
 export function valueAt(item: Item, path: Path, placeholders: Placeholders): AttributeValue | undefined {
   let value = attribute(item, nameOf(path[0], placeholders));
   for (let index = 1; index < path.length && value !== undefined; index += 1) {
@@ -174,7 +174,7 @@ export function valueAt(item: Item, path: Path, placeholders: Placeholders): Att
   return value;
 }
 
-/** A path in the words of messages. */
+/** Formats a path for error messages. */
 export function pathText(path: Path): string {
   return `[${path.map((part) => (typeof part === "number" ? `[${part}]` : part)).join(", ")}]`;
 }

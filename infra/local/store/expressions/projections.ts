@@ -4,7 +4,7 @@ import { cachedParser } from "./parser-cache.ts";
 import { parsed, resolvedPath, type Parsed, type Placeholders } from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
-/** A projection expression. @throws ServiceError for one that is not written as DynamoDB reads them */
+/** Parses a projection expression. @throws ServiceError for an invalid one */
 export const parseProjection = cachedParser((kind: ExpressionKind, text: string): Parsed<readonly Path[]> => {
   const reader = new TokenReader(kind, text);
   const paths = [reader.path()];
@@ -13,8 +13,8 @@ export const parseProjection = cachedParser((kind: ExpressionKind, text: string)
 });
 
 /**
- * The paths of a projection, with the names that their placeholders stand for.
- * @throws ServiceError when one of them leads into another
+ * Returns the paths of a projection, with resolved placeholders.
+ * @throws ServiceError for overlapping paths
  */
 export function projectedPaths(
   { tree }: Parsed<readonly Path[]>,
@@ -25,12 +25,12 @@ export function projectedPaths(
   return paths;
 }
 
-/** What is taken of a value: all of it, or what its parts lead to. */
+/** The selected part of a value: all of it, or selections of its attributes or elements. */
 type Selection = Map<number | string, Selection> | "all";
 
 /**
- * What an item has at some paths, in the shape of the item: of a list the elements that were asked for stand together.
- * @param paths with the names that their placeholders stand for; none of them leads into another
+ * Returns the parts of an item at some paths. A list has only the selected elements.
+ * @param paths with resolved placeholders; they do not overlap
  */
 export function project(item: Item, paths: readonly Path[]): Item {
   return selectedItem(item, selectionOf(paths));

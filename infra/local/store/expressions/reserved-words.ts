@@ -1,4 +1,4 @@
-/** The 573 reserved words of Amazon's documentation: an expression names such an attribute only with a `#` placeholder. */
+/** The 573 reserved words in Amazon's documentation: an attribute with such a name needs a `#` placeholder. */
 export const reservedWords: ReadonlySet<string> = new Set(
   `
     ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS

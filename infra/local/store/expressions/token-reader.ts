@@ -1,7 +1,7 @@
 import { validationError } from "../service-error.ts";
 import { reservedWords } from "./reserved-words.ts";
 
-/** The kinds of expression, as the parameters of requests are called. */
+/** The kinds of expression, by the names of the parameters. */
 export type ExpressionKind =
   | "ConditionExpression"
   | "FilterExpression"
@@ -9,17 +9,17 @@ export type ExpressionKind =
   | "ProjectionExpression"
   | "UpdateExpression";
 
-/** Names, as written, and positions in lists, from an item's attribute on. A name may stand for another: `#name`. */
+/** The names and list positions of a path as written. A name may be a placeholder: `#name`. */
 export type Path = readonly [string, ...(number | string)[]];
 
 const maxLength = 4_096;
 const maxIndexDigits = 9;
-/** Operators and functions in one expression. */
+/** The most operators and functions in one expression. */
 const maxOperators = 300;
 
 const token = /\s*(?:([A-Za-z_]\w*|#\w+|:\w+|\d+)|(<=|>=|<>|[=<>(),+\-.[\]]))/y;
 
-/** Reads an expression token by token, and keeps which placeholders it has. */
+/** Reads an expression token by token, and collects its placeholders. */
 export class TokenReader {
   readonly kind: ExpressionKind;
   readonly names = new Set<string>();
@@ -28,7 +28,7 @@ export class TokenReader {
   #position = 0;
   #operators = 0;
 
-  /** @throws ServiceError for what is no token */
+  /** @throws ServiceError for an invalid token */
   constructor(kind: ExpressionKind, text: string) {
     this.kind = kind;
     if (text.trim() === "") throw this.invalidExpression("The expression can not be empty;");
@@ -54,7 +54,7 @@ export class TokenReader {
     return this.#position === this.#tokens.length;
   }
 
-  /** The next token, or one further ahead; an empty one at the end. */
+  /** Returns the next token, or a later one; an empty string at the end. */
   peek(ahead = 0): string {
     return this.#tokens[this.#position + ahead] ?? "";
   }
@@ -66,14 +66,14 @@ export class TokenReader {
     return found;
   }
 
-  /** Whether this token comes next, which is then read. Words may be in either case. */
+  /** Reads the next token if it is this one, in upper or lower case. @returns whether it was */
   take(expected: string): boolean {
     if (this.peek().toUpperCase() !== expected) return false;
     this.#position += 1;
     return true;
   }
 
-  /** @throws ServiceError when another token comes next */
+  /** @throws ServiceError for another token */
   expect(expected: string): void {
     if (!this.take(expected)) throw this.unexpected();
   }
@@ -82,7 +82,7 @@ export class TokenReader {
     if (!this.isAtEnd) throw this.unexpected();
   }
 
-  /** The name of a function whose parenthesis comes next to it, which is not read yet. */
+  /** Returns the next token, without reading it, if it is the name of a function. */
   peekFunction(): string | undefined {
     return /^[A-Za-z_]/.test(this.peek()) && this.peek(1) === "(" ? this.peek() : undefined;
   }
@@ -122,7 +122,7 @@ export class TokenReader {
     }
   }
 
-  /** Counts an operator or a function, so that what follows one another and stands in one another has a bound. */
+  /** Counts an operator or a function. Their limit also bounds the nesting of expressions. */
   countOperator(): void {
     this.#operators += 1;
     if (this.#operators > maxOperators) {
@@ -132,7 +132,7 @@ export class TokenReader {
     }
   }
 
-  /** What is wrong with the expression, in words that say which it is. */
+  /** The error for an invalid expression. */
   invalidExpression(message: string): Error {
     return validationError(`Invalid ${this.kind}: ${message}`);
   }
@@ -144,7 +144,7 @@ export class TokenReader {
     );
   }
 
-  /** That the next token has no place here. */
+  /** The error for the next token. */
   unexpected(): Error {
     const near = this.#tokens.slice(Math.max(0, this.#position - 1), this.#position + 2).join(" ");
     return this.#syntaxError(this.isAtEnd ? "<EOF>" : this.peek(), near);

@@ -3,7 +3,7 @@ import { cachedParser } from "./parser-cache.ts";
 import { distinctCheck, parsed, typeCheck, type Check, type Parsed } from "./placeholders.ts";
 import { TokenReader, type ExpressionKind, type Path } from "./token-reader.ts";
 
-/** What an attribute is set to. */
+/** The right side of a SET action. */
 export type NewValue =
   | { readonly type: "append"; readonly left: NewValue; readonly right: NewValue }
   | { readonly type: "default"; readonly path: Path; readonly otherwise: NewValue }
@@ -11,7 +11,7 @@ export type NewValue =
   | { readonly type: "sum"; readonly sign: "+" | "-"; readonly left: NewValue; readonly right: NewValue }
   | { readonly type: "value"; readonly value: string };
 
-/** One change of an update. `add` and `delete` carry the placeholder of the value. */
+/** An action of an update. `add` and `delete` have the placeholder of the value. */
 export type Action =
   | { readonly type: "add" | "delete"; readonly path: Path; readonly value: string }
   | { readonly type: "remove"; readonly path: Path }
@@ -20,7 +20,7 @@ export type Action =
 const setTypes: readonly AttributeType[] = ["SS", "NS", "BS"];
 const sections = ["SET", "REMOVE", "ADD", "DELETE"] as const;
 
-/** An update expression. @throws ServiceError for one that is not written as DynamoDB reads them */
+/** Parses an update expression. @throws ServiceError for an invalid one */
 export const parseUpdate = cachedParser((kind: ExpressionKind, text: string): Parsed<readonly Action[]> => {
   const parser = new UpdateParser(new TokenReader(kind, text));
   return parsed(parser.reader, parser.actions(), parser.checks);
@@ -119,7 +119,7 @@ class UpdateParser {
     return { type: "default", path, otherwise };
   }
 
-  /** Checks the operands of which the placeholders say what they are. */
+  /** Checks the types of the operands that are values of the expression. */
   #checkTypes(operator: string, type: "L" | "N", ...operands: readonly NewValue[]): void {
     for (const operand of operands) {
       if (operand.type === "value") this.checks.push(typeCheck(operand.value, operator, [type]));
