@@ -18,7 +18,7 @@ const AlarmInTemplate = z.looseObject({
 });
 export type AlarmInTemplate = z.infer<typeof AlarmInTemplate>;
 
-/** What tells one metric from another to CloudWatch. */
+/** The fields that identify a metric in CloudWatch. */
 export interface MetricIdentity {
   readonly namespace: string;
   readonly name: string;
@@ -32,7 +32,7 @@ export function alarmsOf(template: Template): AlarmInTemplate[] {
   );
 }
 
-/** The metrics that an alarm looks at: one, or all those that are reckoned with. */
+/** The metrics of an alarm: one, or all metrics of its expression. */
 export function metricsOfAlarm(alarm: AlarmInTemplate): MetricIdentity[] {
   const metrics = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? [
     MetricInTemplate.parse(alarm),

@@ -25,13 +25,13 @@ export interface ApiCall {
   readonly json?: unknown;
   /** Sent as it is. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
-  /** Put behind `Authorization: Bearer`. */
+  /** The credential after `Authorization: Bearer`. */
   readonly credential?: string;
   /** Another gateway than the one that the tests share. */
   readonly baseUrl?: string;
 }
 
-/** Calls the gateway as a customer does. What it answers must be what the contract says. */
+/** Calls the gateway as a customer does. The response must match the contract. */
 export async function call(path: string, options: ApiCall = {}): Promise<ApiResponse> {
   const { json, raw, credential } = options;
   const body = json === undefined ? raw : JSON.stringify(json);
@@ -102,7 +102,7 @@ export const password = "correct horse battery";
 
 const message = { to: "15005550000", message: "hello", senderId: "ACME" };
 
-/** One customer with an organisation of its own. */
+/** One customer with an organization of its own. */
 export class Customer {
   readonly email: string;
   readonly token: string;
@@ -161,7 +161,7 @@ export class Customer {
     return this.client.sendSms({ body: { ...message, ...fields } });
   }
 
-  /** Sends a message that may be refused. */
+  /** Sends a message that may be rejected. */
   async trySend(fields: Record<string, unknown> = {}): Promise<ApiResponse> {
     return this.call("/v1/sms/send", { json: { ...message, ...fields } });
   }

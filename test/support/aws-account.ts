@@ -6,15 +6,15 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
-/** Whose credentials a program in the account has. */
+/** The identity whose credentials a program in the account has. */
 export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
 
 /**
- * An account of AWS, as far as the operator's programs ask it: every stack is one that is deployed, and means a gateway on
- * this machine.
+ * The part of an AWS account that the operator's programs use. Every stack is deployed, and refers to a gateway on this
+ * machine.
  */
 export async function startAwsAccount(gateway: LocalGateway): Promise<{
-  /** What lets a program find the stack, its table and its queues. */
+  /** The settings by which a program finds the stack, its table and its queues. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }> {

@@ -16,12 +16,12 @@ type Respond = (request: Received, response: ServerResponse) => void;
 export interface AwsServer {
   readonly url: string;
   readonly received: Received[];
-  /** Says how the requests from now on are answered. */
+  /** Sets the response to all later requests. */
   respond(how: Respond): void;
   stop(): Promise<void>;
 }
 
-/** Answers with a status and a body in JSON. */
+/** Responds with a status and a body in JSON. */
 export function answering(
   body: unknown,
   status = 200,
@@ -33,7 +33,7 @@ export function answering(
       .end(JSON.stringify(body));
 }
 
-/** A stand-in for AWS over plain HTTP that notes what it is asked, and answers as a test says. */
+/** An emulator of AWS over plain HTTP that records requests and returns the responses of a test. */
 export async function startAwsServer(): Promise<AwsServer> {
   const received: Received[] = [];
   let how: Respond = answering({});

@@ -22,15 +22,15 @@ async function findBrowser(): Promise<string> {
   throw new Error(`these tests need one of ${browserNames.join(", ")} on the PATH`);
 }
 
-/** What goes on in a page. */
+/** The events of a page. */
 export interface Watched {
-  /** What it asks for, such as `GET http://127.0.0.1:3000/docs`. */
+  /** Its requests, such as `GET http://127.0.0.1:3000/docs`. */
   readonly requested: readonly string[];
   /** Errors and warnings, breaches of its security policy among them. */
   readonly complaints: readonly string[];
 }
 
-/** Notes what goes on in a page from now on. */
+/** Records the events of a page. */
 export function watch(page: Page): Watched {
   const requested: string[] = [];
   const complaints: string[] = [];

@@ -2,13 +2,13 @@ import type { Carrier, HandOff, OutgoingMessage } from "../../shared/carriers/ca
 import type { NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { Sender } from "../../shared/messages/choose-carrier.ts";
 
-/** A carrier that answers as told and remembers what it was given. */
+/** A carrier with scripted results, which records the submitted messages. */
 export class ScriptedCarrier implements Carrier {
   readonly received: OutgoingMessage[] = [];
   readonly deduplicates: boolean;
   readonly #answer: (call: number) => HandOff | Promise<HandOff>;
 
-  /** @param answer is given the number of the call, from 1; what it throws leaves open what the carrier did */
+  /** @param answer receives the number of the call, from 1. If it throws, the result of the submission is unknown */
   constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
     this.#answer = answer;
     this.deduplicates = deduplicates;
@@ -22,7 +22,7 @@ export class ScriptedCarrier implements Carrier {
 
 export const accept = (): HandOff => ({ outcome: "accepted", carrierReference: "carrier-1" });
 
-/** A sender for which one carrier takes everything, as on a stage without routes. */
+/** A sender with one carrier that accepts every message, as on a stage without routes. */
 export function only(carrier: Carrier, others: Omit<Sender, "carriers"> = {}): Sender {
   const named = { name: "sandbox", carrier, isDisabled: false };
   return { carriers: { routeOf: () => [named], named: () => named }, ...others };

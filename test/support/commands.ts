@@ -19,7 +19,7 @@ import { commandLine, commands } from "../../infra/operator/command-line.ts";
 import { captured } from "./operator.ts";
 
 /*
- * Whether the commands that our pages tell people to type can be typed: each is held against what it is for, and none is run.
+ * Checks the commands on our pages against the definitions of their programs. No command is run.
  */
 
 /** The commands in a page: the lines of its shell blocks, and what stands in it as code. */
@@ -48,7 +48,7 @@ function isCommand(span: string): boolean {
   return groups.has(program) && names.has(span.split(" ").slice(0, 2).join(" "));
 }
 
-/** What is wrong with a command, in words; undefined when it can be typed as it stands. */
+/** Returns the problem of a command; undefined for a valid one. */
 export async function mistakeIn(command: string): Promise<string | undefined> {
   const [program = "", ...words] = wordsOf(command);
   if (program === "aws") return mistakeOfAws(words);
@@ -71,7 +71,7 @@ async function mistakeOfNpm([verb = "", ...words]: readonly string[]): Promise<s
     .parse(JSON.parse(await readFile("package.json", "utf8")));
   const line = scripts[script];
   if (line === undefined) return `there is no script ${script}`;
-  if (separator !== undefined && separator !== "--") return "npm would keep what stands behind no --";
+  if (separator !== undefined && separator !== "--") return "npm would not pass on arguments without --";
   if (script === "operator") return mistakeOfOperator(rest);
   if (script === "deploy") return mistakeOfCdk(deployArguments(rest, true));
   const [program = "", ...own] = line.split(" ");
@@ -186,7 +186,7 @@ function optionsOf(
   isWait: boolean,
 ): string[] | undefined {
   const name = operation.replaceAll(/(^|-)(\w)/g, (_, _hyphen, letter: string) => letter.toUpperCase());
-  // What is waited for is described, for example by the name of a table.
+  // A waiter has parameters, for example the name of a table.
   if (isWait) return `waitUntil${name}` in sdk ? ["table-name"] : undefined;
   const schema = OperationSchema.safeParse(sdk[`${name}$`]);
   if (!schema.success) return undefined;
@@ -195,7 +195,7 @@ function optionsOf(
   return members.map((member) => member.replaceAll(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase());
 }
 
-/** What a shell makes of a line: words, with what is in quotes as one, and our placeholders filled in. */
+/** Splits a line into words as a shell does, and fills in our placeholders. */
 function wordsOf(line: string): string[] {
   const [first = ""] = line.split(/ [|>] | && /);
   const words = first.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];

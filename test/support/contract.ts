@@ -6,8 +6,8 @@ import { methodsOf, routes } from "../../shared/routes.ts";
 import { pathPattern, type Route } from "../../shared/routes/route.ts";
 
 /*
- * Holds what the gateway answers against the document that it publishes, more strictly than a customer should:
- * a field that the document does not name is a fault here.
+ * Checks the gateway's responses against the document that it publishes, more strictly than a customer should. A field that
+ * the document does not name is an error here.
  */
 
 export interface ObservedAnswer {
@@ -23,7 +23,7 @@ ajv.addSchema(closed(document), "openapi");
 const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" };
 
 /**
- * Checks an answer against the schema of its operation and status.
+ * Checks a response against the schema of its operation and status.
  * @throws Error when the document does not describe it
  */
 export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
@@ -36,12 +36,12 @@ export function checkAgainstContract(request: { method: string; url: string }, a
   const problem = route === undefined ? problemOfFallback(pathname, answer) : problemOf(route, answer);
   if (problem === undefined) return;
   throw new Error(
-    `${request.method} ${pathname} answered ${answer.status} ${JSON.stringify(answer.body)}, ` +
+    `${request.method} ${pathname} returned ${answer.status} ${JSON.stringify(answer.body)}, ` +
       `which the contract does not describe: ${problem}`,
   );
 }
 
-/** Where no operation is, the fallback answers: 405 where the path has other methods, otherwise 404. */
+/** Without an operation, the fallback responds: 405 if the path has other methods, otherwise 404. */
 function problemOfFallback(pathname: string, { status, headers, body }: ObservedAnswer): string | undefined {
   const methods = methodsOf(pathname);
   if (status !== (methods.length === 0 ? 404 : 405)) return "no such route";
@@ -67,7 +67,7 @@ function problemOf(route: Route, { status, headers, body }: ObservedAnswer): str
   return schemaProblem([...response, "content", contentType, "schema"], body);
 }
 
-/** What is wrong with a value, by the schema at a place in the document. */
+/** Returns the problem of a value by the schema at a place in the document. */
 export function schemaProblem(place: readonly string[], value: unknown): string | undefined {
   const pointer = place.map(
     (part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`,

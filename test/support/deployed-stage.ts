@@ -5,7 +5,7 @@ import { connect } from "../../infra/operator/context.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
-/** What the tests of the endpoints know of a stage that is deployed. */
+/** The addresses and settings of a deployed stage for the tests of the endpoints. */
 declare module "vitest" {
   interface ProvidedContext {
     /** The environment variables with which a test's own code comes to the stage's account and table. */

@@ -14,7 +14,7 @@ export function emailsTo({ emails }: LocalGateway, address: string): SentEmail[]
 }
 
 /**
- * Waits until an address has got so many emails.
+ * Waits until an address has received a number of emails.
  * @returns the newest
  */
 export async function waitForEmail(gateway: LocalGateway, address: string, count = 1): Promise<SentEmail> {
@@ -29,7 +29,7 @@ export async function waitForEmail(gateway: LocalGateway, address: string, count
 }
 
 /**
- * Waits until an address has got so many emails with a subject.
+ * Waits until an address has received a number of emails with a subject.
  * @returns the newest
  */
 export async function waitForSubject(

@@ -5,22 +5,22 @@ import {
   type AwsResponse,
 } from "../../infra/local/local-aws.ts";
 
-/** What goes wrong with a request of a function to AWS. */
+/** A fault of a request to AWS. */
 export type Fault = (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
 
-/** It was carried out, but the connection breaks before the answer. */
+/** The request is executed, but the connection breaks before the response. */
 export const dropAnswer: Fault = async (request, next) => {
   await next(request);
-  throw new Error("the answer was dropped");
+  throw new Error("the response was dropped");
 };
 
-/** It was carried out, but the answer is an internal error. */
+/** The request is executed, but the response is an internal error. */
 export const answer500: Fault = async (request, next) => {
   await next(request);
   return errorResponse("InternalServerError", "internal", 500);
 };
 
-/** It was carried out, but the answer comes when nobody waits for it any more. */
+/** The request is executed, but the response arrives after the caller's timeout. */
 export function answerAfter(ms: number): Fault {
   return async (request, next) => {
     const response = await next(request);
@@ -44,7 +44,7 @@ export function heldBack(): { readonly fault: Fault; arrive(): Promise<AwsRespon
   };
 }
 
-/** It is refused without being carried out. */
+/** The request is rejected without being executed. */
 export const throttle: Fault = async () =>
   errorResponse("ProvisionedThroughputExceededException", "slow down");
 
@@ -69,13 +69,13 @@ interface Rule {
   remaining: number;
 }
 
-/** Stands between the functions of a gateway and its emulators, and lets go wrong what a test asks for. */
+/** Injects faults between the functions of a gateway and the emulated AWS. */
 export class Faults {
   readonly #rules: Rule[] = [];
   /** Every request that was made, as `function operation`. */
   readonly seen: AwsRequest[] = [];
 
-  /** Lets the next requests that match go wrong, once unless told otherwise. */
+  /** Injects a fault into the next matching requests, by default one. */
   next(matches: (request: AwsRequest) => boolean, fault: Fault, times = 1): void {
     this.#rules.push({ matches, fault, remaining: times });
   }

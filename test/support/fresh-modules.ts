@@ -1,4 +1,4 @@
 import { vi } from "vitest";
 
-// The project's own modules are loaded anew for each test file, so that no file finds what another has left in memory.
+// Loads the project's own modules again for each test file, so that files share no state in memory.
 vi.resetModules();

@@ -1,6 +1,6 @@
 import { StageSettings, type Stage } from "../../infra/stages/stage.ts";
 
-/** A stage that has all that a stage can have, in a region that CloudFront's own things cannot be in. */
+/** A stage with all optional features, in a region other than that of CloudFront's own resources. */
 export const fullStage: Stage = {
   name: "full",
   ...StageSettings.parse({

@@ -4,7 +4,7 @@ import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import type { StackDefinition } from "../../infra/local/template.ts";
 
-/** What the tests know of the gateway that they share. Tests keep apart by organisation. */
+/** The gateway that tests share. Each test uses its own organization. */
 declare module "vitest" {
   interface ProvidedContext {
     baseUrl: string;

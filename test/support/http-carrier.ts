@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
-/** What a carrier was asked. */
+/** A request to a carrier. */
 interface Asked {
   readonly method: string;
   readonly url: URL;
@@ -14,7 +14,7 @@ interface Asked {
 
 type Answer = (response: ServerResponse, request: IncomingMessage, body: string) => void;
 
-/** A carrier of ours over real HTTP, which answers as it is told. */
+/** An emulated carrier over real HTTP, with scripted responses. */
 export class HttpCarrier {
   readonly asked: Asked[] = [];
   answer: Answer;
@@ -46,7 +46,7 @@ export class HttpCarrier {
   }
 }
 
-/** Answers with a status and a body. */
+/** Responds with a status and a body. */
 export function says(status: number, body = "", headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => void response.writeHead(status, headers).end(body);
 }

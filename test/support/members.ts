@@ -6,14 +6,14 @@ import type { Role } from "../../shared/contract/scopes.ts";
 import { call, dataOf, password, type Customer } from "./api.ts";
 import { linkIn } from "./emails.ts";
 
-/** Lets somebody whom a customer of the shared gateway has invited accept, with the link that came by email. */
+/** Accepts an invitation on the shared gateway with the link in the email. */
 export async function acceptInvitation(email: string, firstName = "Grace"): Promise<void> {
   const token = new URL(await linkIn(email, "You are invited")).hash.replace(/^#\w+=/, "");
   const json = { token, password, firstName };
   dataOf(await call("/v1/auth/accept-invitation", { json }), AcceptedInvitation);
 }
 
-/** A new member of a customer's organisation, whose own email the operator knows to be theirs. */
+/** A new member of a customer's organization with a verified email. */
 export async function joinAs(
   role: Role,
   { client, organizationId }: Customer,

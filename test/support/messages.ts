@@ -10,8 +10,8 @@ import { openWallet } from "./wallets.ts";
 import { openWebhook } from "./webhooks.ts";
 
 /**
- * A message that was accepted, without an API, of a new organisation that hears of its events.
- * @returns its job, which is taken off its queue
+ * Accepts a message without the API, for a new organization with a webhook.
+ * @returns its job, removed from its queue
  */
 export async function acceptedMessage(
   fields: Partial<Parameters<typeof acceptMessage>[1]> = {},

@@ -6,8 +6,7 @@ import type { AwsClient } from "../../shared/platform/aws/client.ts";
 type Output = Pick<GetSecretValueCommandOutput, "$metadata">;
 
 /**
- * Puts a stub in the place of what a client sends, with which a test says how commands are answered. The types are those
- * that the SDK has of the service.
+ * Replaces the `send` of a client by a stub with the responses of a test. It has the SDK's types of the service.
  */
 export function mockAws<Inputs extends object, Outputs extends Output, Config>(client: {
   readonly prototype: AwsClient;

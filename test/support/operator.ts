@@ -2,7 +2,7 @@ import { vi } from "vitest";
 
 import { runCommandLine } from "../../infra/operator/run.ts";
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
@@ -17,7 +17,7 @@ export async function operator(args: readonly string[]): Promise<Ended> {
   return { code, out: stdout, err: stderr };
 }
 
-/** What work writes to the streams of this process meanwhile. */
+/** Captures the output of this process while a function runs. */
 export async function captured(work: () => Promise<void>): Promise<{ stdout: string; stderr: string }> {
   const texts = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((stream) =>

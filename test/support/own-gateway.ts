@@ -9,8 +9,8 @@ import type { Faults } from "./faults.ts";
 
 /**
  * Starts a gateway that a test file has for itself, with faults between its functions and AWS. Its scheduled functions
- * run when a test calls them, and never beside it. What the file reads with the project's own code comes from this
- * gateway's table from then on.
+ * run when a test calls them, and never beside it. From then on, the file's own reads go to this
+ * gateway's table.
  */
 export async function startOwnGateway(
   faults: Faults,

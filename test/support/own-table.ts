@@ -8,8 +8,8 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
 
 /**
- * Gives a test file a table of its own in the DynamoDB that it uses. Work that goes through all that is due then
- * finds nothing of other tests, and the schedules of a shared gateway find nothing of this one.
+ * Gives a test file a table of its own in the DynamoDB that it uses. Work on all due items then finds none of other
+ * tests, and the schedules of a shared gateway find none of this file.
  */
 export async function useOwnTable(): Promise<void> {
   const { name: _name, ...properties } = inject("table");

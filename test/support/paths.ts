@@ -14,7 +14,7 @@ const ParamsSchema = z.object({
   ),
 });
 
-/** An id of the kind that the route's schema asks for. */
+/** An id in the format of the route's schema. */
 function unknownId(route: Route, parameter: string): string {
   const { properties } = ParamsSchema.parse(z.toJSONSchema(route.params ?? z.never()));
   const { pattern = "", enum: [value] = [] } = properties[parameter] ?? {};

@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what comes in its own time, and how often it looks. A machine may be busy with other things:
- * this ends a wait for what does not come at all.
+ * How long a test waits for an asynchronous result, and how often it checks. The time is long, because the machine may be
+ * busy: it ends only a wait for a result that never comes.
  */
 export const patience = { timeout: 50_000, interval: 100 };

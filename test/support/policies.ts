@@ -4,7 +4,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { takeName } from "../../shared/sender-ids/names.ts";
 
-/** The variables of a stage that asks for all that a stage can ask for, and sends to these countries. */
+/** The variables of a stage with all policies, which sends to these countries. */
 export function strictPolicies(...countries: readonly string[]): Record<string, string> {
   const { policies } = environmentNames;
   return {
@@ -16,7 +16,7 @@ export function strictPolicies(...countries: readonly string[]): Record<string, 
   };
 }
 
-/** Does what the operator of such a stage does before an organisation sends, under names that others may have too. */
+/** Sets up an organization as the operator of such a stage does, with names that others may have too. */
 export async function allowToSend(organizationId: string, ...senderIds: readonly string[]): Promise<void> {
   await noteVerifiedEmail(organizationId);
   await transact([

@@ -5,5 +5,5 @@ export function priceRows(prices: Readonly<Record<string, number>>): PriceRow[] 
   return Object.entries(prices).map(([prefix, priceMicros]) => ({ prefix, priceMicros, costMicros: {} }));
 }
 
-/** What messages cost where they are accepted without a look at any rate card: the same everywhere. */
+/** A price for messages that are accepted without a rate card: the same for all destinations. */
 export const onePrice = { unitPriceMicros: (): number => 7_900 };

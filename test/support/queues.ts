@@ -14,7 +14,7 @@ export async function takeJobs(queue: QueueName): Promise<unknown[]> {
     const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     if (Messages === undefined || Messages.length === 0) return jobs;
     for (const { Body } of Messages) jobs.push(JSON.parse(Body ?? ""));
-    // What is only received is seen again when its visibility time-out is over.
+    // A message that is only received becomes visible again after its visibility timeout.
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
@@ -28,8 +28,8 @@ interface DelayedJob {
 }
 
 /**
- * The jobs that work puts onto queues one by one, with their delays, which no queue tells.
- * @param work is given what tells them so far
+ * Records the jobs that a function enqueues one by one, with their delays, which a queue does not show.
+ * @param work receives a function that returns the jobs so far
  */
 export async function delayedJobs(
   work: (jobsSoFar: () => readonly DelayedJob[]) => Promise<unknown>,

@@ -5,7 +5,7 @@ import { newId } from "../../shared/platform/ids.ts";
 let replies = 0;
 const firstAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 
-/** A message that a carrier brings, said a minute after the one that was made before it. */
+/** An inbound message of a carrier, sent a minute after the previous one. */
 export function replyOf(fields: Partial<Reply> & Pick<Reply, "from" | "message" | "to">): Reply {
   replies += 1;
   return {

@@ -2,7 +2,7 @@ import { ConfirmedTotp, StartedTotp } from "../../shared/contract/second-factor.
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { dataOf, password, type Customer } from "./api.ts";
 
-/** What somebody has who logs in with a second factor. */
+/** The secrets of a user with a second factor. */
 export interface SecondFactor {
   readonly secret: string;
   readonly recoveryCodes: readonly string[];

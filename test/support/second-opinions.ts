@@ -11,7 +11,7 @@ import { projectRoot } from "../../infra/project-root.ts";
 const folder = "test/endpoints";
 
 const filesOfEachRun = {
-  /** What only a deployed stage has: API Gateway's routes and encoding of bodies, event sources, and calls to customers. */
+  /** Tests of features that only a deployed stage has: API Gateway's routes and encoding of bodies, event sources, and calls to customers. */
   miniStack: ["carrier-reports", "console", "docs", "methods", "webhooks"],
   /** Conditions and transactions that race each other, which the random comparison does not do. */
   dynamodbLocal: ["idempotency", "wallet"],

@@ -4,7 +4,7 @@ import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 
 /**
  * Stands between the present code and the table, until `vi.restoreAllMocks`.
- * @param answer is given each request, and what sends it on
+ * @param answer receives each request, and a function that sends it on
  */
 export function interceptTableRequests(
   answer: (command: object, send: () => Promise<unknown>) => Promise<unknown>,

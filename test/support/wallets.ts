@@ -3,7 +3,7 @@ import { transact } from "../../shared/platform/table/table.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 
-/** A new organisation's wallet, opened in the table without an API. @returns the organisation's id */
+/** Opens a wallet for a new organization in the table, without the API. @returns the organization's id */
 export async function openWallet(balanceMicros: number): Promise<string> {
   const organizationId = newId("org");
   await transact(newWallet(organizationId, new Date()));

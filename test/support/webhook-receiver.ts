@@ -16,15 +16,15 @@ interface ReceivedCall {
 export interface WebhookReceiver {
   readonly url: string;
   readonly calls: readonly ReceivedCall[];
-  /** Waits until so many calls have come. */
+  /** Waits for a number of calls. */
   waitForCalls(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What an endpoint does with a call: answers with a status, or whatever it likes. */
+/** The handling of a call: a status to respond with, or a handler. */
 type Answer = number | ((response: ServerResponse) => void);
 
-/** Starts an endpoint that answers the first, second, … call as told. */
+/** Starts an endpoint with a scripted response to each call. */
 export async function startWebhookReceiver(
   answer: (call: number) => Answer = () => 204,
 ): Promise<WebhookReceiver> {

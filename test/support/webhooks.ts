@@ -15,7 +15,7 @@ import {
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 
-/** An endpoint of a new organisation, registered in the table without an API. */
+/** An endpoint of a new organization, registered in the table without an API. */
 export async function openWebhook(
   url: string,
   organizationId: string = newId("org"),
@@ -29,7 +29,7 @@ export async function openWebhook(
   return { ...webhook, organizationId };
 }
 
-/** The job that hands out that a message was sent. */
+/** The job that fans out the event of a sent message. */
 export function eventJob(organizationId: string): EventJob {
   const id = newId("msg");
   const event: WebhookEvent = {
@@ -52,7 +52,7 @@ export function attemptOf(
   return WebhookJob.parse(attemptJob({ organizationId, webhookId, deliveryId, attempt, lane }).body);
 }
 
-/** What the table has of a delivery. */
+/** Returns the stored record of a delivery. */
 export async function deliveryOf(
   endpoint: { readonly id: string },
   { eventId }: { readonly eventId: string },

@@ -43,8 +43,8 @@ export function stackTemplates(folder: string, stackName: string): StackTemplate
 }
 
 /**
- * A synthesized stack with what is in its nested stacks as if it were its own: what tests ask of the stack as a whole is
- * not about which of its templates a resource stands in.
+ * A synthesized stack that includes the resources of its nested stacks, so that tests need not know in which template a
+ * resource is.
  */
 export function wholeTemplate(folder: string, stackName: string): Template {
   const { main, nested } = stackTemplates(folder, stackName);
@@ -57,7 +57,7 @@ export function wholeTemplate(folder: string, stackName: string): Template {
       Resources[innerId] = Resource.parse(withParameters(resource, parameters));
     }
   }
-  // What the stack around them reads of them are their outputs, and nothing in its parameters can refer to one.
+  // The outer stack reads only their outputs, and its parameters cannot refer to an output.
   return Template.fromJSON(Object(withOutputs({ Resources, Outputs }, nested)));
 }
 

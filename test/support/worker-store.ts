@@ -8,7 +8,7 @@ import type { LocalPort } from "../../shared/platform/aws/local-port.ts";
  * costs a fifth of a signed HTTP request. The AWS client reads the port when it is loaded, so this comes first.
  */
 
-/** Modules are loaded anew for each file; the store stays. */
+/** Modules are loaded again for each file; the store stays. */
 const place: { [key: symbol]: Promise<DataServices> | undefined } & object = globalThis;
 const storeKey = Symbol.for("sms-gateway.worker-store");
 

@@ -7,7 +7,7 @@ import {
   newApiKeySecret,
 } from "../../shared/platform/auth/api-key-secret.ts";
 
-it("every new key is different, well-formed and recognised", () => {
+it("every new key is different, well-formed and recognized", () => {
   const secrets = Array.from({ length: 500 }, newApiKeySecret);
   expect(new Set(secrets).size).toBe(500);
   for (const secret of secrets) {
@@ -16,7 +16,7 @@ it("every new key is different, well-formed and recognised", () => {
   }
 });
 
-it("a key with any one character changed is not recognised", () => {
+it("a key with any one character changed is not recognized", () => {
   const secret = newApiKeySecret();
   for (let position = 3; position < secret.length; position += 1) {
     const other = secret.charAt(position) === "a" ? "b" : "a";

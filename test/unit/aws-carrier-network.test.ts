@@ -37,7 +37,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-/** The carrier's client at a server that answers as told. */
+/** The carrier's client with a server of scripted responses. */
 async function carrierAt(answer: RequestListener): Promise<Carrier> {
   server = createServer(answer);
   const port = await listenOnLoopback(server);
@@ -52,14 +52,14 @@ async function carrierTo(url: string): Promise<Carrier> {
 
 const accepted: HandOff = { outcome: "accepted", carrierReference: "aws-1" };
 
-/** Nothing was handed over; why it was not is for the operator. */
+/** The message was not submitted; the reason is for the operator. */
 const notReached: HandOff = {
   outcome: "notReached",
   reason: expect.any(String),
   providerCode: expect.any(String),
 };
 
-it("tries a message later when nobody listens", async () => {
+it("tries a message later when no server listens", async () => {
   const carrier = await carrierAt(() => undefined);
   server?.close();
   expect(await carrier.send(message)).toEqual(notReached);
@@ -95,7 +95,7 @@ it("tries a message later when no connection is made in time", async () => {
   }
 });
 
-it("does not know what became of a message that was not answered in time", async () => {
+it("reports an unknown outcome when the response does not arrive in time", async () => {
   const carrier = await carrierAt(() => undefined);
   await expect(carrier.send(message)).rejects.toThrow("requestTimeout");
 });
@@ -118,7 +118,7 @@ it("does not know what became of a message whose connection broke after it had a
 it("never sends into a connection that may have died since the last message", async () => {
   const sockets = new Set<unknown>();
   const carrier = await carrierAt((request, response) => {
-    // A server that lets a connection go while nobody looks resets whoever uses it again.
+    // A server that has closed an idle connection resets it at the next request.
     if (sockets.has(request.socket)) return request.socket.resetAndDestroy();
     sockets.add(request.socket);
     return response.setHeader("Content-Type", "application/x-amz-json-1.0").end('{"MessageId":"aws-1"}');

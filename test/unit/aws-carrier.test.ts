@@ -42,7 +42,7 @@ const message: OutgoingMessage = {
   isPromotional: false,
 };
 
-it("hands a message over in the service's terms, with our id as its context", async () => {
+it("submits a message in the service's terms, with our id as its context", async () => {
   aws.on(SendTextMessageCommand).resolves({ MessageId: "aws-1" });
   expect(await awsCarrier.send(message)).toEqual({ outcome: "accepted", carrierReference: "aws-1" });
   await awsCarrier.send({ ...message, isPromotional: true, validitySeconds: 599 });
@@ -58,7 +58,7 @@ it("hands a message over in the service's terms, with our id as its context", as
   ]);
 });
 
-it("says what the settings say, field by field as the service names them", async () => {
+it("sends the settings under the service's names of fields", async () => {
   aws.on(SendTextMessageCommand).resolves({ MessageId: "aws-1" });
   const carrier = awsWith({
     configurationSetName: "receipts",
@@ -144,13 +144,13 @@ it.each([
     new AccessDeniedException({ ...details, $metadata: { httpStatusCode: 400 } }),
     { outcome: "notReached", reason: "AccessDeniedException", providerCode: "AccessDeniedException" },
   ],
-] as const)("takes %s for a clear answer", async (_name, error, handOff) => {
+] as const)("%s is a known outcome", async (_name, error, handOff) => {
   aws.on(SendTextMessageCommand).rejects(error);
   expect(await awsCarrier.send(message)).toEqual(handOff);
 });
 
 it.each([new InternalServerException(details), new Error("socket hang up")])(
-  "takes %s for an unknown outcome, so that nobody sends twice",
+  "%s is an unknown outcome, so that no message is sent twice",
   async (error) => {
     aws.on(SendTextMessageCommand).rejects(error);
     await expect(awsCarrier.send(message)).rejects.toThrow(error.message);

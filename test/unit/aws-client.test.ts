@@ -31,7 +31,7 @@ const get = new GetCommand({ TableName: "table", Key: { pk: "A" } });
 const throttled = { __type: "x#ProvisionedThroughputExceededException", message: "slow down" };
 const conflict = { __type: "x#TransactionConflictException", message: "conflict" };
 
-/** A client of DynamoDB that is loaded anew: it has no connection, and its clock has not been corrected. */
+/** A newly loaded client of DynamoDB, without a connection or a corrected clock. */
 async function newClient(
   options?: AwsClientOptions,
 ): Promise<{ send(command: GetCommand): Promise<object> }> {
@@ -39,7 +39,7 @@ async function newClient(
   return new DynamoDb(options);
 }
 
-/** Answers some requests in an order, and all later ones as the last of them. */
+/** Sends some responses in order, and repeats the last one. */
 function answerInTurn(...answers: ReturnType<typeof answering>[]): void {
   let count = 0;
   server.respond((request, response) => {
@@ -49,7 +49,7 @@ function answerInTurn(...answers: ReturnType<typeof answering>[]): void {
   });
 }
 
-/** What something between us and AWS answers. */
+/** The response of a proxy between us and AWS. */
 const page: ReturnType<typeof answering> = (_, response) => void response.writeHead(502).end("<html>");
 const lost: ReturnType<typeof answering> = (_, response) => void response.destroy();
 
@@ -65,9 +65,9 @@ describe("a request is sent again", () => {
   });
 
   it.each([
-    ["its answer is lost", lost, "socket hang up"],
+    ["its response is lost", lost, "socket hang up"],
     ["AWS fails", answering({ __type: "InternalServerError", message: "sorry" }, 500), "sorry"],
-    ["a page comes instead of an answer", page, "UnknownError"],
+    ["a page arrives instead of a response", page, "UnknownError"],
   ])("when %s, unless it must not be applied twice", async (_, failure, message) => {
     answerInTurn(failure, answering({}));
     await (await newClient({ maxAttempts: 3 })).send(get);
@@ -88,7 +88,7 @@ describe("a request is sent again", () => {
     expect(server.received).toHaveLength(5);
   });
 
-  it("until an outage has used up the repeats, of which each good answer gives one back", async () => {
+  it("until an outage has used up the retries, of which each success restores one", async () => {
     const client = await newClient({ maxAttempts: 2 });
     answerInTurn(answering(throttled, 400));
     await Promise.allSettled(Array.from({ length: 110 }, async () => client.send(get)));
@@ -102,7 +102,7 @@ describe("a request is sent again", () => {
   });
 });
 
-it("a request that is not answered in time is given up, and so is an answer that does not end", async () => {
+it("a request times out without a response, and with a response that does not end", async () => {
   for (const hang of [
     (): void => undefined,
     (_: object, response: { write(text: string): unknown }): void => void response.write("{"),
@@ -120,7 +120,7 @@ describe("a clock that is wrong", () => {
   });
   const signedAt = (index: number): unknown => server.received[index]?.headers["x-amz-date"];
 
-  it("is corrected by what AWS says, once, also for a request that must not be applied twice", async () => {
+  it("is corrected once by the time of AWS, also for a request that must not be applied twice", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime - 3_600_000 });
     const client = await newClient({ maxAttempts: 1 });
     answerInTurn(refusal, answering({}));
@@ -129,7 +129,7 @@ describe("a clock that is wrong", () => {
     expect([0, 1, 2].map(signedAt)).toEqual(["20251231T230000Z", "20260101T000000Z", "20260101T000000Z"]);
   });
 
-  it("is not why AWS refuses a signature at the right time", async () => {
+  it("is not corrected when AWS rejects a signature at the right time", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime + 60_000 });
     answerInTurn(refusal);
     await expect((await newClient({ maxAttempts: 3 })).send(get)).rejects.toThrow("Signature expired");
@@ -184,7 +184,7 @@ describe("the trace of a call", () => {
   });
 });
 
-it("a request says who asks", async () => {
+it("a request names its client", async () => {
   await (await newClient()).send(get);
   expect(server.received[0]?.headers["user-agent"]).toMatch(/^sms-gateway lang\/js md\/nodejs#\d+/);
 });
@@ -280,7 +280,7 @@ describe("through the port of a local function", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("a request that is not answered in time is given up", async () => {
+  it("a request times out without a response", async () => {
     usePort(async () => new Promise(() => undefined));
     const client = await newClient({ maxAttempts: 1, timeLimits: { requestMs: 50 } });
     await expect(client.send(get)).rejects.toMatchObject({ name: "TimeoutError" });

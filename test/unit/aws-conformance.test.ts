@@ -100,7 +100,7 @@ const pinpoint: Pair = {
   theirs: theirs(() => new PinpointSMSVoiceV2Client(configuration)),
 };
 
-/** What a client makes of an answer: its output, or the error. */
+/** The client's result for a response: its output, or the error. */
 async function outcomeOf(sending: Promise<object>): Promise<object> {
   try {
     const { $metadata, ...output } = Object(await sending);

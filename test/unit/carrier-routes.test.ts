@@ -41,7 +41,7 @@ it.each([
   ["447900000000", "transactional", "gb"],
   ["441", "otp", "gb"],
   ["33600000000", undefined, "any"],
-  // A message that says nothing of its type is transactional.
+  // A message without a type is transactional.
   ["12065550100", undefined, "us"],
   ["12065550100", "marketing", "any"],
 ] as const)("%s as %s takes the route to %s", (to, messageType, expected) => {
@@ -68,7 +68,7 @@ it("gives the carriers of a route in their order, with what their records say", 
   ]);
 });
 
-it("lets the stage's own carrier take everything while there is no route", () => {
+it("uses the stage's own carrier for everything while there is no route", () => {
   const own = carriersOf(book([], carrier("one")));
   expect(own.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["sandbox"]);
   expect(own.named(undefined)?.name).toBe("sandbox");

@@ -33,7 +33,7 @@ it.each([
   "ada.lovelace1",
   "engines.example",
   "Engines2026!",
-])("%s is one of the first that somebody tries who guesses", async (password) => {
+])("%s is one of the most common guesses", async (password) => {
   expect(await isCommonPassword(password, email)).toBe(true);
 });
 
@@ -52,11 +52,11 @@ it.each([
   expect(await isCommonPassword(password, email)).toBe(false);
 });
 
-it("an email without a name before it is no reason to refuse what has no letters", async () => {
+it("an email without a name does not reject a password without letters", async () => {
   expect(await isCommonPassword("8203-4417-9951", "42@example.com")).toBe(false);
 });
 
-it("of the published list every password is refused that is long enough to be one", async () => {
+it("every password of the published list that is long enough is rejected", async () => {
   const published = dictionary["passwords-common"].filter(({ length }) => length >= 8);
   expect(published.length).toBeGreaterThan(10_000);
   const letThrough: string[] = [];

@@ -38,7 +38,7 @@ it("escapes what is HTML in a text, wherever it stands", () => {
   expect(plain).toContain(evil);
 });
 
-it("keeps a name with line breaks, or with characters that nobody sees, on its line", () => {
+it("keeps a name with line breaks, or with invisible characters, on its line", () => {
   const name = "Ada\r\nBcc: eve@example.com\n\u2028\u202E\0 shop ";
   expect(onOneLine(name)).toBe("Ada Bcc: eve@example.com shop");
   const { subject, html } = layOut("ada@example.com", { ...text, subject: `Hello ${name}` });

@@ -248,7 +248,7 @@ const statusOf = (status: string): string => JSON.stringify({ messages: [{ statu
 const reasonOf = (reason: string): string => JSON.stringify({ reason });
 const codeOf = (code: number): string => JSON.stringify({ code, message: "in words", status: 400 });
 
-describe("what an answer says", () => {
+describe("the outcome of a response", () => {
   it.each([
     ["kannel", 202, "0: Accepted for delivery", { outcome: "accepted" }],
     [
@@ -321,7 +321,7 @@ describe.each(kindNames)("of %s it is not known what became of the message", (ki
       "NoAnswerInTime",
     ],
     [
-      "closes in the middle of its answer",
+      "closes in the middle of its response",
       (response) => {
         response.writeHead(202, { "Content-Length": "100" }).write("0: Acc");
         setImmediate(() => response.destroy());
@@ -334,7 +334,7 @@ describe.each(kindNames)("of %s it is not known what became of the message", (ki
       "AnswerBroken",
     ],
     [
-      "never ends its answer",
+      "never ends its response",
       (response) => response.writeHead(200).end("x".repeat(200_000)),
       "AnswerTooLarge",
     ],
@@ -344,7 +344,7 @@ describe.each(kindNames)("of %s it is not known what became of the message", (ki
       .send(message)
       .catch((thrown: unknown) => thrown);
     expect(error).toHaveProperty("name", name);
-    // Neither what the carrier said nor what it was asked with may get into a log with the error.
+    // An error must not log the carrier's texts or the request.
     expect(error).not.toHaveProperty("cause");
     expect(error instanceof Error ? `${error.message} ${error.stack}` : "").not.toContain(password);
     expect(server.asked).toHaveLength(1);
@@ -364,7 +364,7 @@ describe.each(kindNames)("of %s it is not known what became of the message", (ki
     }
   });
 
-  it("when what answers is no HTTP at all", async () => {
+  it("when the server does not speak HTTP", async () => {
     const tcp = createTcpServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end(`garbage ${password}\r\n\r\n`));
@@ -379,8 +379,8 @@ describe.each(kindNames)("of %s it is not known what became of the message", (ki
   });
 });
 
-describe.each(kindNames)("of %s nothing was handed over", (kind) => {
-  it("when nobody listens", async () => {
+describe.each(kindNames)("a message to %s was not submitted", (kind) => {
+  it("when no server listens", async () => {
     const { url } = server;
     await server.stop();
     const handOff = await carrierOfKind(kind, url).send(message);
@@ -400,7 +400,7 @@ describe.each(kindNames)("of %s nothing was handed over", (kind) => {
     expect(server.asked).toEqual([]);
   });
 
-  it("when its secret cannot be read, and it is handed over once it can", async () => {
+  it("when its secret cannot be read, and it is submitted once it can", async () => {
     const carrier = carrierOfKind(kind);
     const { answer } = secrets;
     secrets.answer = says(400, JSON.stringify({ __type: "AccessDeniedException", message: password }));
@@ -432,7 +432,7 @@ it("reads the secret of a carrier once, and in the version that its record names
   ]);
 });
 
-it("takes a new connection for each message, for a kept one may have died", async () => {
+it("uses a new connection for each message, because a kept one may be broken", async () => {
   server.answer = kinds.kannel.accepts;
   const carrier = carrierOfKind("kannel");
   await carrier.send(message);

@@ -24,8 +24,8 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true }));
 
 /**
- * Starts a store on the folder, makes many writes at once, and kills the process with the first answer.
- * @returns the writes that were answered
+ * Starts a store on the folder, sends many writes at the same time, and kills the process at the first response.
+ * @returns the acknowledged writes
  */
 async function writeUntilKilled(round: number): Promise<string[]> {
   const script = `
@@ -82,7 +82,7 @@ async function readAll(): Promise<Set<string>> {
   }
 }
 
-it("what was answered before the process was killed is there after a restart", async () => {
+it("writes that were acknowledged before a crash are there after a restart", async () => {
   const answered: string[] = [];
   for (let round = 0; round < rounds; round += 1) answered.push(...(await writeUntilKilled(round)));
   expect(answered.length).toBeGreaterThanOrEqual(rounds);

@@ -78,7 +78,7 @@ async function receive(waitSeconds: number, signal?: AbortSignal): Promise<z.inf
   return Received.parse(await services.request("sqs", "ReceiveMessage", input, signal));
 }
 
-it("a function's port does what its role allows, and answers each request of many", async () => {
+it("a function's port executes what its role allows, and responds to each of many requests", async () => {
   const { store } = openPort();
   expect(store.services).toEqual(new Set(["dynamodb", "sqs"]));
   const names = Array.from({ length: 50 }, (_, index) => `ORG#${index}`);
@@ -89,7 +89,7 @@ it("a function's port does what its role allows, and answers each request of man
   expect(answers.map(({ body }) => JSON.parse(body))).toEqual(names.map((S) => ({ Item: { pk: { S } } })));
 });
 
-it("a function's port refuses what its role does not allow", async () => {
+it("a function's port rejects what its role does not allow", async () => {
   const { status, body } = await openPort().store.send("dynamodb", "GetItem", get("WALLET#1"));
   expect(status).toBe(400);
   expect(JSON.parse(body)).toEqual({
@@ -101,7 +101,7 @@ it("a function's port refuses what its role does not allow", async () => {
   expect(refused).toContain("not authorized to perform sqs:CreateQueue");
 });
 
-it("a service's error is an answer with its type", async () => {
+it("a service's error is a response with its type", async () => {
   const { store } = openPort();
   const unreadable = await store.send("sqs", "SendMessage", JSON.stringify({ QueueUrl: queueUrl }));
   expect(unreadable.status).toBe(400);
@@ -127,7 +127,7 @@ it("messages carry the lineage of the call that sends them", async () => {
   ]);
 });
 
-it("a wait for messages that is cancelled takes none from others", async () => {
+it("a cancelled wait for messages receives none", async () => {
   const cancel = new AbortController();
   const startedAt = performance.now();
   const cancelled = receive(20, cancel.signal);
@@ -152,7 +152,7 @@ it("requests fail once the store has ended", async () => {
   await expect(store.send("dynamodb", "GetItem", get("ORG#1"))).rejects.toThrow("the local store has ended");
 });
 
-it("a service with an address of its own is asked there, under one access key, and not through a port", async () => {
+it("an external service gets requests at its address, with one access key, and not through a port", async () => {
   const asked: unknown[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { authorization = "", "x-amz-target": target } = request.headers;
@@ -203,20 +203,20 @@ it("expired items are removed by the functions' clock, and others stay", async (
   }
 });
 
-it("the local store is reached over the loopback address and no other", async () => {
+it("the local store listens on the loopback address only", async () => {
   const port = Number(new URL(services.dynamodbEndpoint).port);
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const targets = addresses.map(({ address, scopeid = 0 }) =>
     scopeid === 0 ? address : `${address}%${scopeid}`,
   );
-  // Linux takes this one to what listens on all interfaces, even on a machine without a network.
+  // On Linux this address reaches a server on all interfaces, even on a machine without a network.
   if (process.platform === "linux") targets.push("127.0.0.2");
   const reached: string[] = [];
   for (const target of targets) if (await isReachable(target, port)) reached.push(target);
   expect(reached).toEqual(["127.0.0.1"]);
 });
 
-/** Whether something takes a connection there. */
+/** Whether a server accepts connections there. */
 async function isReachable(address: string, port: number): Promise<boolean> {
   const socket = connect(port, address);
   const reached = await once(socket, "connect").then(

@@ -61,7 +61,7 @@ function lossesOf(of: Market, asked: Partial<Parameters<typeof findLosses>[0]> =
 
 it.each<[string, Market, string[]]>([
   [
-    "the dearest carrier of the route, not the cheapest",
+    "the most expensive carrier of the route, not the cheapest",
     market(card(row("44", 50, { alpha: 90, beta: 40 })), ": alpha,beta"),
     ["44: 50 < alpha 90"],
   ],
@@ -75,7 +75,7 @@ it.each<[string, Market, string[]]>([
     market(card(row("44", 50, { aws: 51 }))),
     ["44: 50 < aws 51"],
   ],
-  ["a price that is what the carrier takes", market(card(row("44", 50, { aws: 50 }))), []],
+  ["a price that equals the carrier's", market(card(row("44", 50, { aws: 50 }))), []],
   [
     "the route with the longest prefix",
     market(card(row("44", 50, { alpha: 90, beta: 40 })), ": alpha", "44: beta"),
@@ -152,7 +152,7 @@ it.each<[string, Market, string[]]>([
     ["44: 50 < alpha 60 otp"],
   ],
   ["no known cost", market(card(row("44", 50)), ": alpha"), ["44: 50 < alpha 60"]],
-])("what was %s before is told only where it has become worse", (_, before, expected) => {
+])("a route that was %s before is reported only when it is worse", (_, before, expected) => {
   expect(lossesOf(market(card(row("44", 50, { alpha: 60 })), ": alpha"), { before })).toEqual(expected);
 });
 

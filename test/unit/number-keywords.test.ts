@@ -53,7 +53,7 @@ describe("a message to a number", () => {
   const number = (fields: object) =>
     NumberRecord.parse({ entity: "number", number: "90909", updatedAt: "2026-01-01", version: 1, ...fields });
 
-  it("that is one organisation's alone is for that one", () => {
+  it("of one organization's own number is for that organization", () => {
     const own = number({ organizationId: "org_a" });
     expect(addresseesOf(own, "hello")).toEqual([{ organizationId: "org_a", keyword: undefined }]);
     expect(addresseesOf(own, "Stop.")).toEqual([{ organizationId: "org_a", keyword: "stop" }]);
@@ -72,7 +72,7 @@ describe("a message to a number", () => {
     ]);
   });
 
-  it("that is nobody's is for nobody", () => {
+  it("of a number without an organization has no recipient", () => {
     expect(addresseesOf(undefined, "stop")).toEqual([]);
     expect(addresseesOf(number({}), "stop")).toEqual([]);
   });

@@ -37,7 +37,7 @@ it.each([
   ["442071838750", "GB", "fixed"],
   ["447012345678", "GB", "personal"],
   ["449012345678", "GB", "premium"],
-  // Its regulator keeps them for films, and gives them to nobody.
+  // Its regulator reserves them for films, and assigns them to no one.
   ["447700900123", "GB", ""],
   ["447781123456", "GG", "mobile"],
   ["447797123456", "JE", "mobile"],

@@ -24,11 +24,11 @@ function fieldsOf(schema: z.ZodMiniType): string[] {
   return [...names];
 }
 
-it.each(operations())("%s answers with nothing of carriers and costs", (_name, { data }) => {
+it.each(operations())("%s returns nothing about carriers and costs", (_name, { data }) => {
   expect(fieldsOf(data).filter((name) => ofOperator.test(name))).toEqual([]);
 });
 
-it("webhooks tell nothing of carriers and costs", () => {
+it("webhooks contain nothing about carriers and costs", () => {
   const fields = fieldsOf(WebhookPayload);
   expect(fields).toContain("event");
   expect(fields.filter((name) => ofOperator.test(name))).toEqual([]);

@@ -19,7 +19,7 @@ function heardIn(order: readonly PersonsWord[]): PersonsWord | undefined {
   return order.reduce<PersonsWord | undefined>((known, heard) => lastWord(known, heard), undefined);
 }
 
-it("the last word is the one that was said last, in whatever order and however often words arrive", () => {
+it("the latest keyword applies, in any order and number of arrivals", () => {
   for (const order of ordersOf([...words, ...words])) expect(heardIn(order)).toEqual(words[2]);
 });
 

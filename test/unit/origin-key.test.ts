@@ -29,8 +29,8 @@ it.each([
   ["another key", ["x".repeat(64)], false],
   ["the key and more", [`${key}k`], false],
   ["no key", [], false],
-])("a request that shows %s is answered accordingly", async (_, identitySource, isAuthorized) => {
-  // API Gateway says more about the request, which makes no difference here.
+])("a request with %s is decided correctly", async (_, identitySource, isAuthorized) => {
+  // API Gateway sends more fields, which are ignored.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const event = { identitySource } as unknown as APIGatewayRequestAuthorizerEventV2;
   expect(await handler(event)).toEqual({ isAuthorized });

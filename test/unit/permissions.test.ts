@@ -45,7 +45,7 @@ describe("a transaction must be allowed", () => {
     expect(denied(apart, update("ORG#1"), update("KEY#1"))).toBe(
       "dynamodb:UpdateItem on ORG#* and KEY#* in one transaction",
     );
-    // What a third write brings along must not make up for it.
+    // A permission for a third write must not replace it.
     const beside = [
       ...apart,
       allow("UpdateItem", "WALLET#*", "ORG#*", "KEY#*"),

@@ -7,7 +7,7 @@ import {
 } from "../../shared/contract/phone-numbers.ts";
 import { PricesQuery } from "../../shared/contract/prices.ts";
 
-/** What is said of a number that is refused; undefined of one that is taken. */
+/** Returns the message for a rejected number; undefined for a valid one. */
 function problemOf(number: unknown): string | undefined {
   return GivenPhoneNumber.safeParse(number)
     .error?.issues.map(({ message }) => message)
@@ -44,18 +44,18 @@ it.each([
   "447700900123\n",
   "44\u{2011}7700\u{a0}900123",
   "４４７７００９００１２３",
-])("%j is refused, and the number named that was meant", (text) => {
+])("%j is rejected with the number that was probably meant", (text) => {
   expect(problemOf(text)).toBe(`${form}; did you mean 447700900123?`);
 });
 
 it.each(["07700900123", "1 555", "tel:+447700900123", "++447700900123", "447700900123,447700900124", ""])(
-  "%j is refused, and nothing is made up",
+  "%j is rejected without a suggestion",
   (text) => {
     expect(problemOf(text)).toBe(form);
   },
 );
 
-it("says of a length that is impossible which ones there are", () => {
+it("reports the possible lengths for an impossible one", () => {
   const ofUnitedStates = "cannot be a phone number: those of country code 1 have 10 digits after it";
   for (const number of ["1500555", "12025559", "120255501001234"])
     expect(problemOf(number)).toBe(ofUnitedStates);

@@ -57,7 +57,7 @@ it("lets a row count from its time on, to the millisecond, and a shorter prefix 
   expect(prices.rowsAt(at).map(({ prefix, priceMicros }) => [prefix, priceMicros])).toEqual([["44", 20]]);
 });
 
-it("keeps of each row all that it says, and of a carrier without a cost nothing", () => {
+it("keeps all fields of each row, and nothing for a carrier without a cost", () => {
   const rows: PriceRow[] = [
     { prefix: "1", priceMicros: 0, costMicros: { aws: 0 } },
     { prefix: "44", country: "GB", priceMicros: 46_000, costMicros: { aws: 31_000, kannel: 30_500 } },
@@ -71,7 +71,7 @@ it("keeps of each row all that it says, and of a carrier without a cost nothing"
     { prefix: "870", priceMicros: 1_000_000_000, costMicros: {} },
   ];
   expect(new RateCard(documentOf(rows.toReversed())).rows()).toEqual(rows);
-  // What is kept is read again as what it was.
+  // A stored card reads back unchanged.
   expect(documentOf(new RateCard(documentOf(rows)).rows())).toBe(documentOf(rows));
 });
 
@@ -88,7 +88,7 @@ it("finds a price among a hundred thousand as it does among a few", () => {
   expect(prices.rowsAt(at)).toHaveLength(100_000);
 });
 
-it("shows an organisation's own prices in the place of longer prefixes too, and beside the card", () => {
+it("shows an organization's own prices in place of longer prefixes too, and beside the card", () => {
   const prices = card(
     { prefix: "44", country: "GB", priceMicros: 1 },
     { prefix: "4477", country: "GB", priceMicros: 2 },

@@ -139,11 +139,11 @@ it.each([
     `${heading}44,GB,1,,\n49,"DE,1,,\n`,
     ["3 : the quotes are not right: a cell has them at both ends, and twice inside"],
   ],
-])("says of %j what is wrong, and where", (text, problems) => {
+])("reports the problem of %j and its place", (text, problems) => {
   expect(texts(parse(text).errors)).toEqual(problems);
 });
 
-it("says of every bad line of a long file what is wrong, with its number", () => {
+it("reports the problem of every invalid line of a long file, with its number", () => {
   const lines = Array.from(
     { length: 1_000 },
     (_, index) => `${1_000 + index},GB,${index % 2 === 0 ? "1" : "x"},,`,
@@ -153,7 +153,7 @@ it("says of every bad line of a long file what is wrong, with its number", () =>
   expect(errors.map(({ line }) => line)).toEqual(Array.from({ length: 500 }, (_, index) => 3 + 2 * index));
 });
 
-it("refuses what is not in UTF-8", () => {
+it("rejects text that is not UTF-8", () => {
   expect(texts(parseRates(Buffer.from("\uFEFFprefix", "utf16le"), ofCard).errors)).toEqual([
     "1 : the file is in UTF-16: save it as CSV UTF-8",
   ]);
@@ -175,7 +175,7 @@ it("understands the example that is beside the README", async () => {
   expect(rows.some(({ validFrom }) => validFrom !== undefined)).toBe(true);
 });
 
-it("tells what becomes other, with how it was and will be, and counts what it does not show", () => {
+it("shows changes with old and new values, and counts those that it does not show", () => {
   const before = parse(`${heading}44,GB,0.046,,0.03\n49,DE,0.089,,\n33,FR,0.076,,`).rows;
   const many = Array.from({ length: 12 }, (_, index) => `${90 + index},,1,,`).join("\n");
   const after = parse(`${heading}44,GB,0.05,,0.031\n49,DE,0.089,,\n${many}`).rows;

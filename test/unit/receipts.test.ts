@@ -78,7 +78,7 @@ interface Planned {
   readonly at: string;
 }
 
-it("10,000 receipts, doubled and in any order, leave each message as the strongest word says", async () => {
+it("10,000 receipts, doubled and in any order, leave each message in its strongest status", async () => {
   const seed = Date.now() % 2 ** 32;
   const random = randomFrom(seed);
   const note = `seed ${seed}`;
@@ -178,7 +178,7 @@ it("a receipt takes one write, and a repeat none", async () => {
   expect(events.map(({ eventId }) => eventId)).toEqual([events[0]?.eventId, events[0]?.eventId]);
 });
 
-it("a receipt whose event cannot be queued is counted once, and told when it comes again", async () => {
+it("a receipt whose event cannot be queued counts once, and its repeat sends the event", async () => {
   const { id: messageId } = await asked("kannel");
   const receipt = {
     organizationId,
@@ -206,7 +206,7 @@ it("a receipt of a message that is not there makes none", async () => {
   expect(events).toEqual([]);
 });
 
-it("a receipt whose write was applied and whose answer was lost is recognised, and counts once", async () => {
+it("a receipt whose write was applied without a response is recognized, and counts once", async () => {
   const { id: messageId } = await asked("kannel");
   const receipt = { organizationId, messageId, carrier: "kannel", status: "delivered" } as const;
   const write = askTable.getMockImplementation();

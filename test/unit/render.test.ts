@@ -9,7 +9,7 @@ it.each([
   ["some twice, in the order of their first appearance", "{{b}} {{a}}{{ b }}{{C_1}}", ["b", "a", "C_1"]],
   ["blanks inside the braces", "{{  name   }}", ["name"]],
   ["the longest name", `{{${"x".repeat(32)}}}`, ["x".repeat(32)]],
-  ["names of things that every object has", "{{constructor}}{{toString}}", ["constructor", "toString"]],
+  ["names of properties that every object has", "{{constructor}}{{toString}}", ["constructor", "toString"]],
   ["single braces around", "{ {{name}} }} {a}", ["name"]],
   ["a closing brace more", "{{name}}}", ["name"]],
 ])("a text with %s is well-formed", (_name, text, names) => {
@@ -56,7 +56,7 @@ it("all that is missing is named, once, also what every object has", () => {
   expect(renderTemplate(text, { a: "1" })).toEqual({ missing: ["c", "b", "constructor", "toString"] });
 });
 
-it("a text of nothing but braces and blanks is judged at once", () => {
+it("a text of only braces and blanks is checked in linear time", () => {
   expect(problemOf("{{ ".repeat(100_000))).toContain("not closed");
   expect(problemOf(`{{${" ".repeat(100_000)}`)).toContain("not closed");
 });

@@ -23,7 +23,7 @@ it("a sealed text is for its own place only", () => {
   expect(() => unsealText(key, sealed, "webhook secret of org_2 whk_1")).toThrow("unable to authenticate");
 });
 
-it("whoever changes a bit of it makes it worthless, and who cuts off its tag too", () => {
+it("a changed bit or a missing tag makes it invalid", () => {
   const [form, keyId, body = ""] = sealText(key, "secret", place).split(".");
   const bytes = Buffer.from(body, "base64url");
   const withBytes = (changed: Uint8Array): string =>
@@ -39,7 +39,7 @@ it("whoever changes a bit of it makes it worthless, and who cuts off its tag too
   }
 });
 
-it("a replaced key is told from a text that was changed, and the text says nothing of either", () => {
+it("a replaced key and a changed text are different errors, and neither error shows the text", () => {
   const sealed = sealText(key, "secret", place);
   const other = "o".repeat(64);
   expect([isSealedWith(key, sealed), isSealedWith(other, sealed)]).toEqual([true, false]);

@@ -29,7 +29,7 @@ it.each([
   expect(segmentsOf(text, { unicode: false })).toEqual({ encoding, segments });
 });
 
-it("UCS-2 is used when it is asked for", () => {
+it("UCS-2 is used on request", () => {
   expect(segmentsOf("a".repeat(71), { unicode: true })).toEqual({ encoding: "UCS-2", segments: 2 });
 });
 

@@ -68,7 +68,7 @@ interface Changes {
   readonly key?: KeyObject | Uint8Array;
 }
 
-/** A token like ours but for what the test changes. */
+/** A token like ours, except for the test's changes. */
 async function token(changes: Changes): Promise<string> {
   const nowSeconds = Math.floor(Date.now() / 1_000);
   return new SignJWT({ org: changes.organizationId ?? subject.organizationId })
@@ -86,7 +86,7 @@ async function token(changes: Changes): Promise<string> {
     .sign(changes.key ?? key);
 }
 
-it("a token names the user, the organisation and the session that it was issued for, and the key", async () => {
+it("a token names its user, organization, session and key", async () => {
   const { token: issued } = await issueSessionToken(subject);
   expect(await verifySessionToken(issued)).toMatchObject(subject);
   expect(decodeProtectedHeader(issued)).toEqual({ alg: "ES256", typ: "JWT", kid: keyId });
@@ -116,7 +116,7 @@ it.each<[string, Changes]>([
     "a MAC that is made with the public key as text",
     { algorithm: "HS256", key: Buffer.from(publicKey.export({ format: "pem", type: "spki" })) },
   ],
-  ["no organisation of ours", { organizationId: "acme" }],
+  ["an invalid organization", { organizationId: "acme" }],
   ["no session of ours", { sessionId: "1" }],
   ["a hundred years to go", { expires: 100 * 365 * 24 * hourSeconds }],
   ["a second more than an hour to go", { expires: hourSeconds + 1 }],
@@ -124,11 +124,11 @@ it.each<[string, Changes]>([
     "an hour that begins in a hundred years",
     { issued: 100 * 365 * 24 * hourSeconds, expires: 100 * 365 * 24 * hourSeconds + hourSeconds },
   ],
-])("a token with %s is refused", async (_name, changes) => {
+])("a token with %s is rejected", async (_name, changes) => {
   expect(await verifySessionToken(await token(changes))).toBeUndefined();
 });
 
-it("a token without a signature is refused", async () => {
+it("a token without a signature is rejected", async () => {
   const claims = new UnsecuredJWT({ org: subject.organizationId })
     .setSubject(subject.userId)
     .setJti(sessionId)
@@ -149,11 +149,11 @@ it("a token ends after an hour", async () => {
   vi.setSystemTime(new Date("2026-03-01T13:00:00Z"));
   expect(await verifySessionToken(issued)).toBe("expired");
   expect(await verifySessionToken(await token({ issued: -60, expires: -1 }))).toBe("expired");
-  // Of what was never ours it does not matter when it would have ended.
+  // The expiry of a foreign token does not matter.
   expect(await verifySessionToken(await token({ key: newKey(), issued: -60, expires: -1 }))).toBeUndefined();
 });
 
-it("a token says to the millisecond when it was issued", async () => {
+it("a token has its time of issue to the millisecond", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-03-01T12:00:00.789Z") });
   const { token: issued } = await issueSessionToken(subject);
   expect(await verifySessionToken(issued)).toMatchObject({ issuedAt: new Date("2026-03-01T12:00:00.789Z") });

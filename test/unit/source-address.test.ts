@@ -7,10 +7,10 @@ import * as routes from "../../shared/routes/health.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** The address that an endpoint takes a request to come from. */
+/** Returns the source address of a request as an endpoint sees it. */
 async function sourceOf(calledFrom: string, headers: Record<string, string>): Promise<string> {
   const http = { method: "GET", path: "/health", sourceIp: calledFrom };
-  // What requests and contexts have beside this makes no difference here.
+  // Other fields of requests and contexts are ignored.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
   const event = { headers, requestContext: { http } } as unknown as APIGatewayProxyEventV2;
   const context = {} as Context;

@@ -65,7 +65,7 @@ async function send(body: string, delaySeconds?: number): Promise<void> {
   );
 }
 
-/** Waits for messages; with a wait of 0 it takes those that are there. */
+/** Receives messages; with a wait of 0 only the visible ones. */
 async function receive(options: Partial<ReceiveMessageCommandInput> = {}): Promise<Message[]> {
   const { Messages = [] } = await sqs.send(
     new ReceiveMessageCommand({
@@ -105,7 +105,7 @@ async function counts(url = queueUrl): Promise<number[]> {
   ];
 }
 
-it("gives messages in their order, hides what is received, and forgets what is deleted", async () => {
+it("delivers messages in order, hides received ones, and removes deleted ones", async () => {
   for (const body of ["first", "second", "third"]) await send(body);
   expect(await counts()).toEqual([3, 0, 0]);
   const received = await receive({ MaxNumberOfMessages: 2 });
@@ -119,7 +119,7 @@ it("gives messages in their order, hides what is received, and forgets what is d
   expect(bodies(await receive({ WaitTimeSeconds: 0 }))).toEqual(["third"]);
 });
 
-it("gives what is sent together to one who waits, together and with its attributes", async () => {
+it("delivers a batch to a waiting receiver together and with its attributes", async () => {
   const waiting = receive({ MessageAttributeNames: ["All"] });
   const MessageAttributes = { kind: { DataType: "String", StringValue: "é" } };
   const Entries = ["a", "b", "c"].map((body) => ({
@@ -134,7 +134,7 @@ it("gives what is sent together to one who waits, together and with its attribut
   expect(messages[2]).toMatchObject({ MessageAttributes, Attributes: { MessageGroupId: "org" } });
 });
 
-it("gives a delayed message when its time has come", async () => {
+it("delivers a delayed message when its delay is over", async () => {
   const sentAt = Date.now();
   await send("later", 1);
   expect(await counts()).toEqual([0, 0, 1]);
@@ -143,7 +143,7 @@ it("gives a delayed message when its time has come", async () => {
   expect(Date.now() - sentAt).toBeGreaterThanOrEqual(1_000);
 });
 
-it("gives a message again when its visibility time-out is over, and then knows its last receipt alone", async () => {
+it("delivers a message again after its visibility timeout, and then accepts only its latest receipt", async () => {
   await send("again");
   const [before] = await receive({ VisibilityTimeout: 1 });
   const [after] = await receive();
@@ -152,7 +152,7 @@ it("gives a message again when its visibility time-out is over, and then knows i
   expect(await counts()).toEqual([0, 1, 0]);
 });
 
-it("parks a message that was received too often, and gives the next one", async () => {
+it("moves a message that was received too often to the dead-letter queue, and delivers the next one", async () => {
   await send("bad");
   for (let round = 0; round < 2; round += 1) await show(await receive());
   await send("good");
@@ -164,7 +164,7 @@ it("parks a message that was received too often, and gives the next one", async 
   expect(bodies(parked)).toEqual(["bad"]);
 });
 
-it("keeps what waits for one who is there, when another has hung up", async () => {
+it("keeps a message for a connected receiver when another one has disconnected", async () => {
   const hangUp = new AbortController();
   const input = { QueueUrl: queueUrl, WaitTimeSeconds: 20 };
   const gone = sqs.send(new ReceiveMessageCommand(input), { abortSignal: hangUp.signal });
@@ -180,7 +180,7 @@ it("keeps what waits for one who is there, when another has hung up", async () =
   expect(bodies(await waiting)).toEqual(["for me"]);
 });
 
-it("keeps over a restart what waits, what was received and what is still to come", async () => {
+it("keeps visible, received and delayed messages over a restart", async () => {
   const parkedUrl = `${services.sqsEndpoint}/000000000000/Parked`;
   await sqs.send(new SendMessageCommand({ QueueUrl: parkedUrl, MessageBody: "parked" }));
   await send("deleted");
@@ -197,18 +197,18 @@ it("keeps over a restart what waits, what was received and what is still to come
   expect(bodies(await receive())).toEqual(["waiting"]);
 });
 
-it("takes the settings of the present release for a queue that is there", async () => {
+it("updates the settings of an existing queue", async () => {
   await createQueue("Jobs", { VisibilityTimeout: "0" });
   await send("seen");
   expect(bodies(await receive())).toEqual(["seen"]);
   expect(bodies(await receive())).toEqual(["seen"]);
 });
 
-it("refuses what SQS refuses", async () => {
+it("rejects what SQS rejects", async () => {
   const entries = Array.from({ length: 11 }, (_, index) => ({ Id: String(index), MessageBody: "x" }));
   const refused = async (command: Promise<unknown>): Promise<unknown> =>
     command.then(
-      () => "taken",
+      () => "accepted",
       (error: unknown) => (error instanceof Error ? error.name : error),
     );
   expect(

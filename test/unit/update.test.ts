@@ -49,7 +49,7 @@ it("writes every kind of change in DynamoDB's words, with a placeholder for each
   });
 });
 
-it("leaves out what is not there, for DynamoDB refuses empty values and conditions", () => {
+it("omits absent values and conditions, because DynamoDB rejects empty ones", () => {
   expect(updateOf(key, { remove: ["token"] })).toEqual({
     key,
     update: "REMOVE #token",
@@ -57,13 +57,13 @@ it("leaves out what is not there, for DynamoDB refuses empty values and conditio
   });
 });
 
-it("refuses a requirement without a value, which would hold for items that it is not meant for", () => {
+it("rejects a requirement without a value, which would match the wrong items", () => {
   expect(() => updateOf(key, { set: { a: 1 } }, { is: { leaseToken: undefined } })).toThrow(
     "requires a leaseToken that it does not know",
   );
 });
 
-it("refuses one placeholder for two values", () => {
+it("rejects one placeholder for two values", () => {
   expect(() => updateOf(key, { set: { at: 1 } }, { where: "#at < :at", values: { ":at": 2 } })).toThrow(
     ":at stands for two values",
   );

@@ -6,7 +6,7 @@ import { validate } from "../../shared/contract/validation.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 
-/** What is said of a value, by field. */
+/** Returns the messages for a value, by field. */
 function problems(schema: z.ZodMiniType, value: unknown): Record<string, string> {
   const checked = validate(schema, value);
   return Object.fromEntries(
@@ -14,7 +14,7 @@ function problems(schema: z.ZodMiniType, value: unknown): Record<string, string>
   );
 }
 
-it("says in words of its own what is wrong, where a schema does not say it", () => {
+it("describes a problem that the schema does not describe", () => {
   const schema = z.strictObject({
     text: z.string().check(z.minLength(3), z.maxLength(5)),
     empty: z.string().check(z.minLength(1)),
@@ -107,7 +107,7 @@ describe("an unknown field", () => {
     expect(problems(schema, { [name]: 1 })).toEqual({ [name]: "unknown field" });
   });
 
-  it("of any length and number makes an answer that is bounded", () => {
+  it("of any length and number makes a bounded response", () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `${"x".repeat(10_000)}${index}`);
     const checked = validate(schema, Object.fromEntries(names.map((name) => [name, 1])));
     expect(JSON.stringify(checked).length).toBeLessThan(3_000);

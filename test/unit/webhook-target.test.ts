@@ -16,7 +16,7 @@ function problemOf(url: string): string | undefined {
   }
 }
 
-/** What the next look-ups find; without it they look for real. */
+/** The results of the next lookups; without them, lookups are real. */
 const lookups = vi.hoisted<string[][]>(() => []);
 
 vi.mock("node:dns", async (importActual) => {
@@ -68,7 +68,7 @@ describe("outside the local stage", () => {
     ["https://user@example.com/", "must not carry a user name or a password"],
     ["https://example.com@127.0.0.1/", "must not carry a user name or a password"],
     ["nonsense", "must be a URL"],
-  ])("%s is refused: %s", (url, problem) => {
+  ])("%s is rejected: %s", (url, problem) => {
     expect(problemOf(url)).toBe(problem);
   });
 
@@ -105,24 +105,24 @@ describe("outside the local stage", () => {
     "https://localhost./",
     "https://LOCALHOST/",
     "https://printer.localhost/",
-  ])("%s is refused as no public address", (url) => {
+  ])("%s is rejected, because its address is not public", (url) => {
     expect(problemOf(url)).toBe("must be a public address");
   });
 
-  it("a name is refused when it is dialled if any of its addresses is not public", async () => {
+  it("a connection to a name is rejected if any of its addresses is not public", async () => {
     for (const addresses of [["127.0.0.1"], ["93.184.216.34", "10.0.0.1"], ["::ffff:169.254.169.254"]]) {
       lookups.push(addresses);
       expect(await resolve("rebinding.example.com")).toBe("the webhook's host is not a public address");
     }
   });
 
-  it("the address that was checked is the one that is dialled, for a name that changes with each look-up", async () => {
+  it("the connection goes to the checked address, even if the name changes with each lookup", async () => {
     lookups.push(["93.184.216.34"], ["127.0.0.1"]);
     expect(await resolve("rebinding.example.com")).toContain("93.184.216.34");
     expect(await resolve("rebinding.example.com")).toBe("the webhook's host is not a public address");
   });
 
-  it("a name that resolves to this machine is refused when it is dialled", async () => {
+  it("a connection to a name that resolves to this machine is rejected", async () => {
     expect(await resolve("localhost")).toBe("the webhook's host is not a public address");
   });
 });
@@ -135,7 +135,7 @@ describe("in the local stage", () => {
     },
   );
 
-  it("a name that resolves to this machine is dialled", async () => {
+  it("a connection to a name that resolves to this machine is opened", async () => {
     expect(await resolve("localhost")).toContain("127.0.0.1");
   });
 });

@@ -59,7 +59,7 @@ it("holds a failed job against the version of the function, where that came in g
   expect(faults[0]).toContain('"FunctionName":"send-message","ExecutedVersion":"7"');
 });
 
-it("hands over what came of the jobs that did not fail, all at once", async () => {
+it("passes on the results of all successful jobs together", async () => {
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const concluded: (readonly string[])[] = [];
   const handler = worker(

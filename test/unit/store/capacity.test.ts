@@ -14,7 +14,7 @@ function unitsOf(operation: string, input: object): unknown {
   return execute(operation, { ...input, ReturnConsumedCapacity: "INDEXES" }).ConsumedCapacity;
 }
 
-it("a write takes a unit for each KB of the larger of old and new", () => {
+it("a write costs a unit for each KB of the larger of old and new", () => {
   const table = (CapacityUnits: number): object => ({ TableName, CapacityUnits, Table: { CapacityUnits } });
   expect(unitsOf("PutItem", { Item: { ...key(), a: text(100) } })).toEqual(table(1));
   expect(unitsOf("PutItem", { Item: { ...key(), a: text(2_500) } })).toEqual(table(3));
@@ -24,7 +24,7 @@ it("a write takes a unit for each KB of the larger of old and new", () => {
   expect(unitsOf("DeleteItem", { Key: key() })).toEqual(table(1));
 });
 
-it("a write takes units of an index for each of its entries that changes", () => {
+it("a write costs units of an index for each changed entry", () => {
   const units = (table: number, index: number): object => ({
     TableName,
     CapacityUnits: table + index,
@@ -44,7 +44,7 @@ it("a write takes units of an index for each of its entries that changes", () =>
   expect(unitsOf("DeleteItem", { Key: key() })).toEqual(units(1, 1));
 });
 
-it("a read takes a unit for 4 KB, and half of it where it need not be consistent", () => {
+it("a read costs a unit for 4 KB, and half of it without consistency", () => {
   execute("PutItem", { Item: { ...key(), a: text(5_000), ...inIndex } });
   const units = (operation: string, input: object): unknown =>
     execute(operation, { ...input, ReturnConsumedCapacity: "TOTAL" }).ConsumedCapacity;
@@ -66,7 +66,7 @@ it("a read takes a unit for 4 KB, and half of it where it need not be consistent
   ).toEqual([{ TableName, CapacityUnits: 1.5 }]);
 });
 
-it("a transaction reads and writes twice, but for the entries of indexes", () => {
+it("a transaction reads and writes twice, except the entries of indexes", () => {
   const TransactItems = [
     { Put: { TableName, Item: { ...key(), ...inIndex } } },
     {

@@ -26,7 +26,7 @@ function committedItems(): unknown {
   return row?.["items"];
 }
 
-it("what is written in one turn is committed together, and answered after that", async () => {
+it("the writes of one iteration of the event loop are committed together, before their responses", async () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -41,12 +41,12 @@ it("what is written in one turn is committed together, and answered after that",
   await turn();
   expect(seen).toEqual([3, 3, 3]);
   // With nothing open there is nothing to wait for.
-  database.whenCommitted(() => seen.push("at once"));
-  expect(seen.at(-1)).toBe("at once");
+  database.whenCommitted(() => seen.push("immediately"));
+  expect(seen.at(-1)).toBe("immediately");
   database.close();
 });
 
-it("what others flush before a commit is a part of it", () => {
+it("writes that are flushed before a commit are a part of it", () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -56,7 +56,7 @@ it("what others flush before a commit is a part of it", () => {
   database.close();
 });
 
-it("all is there again after a restart", () => {
+it("all data is there after a restart", () => {
   const first = new Database(file);
   const before = new Tables(first);
   before.execute("CreateTable", definition);
@@ -80,7 +80,7 @@ it("all is there again after a restart", () => {
   second.close();
 });
 
-it("after a write that failed halfway nothing of its group is kept, answered or written any more", async () => {
+it("after a write that failed halfway, no write of its group is kept or acknowledged, and later writes fail", async () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -88,7 +88,7 @@ it("after a write that failed halfway nothing of its group is kept, answered or 
   tables.execute("PutItem", { TableName, Item: key("1") });
   let isAnswered = false;
   database.whenCommitted(() => (isAnswered = true));
-  // As a disk that takes the item, and not the entry of its index.
+  // Like a disk that accepts the item, and not the entry of its index.
   database.sqlite.exec(
     "CREATE TEMP TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(FAIL, 'full'); END",
   );

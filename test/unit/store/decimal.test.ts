@@ -22,7 +22,7 @@ it.each([
   ["123456789012345678901234567890.12345678", "123456789012345678901234567890.12345678"],
   ["1E-130", `0.${"0".repeat(129)}1`],
   ["9.9E125", `99${"0".repeat(124)}`],
-])("%s is kept as %s", (written, kept) => {
+])("%s is stored as %s", (written, kept) => {
   expect(normalizeNumber(written)).toBe(kept);
 });
 
@@ -35,7 +35,7 @@ it.each([
   ["1E126", "Number overflow"],
   ["-1E99999999", "Number overflow"],
   ["1E-131", "Number underflow"],
-])("'%s' is refused: %s", (written, words) => {
+])("'%s' is rejected: %s", (written, words) => {
   expect(() => normalizeNumber(written)).toThrow(words);
 });
 

@@ -148,7 +148,7 @@ it.each([
   ["pk = :missing", "attribute value used in expression is not defined; attribute value: :missing"],
   ["#missing = :one", "name used in the document path is not defined; attribute name: #missing"],
   [`pk = :a${" OR pk = :a".repeat(400)}`, "size"],
-])("the condition %s is refused: %s", (ConditionExpression, words) => {
+])("the condition %s is rejected: %s", (ConditionExpression, words) => {
   const ask = (): unknown =>
     execute("DeleteItem", { Key: key(), ConditionExpression, ...placeholders(ConditionExpression) });
   expect(refusalOf(ask)).toMatchObject({
@@ -157,7 +157,7 @@ it.each([
   });
 });
 
-it("placeholders that no expression has are refused", () => {
+it("unused placeholders are rejected", () => {
   const ConditionExpression = "attribute_exists(pk)";
   const ask = (given: object): unknown => execute("DeleteItem", { Key: key(), ...given });
   expect(
@@ -171,7 +171,7 @@ it("placeholders that no expression has are refused", () => {
   );
 });
 
-/** What an update leaves of the attributes that it returns. */
+/** Returns the attributes that an update has changed. */
 function updated(UpdateExpression: string): unknown {
   return execute("UpdateItem", {
     Key: key(),
@@ -209,7 +209,7 @@ it("elements that are removed from a list are those that were there before", () 
   expect(execute("GetItem", { Key: key() }).Item?.["list"]).toEqual({ L: [{ M: { deep: { S: "down" } } }] });
 });
 
-it("an element that is set behind the end of a list is appended", () => {
+it("an element that is set after the end of a list is appended", () => {
   updated("SET #list[9] = :one, #list[7] = :two REMOVE #list[0]");
   expect(execute("GetItem", { Key: key() }).Item?.["list"]).toEqual({
     L: [{ N: "1" }, { M: { deep: { S: "down" } } }, { N: "2" }, { N: "1" }],
@@ -242,7 +242,7 @@ it.each([
   ["DELETE tags :red", "operator or function: DELETE, operand type: S"],
   ["SET #count = size(#text)", "Invalid function name; function: size"],
   ["PUT #count = :one", "Syntax error"],
-])("the update %s is refused: %s", (expression, words) => {
+])("the update %s is rejected: %s", (expression, words) => {
   expect(refusalOf(() => updated(expression))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),

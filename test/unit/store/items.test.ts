@@ -30,7 +30,7 @@ it.each([
   [{ ...key(), some: { X: "1" } }, "must contain exactly one of the supported datatypes"],
   [{ ...key(), some: { S: "x".repeat(409_600) } }, "Item size has exceeded the maximum allowed size"],
   [{ ...key(), some: nested(33) }, "Nesting Levels have exceeded supported limits"],
-])("an item is refused that no table can have (%#)", (Item, words) => {
+])("an invalid item is rejected (%#)", (Item, words) => {
   const item = JSON.parse(JSON.stringify(Item));
   expect(refusalOf(() => execute("PutItem", { Item: item }))).toMatchObject({
     type: "ValidationException",
@@ -43,7 +43,7 @@ function nested(depth: number): object {
   return depth === 0 ? { S: "" } : { L: [nested(depth - 1)] };
 }
 
-it("an item of 400 KB is kept, and an update that makes it larger is refused", () => {
+it("an item of 400 KB is stored, and an update that makes it larger is rejected", () => {
   // The names of its four attributes, two values of a byte each, and a counter.
   const size = 409_600 - "pksksomen".length - 2 - 2;
   execute("PutItem", { Item: { ...key(), some: { S: "x".repeat(size) }, n: { N: "1" } } });
@@ -88,7 +88,7 @@ it("an update of what is not there makes an item with its key", () => {
   expect(execute("UpdateItem", { Key: key("2"), ReturnValues })).toEqual({ Attributes: key("2") });
 });
 
-it("an update returns what it is asked for", () => {
+it("an update returns the requested values", () => {
   execute("PutItem", { Item: { ...key(), n: { N: "1" }, other: { S: "o" } } });
   const update = (ReturnValues: string): unknown =>
     execute("UpdateItem", {
@@ -116,7 +116,7 @@ it("a put and a delete return the item that was there, or nothing", () => {
   );
 });
 
-it("a refusal carries the item that is there, where it is asked for", () => {
+it("a failed condition returns the stored item on request", () => {
   const Item = { ...key(), a: { S: "a" } };
   execute("PutItem", { Item });
   const write = { Item: key(), ConditionExpression: "attribute_not_exists(pk)" };
@@ -142,7 +142,7 @@ it("a batch reads up to 100 items, and no key twice", () => {
   expect(refusalOf(() => get([key(), key()])).message).toBe("Provided list of item keys contains duplicates");
 });
 
-it("a batch answers 16 MB, and the keys that are left", () => {
+it("a batch returns 16 MB, and the remaining keys", () => {
   const keys = Array.from({ length: 50 }, (_, index) => key(String(index)));
   for (const each of keys) execute("PutItem", { Item: { ...each, text: { S: "x".repeat(390_000) } } });
   const read: object[] = [];

@@ -5,7 +5,7 @@ import { Database } from "../../../infra/local/store/database.ts";
 import { ServiceError } from "../../../infra/local/store/service-error.ts";
 import { Tables } from "../../../infra/local/store/tables.ts";
 
-/** What tests read of answers. */
+/** The fields of responses that tests read. */
 export interface Answer {
   readonly Attributes?: Item;
   readonly ConsumedCapacity?: unknown;
@@ -71,7 +71,7 @@ export function key(sk = "1", pk = "a"): { pk: { S: string }; sk: { S: string } 
   return { pk: { S: pk }, sk: { S: sk } };
 }
 
-/** The error by which something is refused. */
+/** Returns the error of a rejected request. */
 export function refusalOf(ask: () => unknown): ServiceError {
   try {
     ask();
@@ -79,5 +79,5 @@ export function refusalOf(ask: () => unknown): ServiceError {
     if (error instanceof ServiceError) return error;
     throw error;
   }
-  return expect.unreachable("it was not refused");
+  return expect.unreachable("the request was not rejected");
 }

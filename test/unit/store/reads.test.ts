@@ -98,7 +98,7 @@ it("numbers of a key are in the order of numbers, and an index has the items tha
   expect(some.Count).toBe(5);
 });
 
-it("pages of an index go on behind an entry, also among equal ones and after it has gone", () => {
+it("pages of an index continue after an entry, also among equal ones and after its deletion", () => {
   for (let index = 0; index < 9; index += 1) {
     put({ ...key(String(index % 3), String(index)), group: { S: "g" }, rank: { N: String(index % 2) } });
   }
@@ -186,7 +186,7 @@ it.each([
   ["pk = :pk", {}, { ExclusiveStartKey: key("1", "b") }, "outside query boundaries"],
   ["pk = :pk AND sk > :pk", {}, { ExclusiveStartKey: key("A") }, "does not match the range key predicate"],
   ["pk = :pk", {}, { QueryFilter: {} }, "QueryFilter"],
-])("the query %s %j %j is refused: %s", (condition, values, options, words) => {
+])("the query %s %j %j is rejected: %s", (condition, values, options, words) => {
   expect(refusalOf(() => query(condition, values, options))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
@@ -201,6 +201,6 @@ it.each([
     { FilterExpression: "attribute_exists(elsewhere)" },
     "does not project one or more filter attributes: [elsewhere]",
   ],
-])("a read of an index is refused with %j", (options, words) => {
+])("a read of an index with %j is rejected", (options, words) => {
   expect(refusalOf(() => execute("Scan", { IndexName: "byGroup", ...options })).message).toContain(words);
 });

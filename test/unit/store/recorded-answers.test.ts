@@ -12,7 +12,7 @@ interface Recorded {
 
 const lines = (await readFile("test/dynamodb-local/recorded-answers.jsonl", "utf8")).trimEnd().split("\n");
 
-it("requests that Amazon's DynamoDB Local has answered are answered in the same way", async () => {
+it("the store responds to recorded requests like Amazon's DynamoDB Local", async () => {
   expect(lines.length).toBeGreaterThan(10);
   let succeeded = 0;
   for (const line of lines) {

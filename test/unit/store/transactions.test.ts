@@ -120,7 +120,7 @@ it("the token of a transaction that was cancelled can be used again", () => {
   expect(execute("Scan").Count).toBe(1);
 });
 
-it("tokens outlast a restart, and old ones are forgotten", () => {
+it("tokens outlast a restart, and expired ones are deleted", () => {
   const file = path.join(folder, "store.sqlite");
   const first = new Database(file);
   newStore(first, () => nowMs);
@@ -141,7 +141,7 @@ it("tokens outlast a restart, and old ones are forgotten", () => {
   second.close();
 });
 
-it("a transaction reads items in the order that was asked for", () => {
+it("a transaction reads items in the requested order", () => {
   execute("PutItem", { Item: { ...key("1"), a: { S: "a" }, b: { S: "b" } } });
   const get = (sk: string, more: object = {}): object => ({ Get: { TableName, Key: key(sk), ...more } });
   const read = (TransactItems: readonly object[]): unknown =>
