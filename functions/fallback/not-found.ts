@@ -8,7 +8,7 @@ export const handler = publicEndpoint(
     const methods = methodsOf(path);
     // A stage may leave operations out: their calls come here with the method that they would take.
     if (methods.length === 0 || methods.includes(method)) throw new ApiError("NOT_FOUND");
-    throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: methods.join(", ") } });
+    throw new ApiError("METHOD_NOT_ALLOWED", { allowedMethods: methods });
   },
   shapeOf,
 );

@@ -3,6 +3,12 @@ import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/sms.ts";
 
-export const handler = endpoint(routes.sendSms, async ({ actor, organization, body, attempt, addHeaders }) =>
-  acceptMessage(actor.organizationId, body, { attempt, addHeaders, known: organizationOf(organization) }),
+export const handler = endpoint(
+  routes.sendSms,
+  async ({ actor, organization, body, attempt, reportRateLimit }) =>
+    acceptMessage(actor.organizationId, body, {
+      attempt,
+      reportRateLimit,
+      known: organizationOf(organization),
+    }),
 );

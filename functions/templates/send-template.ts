@@ -5,10 +5,10 @@ import { sendTemplate } from "../../shared/templates/send.ts";
 
 export const handler = endpoint(
   routes.sendTemplate,
-  async ({ actor, organization, params, body, attempt, addHeaders }) =>
+  async ({ actor, organization, params, body, attempt, reportRateLimit }) =>
     sendTemplate(actor.organizationId, params.id, body, {
       attempt,
-      addHeaders,
+      reportRateLimit,
       known: organizationOf(organization),
     }),
 );

@@ -1,8 +1,8 @@
 import type { CreateApiKeyRequest } from "../contract/accounts.ts";
-import { invalidField } from "../contract/errors.ts";
+import { ApiError, invalidField } from "../contract/errors.ts";
 import { allScopes } from "../contract/scopes.ts";
 import { areBlocksWithin } from "../platform/auth/address-blocks.ts";
-import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./api-key-record.ts";
@@ -40,16 +40,16 @@ export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): vo
   const { scopes = allScopes } = limits;
   const missing = (given.scopes ?? allScopes).find((scope) => !scopes.includes(scope));
   if (missing !== undefined) {
-    throw insufficientScope({
-      scope: missing,
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      requiredScope: missing,
       message: `The key would have the scope \`${missing}\`, which this credential has not.`,
     });
   }
   if (!endsWithin(given, limits)) {
-    throw insufficientScope({ message: "This API key ends before the other one would." });
+    throw new ApiError("INSUFFICIENT_SCOPE", { message: "This API key ends before the other one would." });
   }
   if (!isAllowedWithin(given, limits)) {
-    throw insufficientScope({
+    throw new ApiError("INSUFFICIENT_SCOPE", {
       message: "This API key is not allowed from all addresses from which the other one would be.",
     });
   }

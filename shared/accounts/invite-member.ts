@@ -5,8 +5,9 @@ import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import { newId } from "../platform/ids.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { lifetimeMsOf } from "./email-tokens.ts";
@@ -25,7 +26,7 @@ import { requireRecentProof } from "./recent-proof.ts";
 import { isEmailVerified, readRights } from "./rights-record.ts";
 
 /** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
-const invitationsPerOrganization: Limit = { what: "invitations", max: 50, windowMs: dayMs };
+const invitationsPerOrganization: RateLimit = { name: "invitations", max: 50, windowMs: dayMs };
 
 /**
  * Invites an email into the organisation of a session. One that is invited already gets another link, and the role of the
@@ -46,7 +47,7 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
   }
-  await countTry(invitationsPerOrganization, organizationId);
+  await consume(invitationsPerOrganization, organizationId);
   return untilUndisturbed(async () => {
     const before = await findInvitationOf(organizationId, email);
     if (before !== undefined) requireMayManage(manager, before.role);

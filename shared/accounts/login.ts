@@ -2,8 +2,8 @@ import type { LoginRequest, Session } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { writeAuditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
-import { forgetTry } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
+import { refund } from "../platform/limits/sliding-window.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { rememberNetwork } from "./known-networks.ts";
 import { findOrganization } from "./organization-record.ts";
@@ -34,7 +34,7 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
   const [organization, secondFactor] = await Promise.all([
     findOrganization(user.organizationId, { consistent: true }),
     findSecondFactor(user.id),
-    ...tries.map(forgetTry),
+    ...tries.map(refund),
   ]);
   if (organization === undefined) throw new ApiError("INVALID_CREDENTIALS");
   if (secondFactor?.confirmedAt !== undefined) {

@@ -2,7 +2,7 @@ import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "..
 import { ApiError } from "../contract/errors.ts";
 import { owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
 import { hasExpired } from "../platform/auth/expiry.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
@@ -68,7 +68,7 @@ export async function rotateApiKey(
   if (manager.key === undefined) {
     if (isSensitive(old.scopes)) requireRecentProof(actor);
   } else if (manager.key.id !== old.id && !old.ancestorIds.includes(manager.key.id)) {
-    throw insufficientScope({
+    throw new ApiError("INSUFFICIENT_SCOPE", {
       message: "An API key rotates itself and those that were made with it, and no other.",
     });
   }

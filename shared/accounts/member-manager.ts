@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Role } from "../contract/scopes.ts";
-import { insufficientScope, type Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/authenticate.ts";
 import { findActiveMember, type ActiveMember } from "./member-record.ts";
 
 /** The roles that manage members. */
@@ -19,7 +19,7 @@ export async function readManager({ organizationId, userId }: Actor): Promise<Ac
   const manager = await findActiveMember(organizationId, userId);
   if (manager === undefined || manager.removedAt !== undefined) throw new ApiError("UNAUTHORIZED");
   if (managers.some((role) => role === manager.role)) return manager;
-  throw insufficientScope({ message: "Only owners and admins manage members." });
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only owners and admins manage members." });
 }
 
 /**
@@ -28,5 +28,5 @@ export async function readManager({ organizationId, userId }: Actor): Promise<Ac
  */
 export function requireMayManage({ role }: ActiveMember, ...roles: readonly Role[]): void {
   if (roles.every((each) => managersOf(each).includes(role))) return;
-  throw insufficientScope({ message: "Only owners make, change and remove owners." });
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only owners make, change and remove owners." });
 }

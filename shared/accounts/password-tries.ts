@@ -1,8 +1,9 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { minuteMs } from "../platform/clock.ts";
-import { countTry, forgetTry, type CountedTry, type Limit } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume, refund, type Use } from "../platform/limits/sliding-window.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { findPasswordHash } from "./password-record.ts";
@@ -10,29 +11,29 @@ import { passwordMatches } from "./passwords.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /** Wrong passwords that one network may try at one account. */
-const failuresOfBoth: Limit = { what: "login-account-network", max: 10, windowMs: 15 * minuteMs };
+const failuresOfBoth: RateLimit = { name: "login-account-network", max: 10, windowMs: 15 * minuteMs };
 
 /** Wrong passwords that one network may try at all accounts that it has never got into. */
-const failuresPerNetwork: Limit = { what: "login-network", max: 100, windowMs: 15 * minuteMs };
+const failuresPerNetwork: RateLimit = { name: "login-network", max: 100, windowMs: 15 * minuteMs };
 
 /**
  * Wrong passwords that all networks together may try at one account that none of them has got into. It slows those who
  * guess from many places; it must not lock the owner out, who may be at a new place too: room comes back in minutes, and
  * each network has used up its own ten before.
  */
-const failuresPerAccount: Limit = { what: "login-account", max: 20, windowMs: 2 * minuteMs };
+const failuresPerAccount: RateLimit = { name: "login-account", max: 20, windowMs: 2 * minuteMs };
 
 /**
  * Counts a try at the password of an account, which is forgotten when it was the right one. It comes before the password
  * is looked at: parallel guesses cannot slip past the limits.
  * @throws ApiError RATE_LIMITED
  */
-export async function countPasswordTry(email: string, network: string): Promise<CountedTry[]> {
+export async function countPasswordTry(email: string, network: string): Promise<Use[]> {
   // What others do, at the account or in the same network, does not keep its owner out of where they have been before.
   const isKnown = await isKnownNetwork(email, network);
   return Promise.all([
-    countTry(failuresOfBoth, `${email} ${network}`),
-    ...(isKnown ? [] : [countTry(failuresPerNetwork, network), countTry(failuresPerAccount, email)]),
+    consume(failuresOfBoth, `${email} ${network}`),
+    ...(isKnown ? [] : [consume(failuresPerNetwork, network), consume(failuresPerAccount, email)]),
   ]);
 }
 
@@ -59,7 +60,7 @@ export async function checkPassword(
     countMetrics({ FailedLogins: 1 });
     throw wrongPassword();
   }
-  await Promise.all(tries.map(forgetTry));
+  await Promise.all(tries.map(refund));
   return { user, passwordHash };
 }
 

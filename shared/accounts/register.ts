@@ -5,9 +5,9 @@ import { queueOwedEmail } from "../emails/queue-email.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
 import { newId } from "../platform/ids.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { newWallet } from "../wallet/record.ts";
@@ -100,5 +100,5 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
  */
 async function countRegistration(network: string): Promise<void> {
   const max = config.registrationsPerAddress();
-  if (max !== undefined) await countTry({ what: "register-network", max, windowMs: hourMs }, network);
+  if (max !== undefined) await consume({ name: "register-network", max, windowMs: hourMs }, network);
 }

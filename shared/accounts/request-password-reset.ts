@@ -3,12 +3,13 @@ import { ApiError } from "../contract/errors.ts";
 import { emailJob } from "../emails/email-job.ts";
 import { hourMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 
-const requestsPerNetwork: Limit = { what: "password-reset-network", max: 20, windowMs: hourMs };
-const requestsPerEmail: Limit = { what: "password-reset-email", max: 5, windowMs: hourMs };
+const requestsPerNetwork: RateLimit = { name: "password-reset-network", max: 20, windowMs: hourMs };
+const requestsPerEmail: RateLimit = { name: "password-reset-email", max: 5, windowMs: hourMs };
 
 /** Whoever asks for many links fills a group of their own, behind which no other email waits. */
 const group = "password-resets";
@@ -23,8 +24,8 @@ export async function requestPasswordReset(
   sourceIp: string,
 ): Promise<EmailRequested> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
-  await countTry(requestsPerNetwork, networkOf(sourceIp));
-  await countTry(requestsPerEmail, email);
+  await consume(requestsPerNetwork, networkOf(sourceIp));
+  await consume(requestsPerEmail, email);
   await enqueue(emailJob(group, { kind: "passwordReset", email }));
   return { requested: true };
 }

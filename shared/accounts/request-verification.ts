@@ -5,8 +5,9 @@ import { findSuppression } from "../emails/suppression-record.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { hourMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 import { findUser } from "./user-record.ts";
 
 const heldBack =
@@ -14,7 +15,7 @@ const heldBack =
   "gateway to let emails be sent to it again.";
 
 /** Links that one user may ask for. */
-const requestsPerUser: Limit = { what: "verify-email", max: 5, windowMs: hourMs };
+const requestsPerUser: RateLimit = { name: "verify-email", max: 5, windowMs: hourMs };
 
 /**
  * Sends a new link to the user of a session.
@@ -30,7 +31,7 @@ export async function requestVerification({ userId, organizationId }: Actor): Pr
   }
   if ((await findSuppression(user.email)) !== undefined)
     throw new ApiError("CONFLICT", { message: heldBack });
-  await countTry(requestsPerUser, userId);
+  await consume(requestsPerUser, userId);
   await enqueue(emailJob(organizationId, { kind: "verification", userId }));
   return { requested: true };
 }

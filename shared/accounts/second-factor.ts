@@ -3,8 +3,9 @@ import type { StartedTotp, StartTotpRequest } from "../contract/second-factor.ts
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { newTotpSecret, totpUri } from "../platform/auth/totp.ts";
 import { hourMs } from "../platform/clock.ts";
-import { countTry, forgetTry, type Limit } from "../platform/http/rate-limit.ts";
 import { networkOf } from "../platform/http/source-network.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume, refund } from "../platform/limits/sliding-window.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { requirePassword } from "./password-tries.ts";
@@ -14,13 +15,13 @@ import type { UserRecord } from "./user-record.ts";
 const issuer = "SMS Gateway";
 
 /** Wrong codes that one network may try at one account. */
-const wrongCodesOfBoth: Limit = { what: "second-factor-account-network", max: 10, windowMs: hourMs };
+const wrongCodesOfBoth: RateLimit = { name: "second-factor-account-network", max: 10, windowMs: hourMs };
 
 /**
  * Wrong codes that all networks together may try at one account that none of them has got into. Three of a million codes
  * count at a time: whoever knows the password and guesses on gets in after some four years.
  */
-const wrongCodesPerAccount: Limit = { what: "second-factor-account", max: 10, windowMs: hourMs };
+const wrongCodesPerAccount: RateLimit = { name: "second-factor-account", max: 10, windowMs: hourMs };
 
 /**
  * Makes the secret of a second factor, which log-ins need once it is confirmed.
@@ -69,14 +70,14 @@ export async function tryCode<Result>(
   const isKnown = await isKnownNetwork(email, network);
   // Before the code is looked at, as with passwords.
   const tries = await Promise.all([
-    countTry(wrongCodesOfBoth, `${email} ${network}`),
-    ...(isKnown ? [] : [countTry(wrongCodesPerAccount, email)]),
+    consume(wrongCodesOfBoth, `${email} ${network}`),
+    ...(isKnown ? [] : [consume(wrongCodesPerAccount, email)]),
   ]);
   const result = await attempt();
   if (result === undefined) {
     countMetrics({ FailedLogins: 1 });
     throw new ApiError("INVALID_SECOND_FACTOR");
   }
-  await Promise.all(tries.map(forgetTry));
+  await Promise.all(tries.map(refund));
   return result;
 }

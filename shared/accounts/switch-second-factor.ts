@@ -10,8 +10,9 @@ import { queueOwedEmails } from "../emails/queue-email.ts";
 import type { Actor } from "../platform/auth/authenticate.ts";
 import { dayMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry, type Limit } from "../platform/http/rate-limit.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 import type { Write } from "../platform/table/table.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { requirePassword } from "./password-tries.ts";
@@ -24,7 +25,7 @@ import { findUser, type UserRecord } from "./user-record.ts";
  * How often an account may switch its second factor on in a day: each time, and when it is switched off, an email goes out,
  * and the address may be a stranger's.
  */
-const switchesPerUser: Limit = { what: "second-factor-switches", max: 10, windowMs: dayMs };
+const switchesPerUser: RateLimit = { name: "second-factor-switches", max: 10, windowMs: dayMs };
 
 /**
  * Lets log-ins need the second factor from now on, once its first code has come, and tells the user by email.
@@ -40,7 +41,7 @@ export async function confirmTotp(
   if (user === undefined) throw new ApiError("UNAUTHORIZED");
   if (record === undefined || record.confirmedAt !== undefined) throw nothingToConfirm();
   const step = await tryCode(user, sourceIp, async () => unusedStepOf(record, code));
-  await countTry(switchesPerUser, userId);
+  await consume(switchesPerUser, userId);
   const recoveryCodes = await tell(user, "enabled", async (also) => confirm(record, step, also));
   if (recoveryCodes === undefined) throw nothingToConfirm();
   return { enabled: true, recoveryCodes };

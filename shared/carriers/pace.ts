@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-import { now, secondMs } from "../platform/clock.ts";
+import { now } from "../platform/clock.ts";
+import { durationMs } from "../platform/limits/rate-limit.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -123,7 +124,7 @@ function taking(
     atMs,
   }: Load & { readonly segmentsPerSecond: number; readonly atMs: number },
 ): { readonly update: Update; readonly lengthMs: number } {
-  const wholeMs = (segments * secondMs) / segmentsPerSecond;
+  const wholeMs = durationMs(segments, segmentsPerSecond);
   const shareMs = Math.ceil(wholeMs / (isMarketing ? marketingShare : 1 - marketingShare));
   // A pace that the operator has changed begins anew: what was taken at the old one is not gone by.
   if (known?.segmentsPerSecond !== segmentsPerSecond) {

@@ -184,26 +184,44 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** A rate limit and what is left of it. */
+export interface RateLimitStatus {
+  readonly name: string;
+  readonly max: number;
+  readonly windowMs: number;
+  readonly remaining: number;
+  /** When more is available. */
+  readonly resetSeconds: number;
+}
+
+/** Facts about an error that the API reports in headers. */
+export interface ErrorFacts {
+  readonly retryAfterSeconds?: number;
+  readonly rateLimit?: RateLimitStatus;
+  readonly requiredScope?: string;
+  readonly allowedMethods?: readonly string[];
+}
+
 /** An error that is meant for the caller: its code, message and details go out in the response as they are. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly facts: ErrorFacts;
 
   constructor(
     code: ErrorCode,
-    options: {
-      message?: string;
-      details?: readonly ErrorDetail[];
-      headers?: Record<string, string>;
-      cause?: unknown;
+    options: ErrorFacts & {
+      readonly message?: string;
+      readonly details?: readonly ErrorDetail[];
+      readonly cause?: unknown;
     } = {},
   ) {
-    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    const { message = errorCatalogue[code].message, details, cause, ...facts } = options;
+    super(message, { cause });
     this.code = code;
-    this.details = options.details;
-    this.headers = options.headers ?? {};
+    this.details = details;
+    this.facts = facts;
   }
 }
 

@@ -1,10 +1,11 @@
 import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
+import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/idempotency.ts";
 import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
-import { paceHeaders } from "../wallet/allowances.ts";
+import { sendRateStatus } from "../wallet/allowances.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
 import { checkMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
@@ -14,8 +15,7 @@ import { parseSchedule } from "./schedule.ts";
 /** What is known of a request to send, beside its body. */
 export interface AcceptOptions {
   readonly attempt?: Attempt | undefined;
-  /** Is given headers of the answer. */
-  readonly addHeaders?: (headers: Readonly<Record<string, string>>) => void;
+  readonly reportRateLimit?: (status: RateLimitStatus) => void;
   /** The record of the organisation, where it has been read. */
   readonly known?: OrganizationRecord;
 }
@@ -30,7 +30,7 @@ export interface AcceptOptions {
 export async function acceptMessage(
   organizationId: string,
   request: SendSmsRequest,
-  { attempt, addHeaders, known }: AcceptOptions = {},
+  { attempt, reportRateLimit, known }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
@@ -42,7 +42,8 @@ export async function acceptMessage(
   const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, { queuedAt, prices });
   const placed = await withinRecipientLimit(organizationId, request, async () =>
     acceptTogether([message], (each, wallet) => {
-      addHeaders?.(paceHeaders(wallet));
+      const rate = sendRateStatus(wallet);
+      if (rate !== undefined) reportRateLimit?.(rate);
       return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));
     }),
   );

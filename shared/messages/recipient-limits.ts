@@ -1,9 +1,9 @@
 import { trafficClass } from "../carriers/traffic-class.ts";
-import { ApiError } from "../contract/errors.ts";
 import type { SendSmsRequest } from "../contract/sms.ts";
 import { dayMs, minuteMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { countTry, forgetTry, type Limit } from "../platform/http/rate-limit.ts";
+import type { RateLimit } from "../platform/limits/rate-limit.ts";
+import { consume, refund, tryConsume } from "../platform/limits/sliding-window.ts";
 import { log } from "../platform/log.ts";
 import type { MessageRecord } from "./record.ts";
 
@@ -17,7 +17,7 @@ import type { MessageRecord } from "./record.ts";
 type Classified = Pick<MessageRecord, "campaignId" | "messageType">;
 
 /** The limit that a message is counted against; undefined where the stage has none for its class. */
-function limitOf(message: Classified): Limit | undefined {
+function limitOf(message: Classified): RateLimit | undefined {
   const isUntyped = message.messageType === undefined && message.campaignId === undefined;
   switch (isUntyped ? "otp" : trafficClass(message)) {
     case "otp":
@@ -29,8 +29,8 @@ function limitOf(message: Classified): Limit | undefined {
   }
 }
 
-function limit(what: string, max: number | undefined, windowMs: number): Limit | undefined {
-  return max === undefined ? undefined : { what, max, windowMs, code: "RECIPIENT_RATE_EXCEEDED" };
+function limit(name: string, max: number | undefined, windowMs: number): RateLimit | undefined {
+  return max === undefined ? undefined : { name, max, windowMs, code: "RECIPIENT_RATE_EXCEEDED" };
 }
 
 /**
@@ -44,12 +44,12 @@ export async function withinRecipientLimit<Accepted>(
 ): Promise<Accepted> {
   const own = limitOf(message);
   if (own === undefined) return accept();
-  const counted = await countTry(own, whom(organizationId, message.to));
+  const use = await consume(own, subjectOf(organizationId, message.to));
   try {
     return await accept();
   } catch (error) {
-    await forgetTry(counted).catch((cause: unknown) => {
-      log.warn("recipient_limit.not_forgotten", { organizationId, error: cause });
+    await refund(use).catch((cause: unknown) => {
+      log.warn("recipient_limit.not_refunded", { organizationId, error: cause });
     });
     throw error;
   }
@@ -67,15 +67,11 @@ export async function countCampaignMessage(
   const own = limitOf(message);
   if (own === undefined) return true;
   const { organizationId, to, campaignId = "" } = message;
-  try {
-    await countTry(own, whom(organizationId, to), { at: startedAt, name: campaignId });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "RECIPIENT_RATE_EXCEEDED") return false;
-    throw error;
-  }
+  const named = { at: startedAt, name: campaignId };
+  const result = await tryConsume(own, subjectOf(organizationId, to), named);
+  return !("waitMs" in result);
 }
 
-function whom(organizationId: string, to: string): string {
+function subjectOf(organizationId: string, to: string): string {
   return `${organizationId} ${to}`;
 }

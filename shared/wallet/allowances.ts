@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, type RateLimitStatus } from "../contract/errors.ts";
 import { dayMs, dayOf, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { rateLimitHeaders } from "../platform/http/rate-limit.ts";
+import { limitReached, waitSeconds, type RateLimit } from "../platform/limits/rate-limit.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
@@ -214,19 +214,26 @@ async function reckon(
 
 /** The refusal of a debit that would go beyond what may be spent in a day. */
 export function capReached(): ApiError {
-  const seconds = Math.max(1, Math.ceil((nextDay().getTime() - now().getTime()) / secondMs));
-  return new ApiError("DAILY_SPEND_CAP_REACHED", { headers: { "Retry-After": String(seconds) } });
+  const retryAfterSeconds = waitSeconds(nextDay().getTime() - now().getTime());
+  return new ApiError("DAILY_SPEND_CAP_REACHED", { retryAfterSeconds });
 }
 
 /** The refusal of a send beyond those of a second. */
 export function paceExceeded(wallet: Allowances): ApiError {
-  return new ApiError("SEND_RATE_EXCEEDED", { headers: { "Retry-After": "1", ...paceHeaders(wallet) } });
+  return limitReached(
+    { ...sendRateLimit(sendsPerSecond(wallet) ?? 0), code: "SEND_RATE_EXCEEDED" },
+    secondMs,
+  );
 }
 
-/** The headers that tell a customer what is left of the second's share; none where the pace has no limit. */
-export function paceHeaders(wallet: Allowances): Readonly<Record<string, string>> {
+/** Returns the limit on sends per second and what is left of it; undefined where there is no limit. */
+export function sendRateStatus(wallet: Allowances): RateLimitStatus | undefined {
   const max = sendsPerSecond(wallet);
-  if (max === undefined) return {};
+  if (max === undefined) return undefined;
   const remaining = isSecondOver(wallet) ? max : Math.max(0, wallet.paceLeft ?? max);
-  return rateLimitHeaders({ what: "sends", max, windowMs: secondMs }, { remaining, resetSeconds: 1 });
+  return { ...sendRateLimit(max), remaining, resetSeconds: 1 };
+}
+
+function sendRateLimit(max: number): RateLimit {
+  return { name: "sends", max, windowMs: secondMs };
 }

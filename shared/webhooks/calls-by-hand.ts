@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import type { WebhookDelivery } from "../contract/webhooks.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
-import { countTry } from "../platform/http/rate-limit.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import { consume } from "../platform/limits/sliding-window.ts";
 import { putItem } from "../platform/table/table.ts";
 import {
   findDelivery,
@@ -19,10 +19,10 @@ import { readWebhook, type WebhookRecord } from "./record.ts";
 import { attemptJob } from "./webhook-job.ts";
 
 /** Calls that a customer may ask for by hand; they cost nothing, and a webhook may be somebody else's. */
-const handLimit = { what: "webhook-calls", max: 300, windowMs: minuteMs };
+const handLimit = { name: "webhook-calls", max: 300, windowMs: minuteMs };
 
 /** Tests of an organisation's webhooks: each holds a function while it waits. */
-const testLimit = { what: "webhook-tests", max: 30, windowMs: minuteMs };
+const testLimit = { name: "webhook-tests", max: 30, windowMs: minuteMs };
 
 /** Longer than a call may take, and shorter than the 15 seconds that the function of an operation has. */
 const maxTestWaitMs = 12 * secondMs;
@@ -60,7 +60,7 @@ export async function retryWebhookDelivery(
  */
 export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
   const webhook = await readCallableWebhook(organizationId, webhookId);
-  await countTry(testLimit, organizationId);
+  await consume(testLimit, organizationId);
   const eventId = newId("evt");
   const delivery = newDelivery(webhook, eventId, {
     event: "ping",
@@ -92,6 +92,6 @@ async function readCallableWebhook(organizationId: string, webhookId: string): P
   if (webhook.disabledAt !== undefined) {
     throw new ApiError("CONFLICT", { message: "The endpoint is disabled: enable it first." });
   }
-  await countTry(handLimit, organizationId);
+  await consume(handLimit, organizationId);
   return webhook;
 }

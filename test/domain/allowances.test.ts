@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError, type ErrorCode } from "../../shared/contract/errors.ts";
+import { ApiError, type ErrorCode, type RateLimitStatus } from "../../shared/contract/errors.ts";
 import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
@@ -41,7 +41,7 @@ interface Sent {
   readonly accepted: number;
   /** How often each error came. */
   readonly refused: { readonly [Code in ErrorCode]?: number };
-  readonly retryAfter: ReadonlySet<string | undefined>;
+  readonly retryAfter: ReadonlySet<number | undefined>;
 }
 
 /** Does so many sends at once. */
@@ -56,7 +56,7 @@ async function sendAtOnce(count: number, one: () => Promise<unknown>): Promise<S
   return {
     accepted: count - errors.length,
     refused: Object.fromEntries([...byCode].map(([code, each]) => [code, each.length])),
-    retryAfter: new Set(refusals.map(({ headers }) => headers["Retry-After"])),
+    retryAfter: new Set(refusals.map(({ facts }) => facts.retryAfterSeconds)),
   };
 }
 
@@ -69,7 +69,7 @@ describe("a daily spend cap for ten messages", () => {
     expect(await sendAtOnce(100, async () => send(organizationId))).toEqual({
       accepted: 10,
       refused: { DAILY_SPEND_CAP_REACHED: 90 },
-      retryAfter: new Set([String(12 * 60 * 60)]),
+      retryAfter: new Set([12 * 60 * 60]),
     });
     expect(presentWallet(await readWallet(organizationId))).toMatchObject({
       balance: 9.921,
@@ -211,7 +211,7 @@ describe("a pace of ten messages a second", () => {
       expect(await sendAtOnce(50, async () => send(organizationId))).toEqual({
         accepted: 10,
         refused: { SEND_RATE_EXCEEDED: 40 },
-        retryAfter: new Set(["1"]),
+        retryAfter: new Set([1]),
       });
       advance(secondMs - 1);
       expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
@@ -241,19 +241,18 @@ describe("a pace of ten messages a second", () => {
 
   it("tells what is left of it with each answer", async () => {
     const organizationId = await openWallet(10_000_000);
-    const told: Readonly<Record<string, string>>[] = [];
+    const reports: RateLimitStatus[] = [];
     const sendAndListen = async (): Promise<unknown> =>
-      acceptMessage(organizationId, request, { addHeaders: (headers) => void told.push(headers) });
+      acceptMessage(organizationId, request, { reportRateLimit: (status) => void reports.push(status) });
     for (let sent = 0; sent < 10; sent += 1) await sendAndListen();
-    const remaining = told.map(({ RateLimit }) => RateLimit);
-    expect(remaining).toEqual(Array.from({ length: 10 }, (_, index) => `"sends";r=${9 - index};t=1`));
-    expect(told[0]).toHaveProperty("RateLimit-Policy", '"sends";q=10;w=1');
+    const limit = { name: "sends", max: 10, windowMs: secondMs, resetSeconds: 1 };
+    expect(reports).toEqual(Array.from({ length: 10 }, (_, index) => ({ ...limit, remaining: 9 - index })));
     await expect(sendAndListen()).rejects.toMatchObject({
-      headers: { "RateLimit-Policy": '"sends";q=10;w=1', RateLimit: '"sends";r=0;t=1' },
+      facts: { retryAfterSeconds: 1, rateLimit: { ...limit, remaining: 0 } },
     });
     await paceSends(organizationId, "none");
     await sendAndListen();
-    expect(told.at(-1)).toEqual({});
+    expect(reports).toHaveLength(10);
   });
 });
 
@@ -269,7 +268,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
       expect(await sendAtOnce(100, async () => code(one))).toEqual({
         accepted: 5,
         refused: { RECIPIENT_RATE_EXCEEDED: 95 },
-        retryAfter: new Set(["600"]),
+        retryAfter: new Set([600]),
       });
       expect((await readWallet(one)).messageCount).toBe(5);
       expect((await sendAtOnce(7, async () => code(one, "15005550009"))).accepted).toBe(5);
@@ -301,7 +300,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
       expect(await sendAtOnce(10, async () => one())).toEqual({
         accepted: 3,
         refused: { RECIPIENT_RATE_EXCEEDED: 7 },
-        retryAfter: new Set([String(windowMs / secondMs)]),
+        retryAfter: new Set([windowMs / secondMs]),
       });
       expect((await sendAtOnce(4, async () => one("15005550009"))).accepted).toBe(3);
       expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(5);

@@ -56,8 +56,8 @@ async function logIn(given: string, address: string, account = email): Promise<s
     return "in";
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { code, headers } = error;
-    return code === "RATE_LIMITED" ? `${code} ${headers["Retry-After"]}` : code;
+    const { code, facts } = error;
+    return code === "RATE_LIMITED" ? `${code} ${facts.retryAfterSeconds}` : code;
   }
 }
 

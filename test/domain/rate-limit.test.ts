@@ -4,9 +4,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/contract/errors.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { countTry, forgetTry, type Limit } from "../../shared/platform/http/rate-limit.ts";
+import type { RateLimit } from "../../shared/platform/limits/rate-limit.ts";
+import { consume, refund } from "../../shared/platform/limits/sliding-window.ts";
 
-const limit: Limit = { what: "test", max: 5, windowMs: 15 * minuteMs };
+const limit: RateLimit = { name: "test", max: 5, windowMs: 15 * minuteMs };
 // The end of a quarter of an hour is a second away.
 const start = new Date("2030-06-01T12:14:59Z");
 
@@ -19,12 +20,12 @@ function advance(ms: number): void {
 
 /** Tries at once. @returns how many were let through, and what each of the others was told to wait, in seconds */
 async function tryTimes(count: number, whom: string): Promise<{ passed: number; waits: number[] }> {
-  const results = await Promise.allSettled(Array.from({ length: count }, async () => countTry(limit, whom)));
+  const results = await Promise.allSettled(Array.from({ length: count }, async () => consume(limit, whom)));
   const waits = results.flatMap((result) => {
     if (result.status === "fulfilled") return [];
     if (!(result.reason instanceof ApiError)) throw result.reason;
     expect(result.reason.code).toBe("RATE_LIMITED");
-    return [Number(result.reason.headers["Retry-After"])];
+    return [result.reason.facts.retryAfterSeconds ?? 0];
   });
   return { passed: count - waits.length, waits };
 }
@@ -83,10 +84,10 @@ describe("of many tries at once", () => {
 
 it("a try that is taken back makes room for one, and is not taken back twice", async () => {
   const whom = randomUUID();
-  const counted = await countTry(limit, whom);
+  const counted = await consume(limit, whom);
   await tryTimes(limit.max - 1, whom);
-  await forgetTry(counted);
-  await forgetTry(counted);
+  await refund(counted);
+  await refund(counted);
   expect((await tryTimes(3, whom)).passed).toBe(1);
 });
 
@@ -94,5 +95,5 @@ it("nobody is kept waiting for another's tries, or for those at something else",
   const whom = randomUUID();
   await tryTimes(limit.max, whom);
   expect((await tryTimes(1, randomUUID())).passed).toBe(1);
-  await expect(countTry({ ...limit, what: "another test" }, whom)).resolves.toBeDefined();
+  await expect(consume({ ...limit, name: "another test" }, whom)).resolves.toBeDefined();
 });

@@ -76,10 +76,9 @@ describe("an organisation's requests", () => {
     expect(passed).toBe(burst + 9);
     expect(error).toMatchObject({
       code: "RATE_LIMITED",
-      headers: {
-        "Retry-After": "1",
-        "RateLimit-Policy": `"requests";q=${perSecond};w=1`,
-        RateLimit: '"requests";r=0;t=1',
+      facts: {
+        retryAfterSeconds: 1,
+        rateLimit: { name: "requests", max: perSecond, windowMs: secondMs, remaining: 0, resetSeconds: 1 },
       },
     });
     vi.setSystemTime(start.getTime() + secondMs / 2);

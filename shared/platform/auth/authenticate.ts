@@ -5,6 +5,7 @@ import { allScopes, Role, Scope, scopesOfRole } from "../../contract/scopes.ts";
 import type { ProtectedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "../http/pipeline.ts";
 import { countRequest, findRefusedCaller, tooManyRequests } from "../http/request-rate.ts";
+import { bearerCredential } from "../http/response-headers.ts";
 import { sourceAddress } from "../http/source-address.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { findBoth, findItem } from "../table/table.ts";
@@ -119,18 +120,17 @@ async function authenticate(
   headers: Readonly<Record<string, string | undefined>>,
   address: string,
 ): Promise<Authenticated> {
-  const { authorization = "" } = headers;
-  const credential = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (credential === undefined) throw new ApiError("UNAUTHORIZED", withoutCredential(headers));
+  const credential = bearerCredential(headers["authorization"]);
+  if (credential === undefined) {
+    const message = `${whatIsMissing(headers)} Send \`Authorization: Bearer <token or API key>\`.`;
+    throw new ApiError("UNAUTHORIZED", { message });
+  }
   const authenticated = credential.startsWith("nn_")
     ? await ofApiKey(credential, address)
     : await ofSession(credential);
   if (typeof authenticated !== "string") return authenticated;
   if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
-  throw new ApiError("UNAUTHORIZED", {
-    message: refusals[authenticated],
-    headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
-  });
+  throw new ApiError("UNAUTHORIZED", { message: refusals[authenticated] });
 }
 
 /** Why a credential is not good: its form is wrong, it was never given out, it has ended, or its session has run out. */
@@ -149,15 +149,6 @@ const refusals = {
 
 /** Headers in which other APIs take their keys. */
 const otherHeaders = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"];
-
-/** RFC 6750 section 3: the challenge names an error only when a credential was presented. */
-function withoutCredential(headers: Readonly<Record<string, string | undefined>>): {
-  message: string;
-  headers: Record<string, string>;
-} {
-  const message = `${whatIsMissing(headers)} Send \`Authorization: Bearer <token or API key>\`.`;
-  return { message, headers: { "WWW-Authenticate": "Bearer" } };
-}
 
 /** What is wrong with a request that presents no credential in the way that is asked for. */
 function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): string {
@@ -288,22 +279,13 @@ async function findOrganization(organizationId: string): Promise<StoredOrganizat
 
 function requireSession({ credential }: Actor): void {
   if (credential.type === "session") return;
-  throw insufficientScope({ message: "Only a person who is logged in may do this." });
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person who is logged in may do this." });
 }
 
 function requireScope({ scopes }: Actor, scope: Scope): void {
   if (scopes.includes(scope)) return;
-  throw insufficientScope({
-    scope,
+  throw new ApiError("INSUFFICIENT_SCOPE", {
+    requiredScope: scope,
     message: `This takes the scope \`${scope}\`, which this credential has not.`,
-  });
-}
-
-/** That a credential may not do something (RFC 6750, section 3.1), with the scope that it would need. */
-export function insufficientScope({ scope, message }: { scope?: Scope; message?: string }): ApiError {
-  const challenge = `Bearer error="insufficient_scope"${scope === undefined ? "" : `, scope="${scope}"`}`;
-  return new ApiError("INSUFFICIENT_SCOPE", {
-    ...(message === undefined ? {} : { message }),
-    headers: { "WWW-Authenticate": challenge },
   });
 }

@@ -1,34 +1,30 @@
-import { ApiError } from "../../contract/errors.ts";
 import { minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
-import { countTry } from "../http/rate-limit.ts";
 import { networkOf } from "../http/source-network.ts";
+import { limitReached } from "../limits/rate-limit.ts";
+import { tryConsume } from "../limits/sliding-window.ts";
 
 const windowMs = 5 * minuteMs;
 
-/** Networks that this function remembers, so that what comes on and on from one of them is written down no more. */
+/** Networks that are rejected for a moment, so that a flood from one of them costs no writes. */
 const maxRemembered = 10_000;
-const refusals = new Map<string, { readonly error: ApiError; readonly untilMs: number }>();
+const rejectedUntilMs = new Map<string, number>();
 
 /**
- * Counts a credential that was never given out against the network that it came from. Whoever has a good one is not
- * counted, and not refused for others in the same network; nor is one that has ended, which its owner may not know yet. Of a
- * key that was deleted nothing is left to tell it by.
- * @throws ApiError RATE_LIMITED when too many have come from there
+ * Counts a credential that never existed against the network that it came from. Valid credentials and those that ended are not
+ * counted, so that one caller cannot lock out others in the same network. A deleted key cannot be distinguished.
+ * @throws ApiError RATE_LIMITED when too many came from the network
  */
 export async function countUnknownCredential(address: string): Promise<void> {
   const max = config.unknownCredentialsPerAddress();
   if (max === undefined) return;
+  const limit = { name: "unknown-credentials", max, windowMs };
   const network = networkOf(address);
-  const known = refusals.get(network);
-  if (known !== undefined && now().getTime() < known.untilMs) throw known.error;
-  try {
-    await countTry({ what: "unknown-credentials", max, windowMs }, network);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "RATE_LIMITED") throw error;
-    if (refusals.size >= maxRemembered) refusals.clear();
-    // Not for as long as it may be told to wait, which would be another number each time.
-    refusals.set(network, { error, untilMs: now().getTime() + secondMs });
-    throw error;
-  }
+  const waitMs = (rejectedUntilMs.get(network) ?? 0) - now().getTime();
+  if (waitMs > 0) throw limitReached(limit, waitMs);
+  const result = await tryConsume(limit, network);
+  if (!("waitMs" in result)) return;
+  if (rejectedUntilMs.size >= maxRemembered) rejectedUntilMs.clear();
+  rejectedUntilMs.set(network, now().getTime() + secondMs);
+  throw limitReached(limit, result.waitMs);
 }

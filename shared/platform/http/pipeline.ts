@@ -6,7 +6,7 @@ import type {
 } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { ApiError, errorCatalogue } from "../../contract/errors.ts";
+import { ApiError, errorCatalogue, type RateLimitStatus } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
 import type { Route, ServedRoute } from "../../routes/route.ts";
 import type { AuditEntryRecord } from "../audit-log.ts";
@@ -14,6 +14,7 @@ import type { Actor, StoredOrganization } from "../auth/authenticate.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
 import type { Attempt, BegunAttempt } from "./idempotency.ts";
+import { errorHeaders, rateLimitHeaders } from "./response-headers.ts";
 import { sourceAddress } from "./source-address.ts";
 
 type Output<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
@@ -37,8 +38,8 @@ export interface Call<R extends Route> {
   readonly sourceIp: string;
   /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
   readonly attempt: Attempt | undefined;
-  /** Adds headers to the answer, if it is no error. */
-  readonly addHeaders: (headers: Readonly<Record<string, string>>) => void;
+  /** Reports a rate limit to the caller, in the headers of a successful response. */
+  readonly reportRateLimit: (status: RateLimitStatus) => void;
 }
 
 /** A response that a handler makes by itself; the pipeline adds the headers that all have. */
@@ -65,8 +66,7 @@ export interface EndpointEvent extends APIGatewayProxyEventV2 {
   attempt?: BegunAttempt;
   /** The answer that an earlier request with the same Idempotency-Key got. */
   replayed?: { readonly answer: unknown };
-  /** What the handler added to the headers of its answer. */
-  answerHeaders?: Readonly<Record<string, string>>;
+  rateLimit?: RateLimitStatus;
   /** On a route that is audited: what stands in the audit log of the request. */
   auditEntry?: AuditEntryRecord;
 }
@@ -107,8 +107,8 @@ export function pipeline<const R extends Route>(
         headers: event.headers,
         sourceIp: sourceAddress(event),
         attempt,
-        addHeaders: (headers: Readonly<Record<string, string>>) => {
-          event.answerHeaders = { ...event.answerHeaders, ...headers };
+        reportRateLimit: (status: RateLimitStatus) => {
+          event.rateLimit = status;
         },
       };
       // The route's schemas have checked each part, which the compiler cannot follow through the generic.
@@ -124,8 +124,9 @@ export function pipeline<const R extends Route>(
 function successResponse(route: ServedRoute): EndpointMiddleware {
   return {
     after: (request) => {
-      const { replayed, answerHeaders } = request.event;
-      const headers = replayed === undefined ? answerHeaders : { "Idempotent-Replayed": "true" };
+      const { replayed, rateLimit } = request.event;
+      const ofLimit = rateLimit === undefined ? {} : rateLimitHeaders(rateLimit);
+      const headers = replayed === undefined ? ofLimit : { "Idempotent-Replayed": "true" };
       request.response = success(route, request.response, headers);
     },
   };
@@ -168,10 +169,11 @@ function errorResponse(route: ServedRoute): EndpointMiddleware {
       // A middleware behind this one has found that the request succeeded all the same.
       if (request.response !== undefined) return;
       const { requestId } = request.event.requestContext;
-      const { code, message, details, headers } = errorForCaller(route, requestId, request.error);
+      const error = errorForCaller(route, requestId, request.error);
+      const { code, message, details } = error;
       request.response = {
         statusCode: errorCatalogue[code].status,
-        headers: { ...headers },
+        headers: { ...errorHeaders(error, request.event.headers["authorization"]) },
         body: JSON.stringify({ error: { code, message, requestId, details } }),
       };
     },

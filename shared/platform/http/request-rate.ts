@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { ApiError } from "../../contract/errors.ts";
+import type { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../auth/authenticate.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
+import { durationMs, limitReached } from "../limits/rate-limit.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
 import { updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
-import { rateLimitHeaders } from "./rate-limit.ts";
 
 /*
  * How many requests an organisation makes, over all functions. A write for each would cost more than most of them do, so
@@ -69,15 +69,8 @@ export async function countRequest(actor: Actor, authorization: string): Promise
 
 /** The refusal of an organisation's request. */
 export function tooManyRequests(organizationId: string): ApiError {
-  const leftMs = (refusedOrganizations.get(organizationId) ?? 0) - now().getTime();
-  const resetSeconds = Math.max(1, Math.ceil(leftMs / secondMs));
-  const limit = { what: "requests", max: config.requestsPerSecond() ?? 0, windowMs: secondMs };
-  return new ApiError("RATE_LIMITED", {
-    headers: {
-      "Retry-After": String(resetSeconds),
-      ...rateLimitHeaders(limit, { remaining: 0, resetSeconds }),
-    },
-  });
+  const waitMs = (refusedOrganizations.get(organizationId) ?? 0) - now().getTime();
+  return limitReached({ name: "requests", max: config.requestsPerSecond() ?? 0, windowMs: secondMs }, waitMs);
 }
 
 function isRefused(organizationId: string): boolean {
@@ -95,7 +88,7 @@ async function count(organizationId: string, perSecond: number): Promise<void> {
   counted.requests -= toldAtOnce;
   const requests = await tell(organizationId, windowStartMs);
   // The time that they would have taken at the rate that is allowed, but for the burst.
-  const paceMs = (requests / perSecond - burstSeconds) * secondMs;
+  const paceMs = durationMs(requests - burstSeconds * perSecond, perSecond);
   const untilMs = windowStartMs + Math.min(windowMs, paceMs);
   if (untilMs > now().getTime() && untilMs > (refusedOrganizations.get(organizationId) ?? 0)) {
     remember(refusedOrganizations, organizationId, untilMs);
