@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { listAuditLog } from "../../shared/audit-log/list.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/audit-log.ts";
 
 export const handler = endpoint(routes.listAuditLog, async ({ actor, query }) =>

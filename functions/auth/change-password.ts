@@ -1,5 +1,5 @@
 import { changePassword } from "../../shared/accounts/change-password.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.changePassword, async ({ actor, body, sourceIp }) =>

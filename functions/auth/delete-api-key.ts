@@ -1,6 +1,6 @@
 import { presentApiKey, readApiKey } from "../../shared/accounts/api-key-record.ts";
 import { deleteApiKey } from "../../shared/accounts/api-keys.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(

@@ -1,5 +1,5 @@
 import { deleteTotp } from "../../shared/accounts/switch-second-factor.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.deleteTotp, async ({ actor, body, sourceIp }) =>

@@ -1,5 +1,5 @@
 import { logout } from "../../shared/accounts/logout.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.logout, async ({ actor }) => logout(actor));

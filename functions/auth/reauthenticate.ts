@@ -1,5 +1,5 @@
 import { reauthenticate } from "../../shared/accounts/reauthentication.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.reauthenticate, async ({ actor, body, sourceIp }) =>

@@ -1,5 +1,5 @@
 import { rotateApiKey } from "../../shared/accounts/make-api-keys.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = endpoint(routes.rotateApiKey, async ({ actor, params, body }) =>

@@ -1,8 +1,7 @@
-import { organizationOf } from "../../shared/accounts/organization-record.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { createCampaign } from "../../shared/campaigns/create.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/campaigns.ts";
 
-export const handler = endpoint(routes.createCampaign, async ({ actor, organization, body, attempt }) =>
-  createCampaign(actor.organizationId, body, attempt, organizationOf(organization)),
+export const handler = endpoint(routes.createCampaign, async ({ organization, body, attempt }) =>
+  createCampaign(organization, body, attempt),
 );

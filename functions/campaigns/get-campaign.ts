@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(routes.getCampaign, async ({ actor, params }) =>

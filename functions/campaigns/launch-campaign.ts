@@ -1,6 +1,6 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(

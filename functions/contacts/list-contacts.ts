@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { listContacts } from "../../shared/contacts/contacts.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/contacts.ts";
 
 export const handler = endpoint(routes.listContacts, async ({ actor, query }) =>

@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { listNumbersOf } from "../../shared/numbers/list.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/inbound.ts";
 
 export const handler = endpoint(routes.listNumbers, async ({ actor, query }) =>

@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { getKyc, submitKyc } from "../../shared/kyc/kyc.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/kyc.ts";
 
 export const handler = endpoint(

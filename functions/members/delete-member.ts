@@ -1,6 +1,6 @@
 import { deleteMember } from "../../shared/accounts/delete-member.ts";
 import { getMember } from "../../shared/accounts/members.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 
 export const handler = endpoint(

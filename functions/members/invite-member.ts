@@ -1,5 +1,5 @@
 import { inviteMember } from "../../shared/accounts/invite-member.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 
 export const handler = endpoint(routes.inviteMember, async ({ actor, body }) => inviteMember(actor, body));

@@ -1,5 +1,5 @@
 import { listMembers } from "../../shared/accounts/members.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 
 export const handler = endpoint(routes.listMembers, async ({ actor, query }) =>

@@ -1,6 +1,6 @@
 import { getMember } from "../../shared/accounts/members.ts";
 import { updateMember } from "../../shared/accounts/update-member.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 
 export const handler = endpoint(

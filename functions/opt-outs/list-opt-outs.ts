@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { listOptOuts } from "../../shared/opt-outs/opt-outs.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/opt-outs.ts";
 
 export const handler = endpoint(routes.listOptOuts, async ({ actor, query }) =>

@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.cancelSms, async ({ actor, params }) =>

@@ -1,8 +1,7 @@
-import { organizationOf } from "../../shared/accounts/organization-record.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { estimateMessage } from "../../shared/messages/estimate.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.estimateSms, async ({ organization, body }) =>
-  estimateMessage(organizationOf(organization), body),
+  estimateMessage(organization, body),
 );

@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
 import { getMessage } from "../../shared/messages/read.ts";
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
 import * as routes from "../../shared/routes/sms.ts";
 
 export const handler = endpoint(routes.getSms, async ({ actor, params }) =>

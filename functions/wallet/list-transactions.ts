@@ -1,4 +1,4 @@
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/wallet.ts";
 import { listLedger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";

@@ -1,4 +1,4 @@
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
 import { retryWebhookDelivery } from "../../shared/webhooks/calls-by-hand.ts";
 

@@ -1,4 +1,4 @@
-import { endpoint } from "../../shared/platform/http/endpoint.ts";
+import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 

@@ -1,6 +1,6 @@
 import type { Account } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { presentOrganization, type OrganizationRecord } from "./organization-record.ts";
 import { findUser, presentUser } from "./user-record.ts";
 

@@ -1,8 +1,8 @@
 import type { CreateApiKeyRequest } from "../contract/accounts.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { allScopes } from "../contract/scopes.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { areBlocksWithin } from "../platform/auth/address-blocks.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./api-key-record.ts";

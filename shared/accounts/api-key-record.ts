@@ -3,9 +3,9 @@ import * as z from "zod/mini";
 import type { ApiKey } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { allScopes, Scope } from "../contract/scopes.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../platform/auth/api-key-secret.ts";
 import type { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
-import type { Actor, CredentialRecord } from "../platform/auth/authenticate.ts";
 import { hasExpired } from "../platform/auth/expiry.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
@@ -24,6 +24,21 @@ const limits = {
 };
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
+
+/** The item that an API key is looked up by. */
+export const CredentialRecord = z.object({
+  entity: z.literal("credential"),
+  keyId: z.string(),
+  organizationId: z.string(),
+  userId: z.string(),
+  /** What the key may do; everything where it was not limited. */
+  scopes: z.optional(z.array(Scope)),
+  validUntil: z.optional(z.string()),
+  /** The addresses and CIDR blocks that it may be used from; any where there are none. */
+  allowedAddresses: z.optional(z.array(z.string())),
+  disabledAt: z.optional(z.string()),
+});
+export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
 /** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
 export const ApiKeyRecord = z.object({

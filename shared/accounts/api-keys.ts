@@ -1,8 +1,8 @@
 import type { ApiKey } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { itemsOf, queryRows, transact } from "../platform/table/table.ts";

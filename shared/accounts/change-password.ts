@@ -2,7 +2,7 @@ import type { ChangedPassword, ChangePasswordRequest } from "../contract/account
 import { invalidField } from "../contract/errors.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmail } from "../emails/queue-email.ts";
-import { nameOfKeptSession, type Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { transact } from "../platform/table/table.ts";
@@ -11,6 +11,7 @@ import { sessionOf } from "./logout.ts";
 import { replacePassword } from "./password-record.ts";
 import { checkPassword, wrongPassword } from "./password-tries.ts";
 import { hashPassword } from "./passwords.ts";
+import { nameOfKeptSession } from "./user-record.ts";
 
 /**
  * Puts a new password into the place of the one that the user of a session knows, and ends their other sessions. Wrong ones

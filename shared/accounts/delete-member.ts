@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { RemovedMember } from "../contract/members.ts";
 import { owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";

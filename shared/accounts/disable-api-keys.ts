@@ -5,8 +5,8 @@ import type {
   RevokedApiKeys,
 } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/table.ts";
 import { keyManagerOf, requireEndable } from "./api-key-limits.ts";

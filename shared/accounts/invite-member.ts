@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { InviteMemberRequest, Member } from "../contract/members.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";

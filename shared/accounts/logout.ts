@@ -1,6 +1,6 @@
 import type { LoggedOut } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { sessionLifetimeMs } from "../platform/auth/session-token.ts";
 import { now } from "../platform/clock.ts";
 import { momentOf } from "../platform/ids.ts";

@@ -2,7 +2,7 @@ import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "..
 import { ApiError } from "../contract/errors.ts";
 import { owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { hasExpired } from "../platform/auth/expiry.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Role } from "../contract/scopes.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { findActiveMember, type ActiveMember } from "./member-record.ts";
 
 /** The roles that manage members. */

@@ -4,7 +4,6 @@ import * as z from "zod/mini";
 
 import type { Member } from "../contract/members.ts";
 import { allScopes, Role, scopesOfRole, type Scope } from "../contract/scopes.ts";
-import { RoleOfMember } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows, type Check } from "../platform/table/table.ts";
@@ -128,6 +127,9 @@ export async function findMember(organizationId: string, userId: string): Promis
   const invitation = await findInvitation(userId);
   return invitation?.organizationId === organizationId ? invitation : undefined;
 }
+
+/** The role of a user in an organization: in an item of its own, because only functions that manage members may write it. */
+export const RoleOfMember = z.object({ entity: z.literal("member"), role: Role });
 
 /** A user of an organisation with their role, as they are now; also one who is being removed. */
 export async function findActiveMember(

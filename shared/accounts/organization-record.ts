@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 
 import type { Organization } from "../contract/accounts.ts";
 import { SenderId } from "../contract/sms.ts";
-import type { StoredOrganization } from "../platform/auth/authenticate.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem, type Update } from "../platform/table/table.ts";
@@ -38,14 +37,6 @@ export const OrganizationRecord = z.object({
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
-
-/**
- * The record of a caller's organisation, which was read to let the call in.
- * @throws Error when it has another shape
- */
-export function organizationOf(stored: StoredOrganization): OrganizationRecord {
-  return OrganizationRecord.parse(stored);
-}
 
 /** Eventually consistent unless asked otherwise. */
 export async function findOrganization(

@@ -1,5 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { networkOf } from "../platform/http/source-network.ts";
 import type { RateLimit } from "../platform/limits/rate-limit.ts";

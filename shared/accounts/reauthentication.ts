@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { Reauthenticated, ReauthenticateRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";

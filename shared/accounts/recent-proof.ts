@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { minuteMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 

@@ -2,7 +2,7 @@ import type { EmailRequested } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { emailJob } from "../emails/email-job.ts";
 import { findSuppression } from "../emails/suppression-record.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { hourMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

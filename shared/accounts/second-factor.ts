@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { StartedTotp, StartTotpRequest } from "../contract/second-factor.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { newTotpSecret, totpUri } from "../platform/auth/totp.ts";
 import { hourMs } from "../platform/clock.ts";
 import { networkOf } from "../platform/http/source-network.ts";

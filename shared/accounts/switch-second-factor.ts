@@ -7,7 +7,7 @@ import type {
 } from "../contract/second-factor.ts";
 import { emailJob, owedEmail, type SecondFactorChange } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { dayMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";

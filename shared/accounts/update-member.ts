@@ -3,7 +3,7 @@ import type { Member, UpdateMemberRequest } from "../contract/members.ts";
 import type { Role } from "../contract/scopes.ts";
 import { owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmails } from "../emails/queue-email.ts";
-import type { Actor } from "../platform/auth/authenticate.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";

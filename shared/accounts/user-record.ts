@@ -21,6 +21,8 @@ export const UserRecord = z.object({
   removedAt: z.optional(z.string()),
   /** ISO 8601: sessions that were issued before have ended. */
   sessionsValidFrom: z.optional(z.string()),
+  /** The session whose user has given their password once more, and when. */
+  reauthenticated: z.optional(z.object({ sessionId: z.string(), at: z.string() })),
   /** Changes with the password: sessions that began with another version have ended. */
   passwordVersion: z.optional(z.string()),
   /** The one session of those that goes on: who has changed the password stays logged in. */
@@ -47,6 +49,11 @@ export async function findUserByEmail(email: string): Promise<UserRecord | undef
   const owner = await findItem(EmailRecord, keys.email(email), { consistent: true });
   // An unknown email costs a read too, or the time would tell it apart.
   return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
+}
+
+/** What a user's record calls the session that goes on when those before a moment end: it ends when a later one counts. */
+export function nameOfKeptSession(sessionId: string, sessionsValidFrom: string): string {
+  return `${sessionId} ${sessionsValidFrom}`;
 }
 
 /** What ends all sessions of a user that were issued before a moment. */

@@ -1,11 +1,11 @@
-import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { takeQuota } from "../accounts/quota.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { checkSender } from "../messages/policies.ts";
 import { parseSchedule } from "../messages/schedule.ts";
 import { now } from "../platform/clock.ts";
-import type { Attempt } from "../platform/http/idempotency.ts";
+import type { Attempt } from "../platform/http/event.ts";
 import { newId } from "../platform/ids.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { transact } from "../platform/table/table.ts";
@@ -20,20 +20,18 @@ const maxCampaigns = 100_000;
 /**
  * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
  * are now; who belongs to the audience is looked up when it is sent.
- * @param known the record of the organisation, where it has been read
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkSender`), CONFLICT when the
  *   organisation has as many as it may have
  */
 export async function createCampaign(
-  organizationId: string,
+  organization: OrganizationRecord,
   request: CreateCampaignRequest,
   attempt?: Attempt,
-  known?: OrganizationRecord,
 ): Promise<Campaign> {
+  const { id: organizationId } = organization;
   const createdAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
   const message = await textOf(organizationId, request);
-  const organization = known ?? (await findOrganization(organizationId));
   const senderId = usableSenderId(organization, request.senderId);
   await checkSender({ organizationId, senderId });
   const record: CampaignRecord = {

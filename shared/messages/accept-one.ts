@@ -1,8 +1,8 @@
-import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
-import type { Attempt } from "../platform/http/idempotency.ts";
+import type { Attempt } from "../platform/http/event.ts";
 import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { sendRateStatus } from "../wallet/allowances.ts";
@@ -16,8 +16,6 @@ import { parseSchedule } from "./schedule.ts";
 export interface AcceptOptions {
   readonly attempt?: Attempt | undefined;
   readonly reportRateLimit?: (status: RateLimitStatus) => void;
-  /** The record of the organisation, where it has been read. */
-  readonly known?: OrganizationRecord;
 }
 
 /**
@@ -28,13 +26,13 @@ export interface AcceptOptions {
  *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
-  organizationId: string,
+  organization: OrganizationRecord,
   request: SendSmsRequest,
-  { attempt, reportRateLimit, known }: AcceptOptions = {},
+  { attempt, reportRateLimit }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
-  const organization = known ?? (await findOrganization(organizationId));
+  const { id: organizationId } = organization;
   const senderId = usableSenderId(organization, request.senderId);
   const { to, messageType } = request;
   await checkMessage(organization, { organizationId, to, senderId, messageType });

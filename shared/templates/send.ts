@@ -1,3 +1,4 @@
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { SendSmsRequest, type AcceptedMessage } from "../contract/sms.ts";
 import type { SendTemplateRequest } from "../contract/templates.ts";
@@ -11,14 +12,14 @@ import { renderTemplate } from "./render.ts";
  *   missing or make no message; and whatever `acceptMessage` throws
  */
 export async function sendTemplate(
-  organizationId: string,
+  organization: OrganizationRecord,
   templateId: string,
   { values, ...request }: SendTemplateRequest,
   options: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
-  const template = await readTemplate(organizationId, templateId);
+  const template = await readTemplate(organization.id, templateId);
   const message = messageOf(template.body, values);
-  return acceptMessage(organizationId, { ...request, message }, options);
+  return acceptMessage(organization, { ...request, message }, options);
 }
 
 function messageOf(body: string, values: Readonly<Record<string, string>>): string {

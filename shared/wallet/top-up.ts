@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
-import type { Attempt } from "../platform/http/idempotency.ts";
+import type { Attempt } from "../platform/http/event.ts";
 import { microsOf } from "./money.ts";
 import { postToWallet } from "./post.ts";
 import { presentWallet } from "./record.ts";

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -15,6 +14,7 @@ import { listLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only, ScriptedCarrier } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError, type ErrorCode, type RateLimitStatus } from "../../shared/contract/errors.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -16,6 +15,7 @@ import { allowanceFields } from "../../shared/wallet/allowances.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { presentWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { onePrice } from "../support/prices.ts";
 import { openWallet } from "../support/wallets.ts";
 

@@ -2,11 +2,11 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { hourMs, now } from "../../shared/platform/clock.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { openWallet } from "../support/wallets.ts";
 
 let organizationId: string;

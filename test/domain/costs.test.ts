@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -10,6 +9,7 @@ import { findPresentCard } from "../../shared/prices/cost.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { makeCurrent } from "../../shared/prices/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";

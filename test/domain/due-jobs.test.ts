@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
@@ -11,6 +10,7 @@ import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, putItem, transact } from "../../shared/platform/table/table.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";

@@ -6,7 +6,6 @@ import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
 import { receiveReply } from "../../shared/inbound/receive.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
@@ -23,6 +22,7 @@ import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";

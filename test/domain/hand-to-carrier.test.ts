@@ -2,7 +2,6 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
@@ -14,6 +13,7 @@ import { putItem } from "../../shared/platform/table/table.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/logout.ts";
-import { findUser, UserRecord } from "../../shared/accounts/user-record.ts";
-import { nameOfKeptSession, type Actor } from "../../shared/platform/auth/authenticate.ts";
+import { findUser, nameOfKeptSession, UserRecord } from "../../shared/accounts/user-record.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

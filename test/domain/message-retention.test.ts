@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { PageQuery } from "../../shared/contract/primitives.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
@@ -15,6 +14,7 @@ import { deleteItem, findItem, updateItem } from "../../shared/platform/table/ta
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { openWallet } from "../support/wallets.ts";

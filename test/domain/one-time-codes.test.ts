@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import type { MessageType } from "../../shared/contract/sms.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
@@ -12,6 +11,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";

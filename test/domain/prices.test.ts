@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { estimateMessage } from "../../shared/messages/estimate.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
@@ -20,6 +19,7 @@ import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts
 import type { PriceRow } from "../../shared/prices/rate-card.ts";
 import { findCurrentVersion, listRateCards, makeCurrent, readRateCard } from "../../shared/prices/record.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";

@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
@@ -14,6 +13,7 @@ import { debitWallet } from "../../shared/wallet/charge.ts";
 import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";

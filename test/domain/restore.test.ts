@@ -9,7 +9,6 @@ import {
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { readMessage } from "../../shared/messages/read.ts";
@@ -21,6 +20,7 @@ import { debitWallet } from "../../shared/wallet/charge.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";

@@ -10,7 +10,7 @@ import { startTotp } from "../../shared/accounts/second-factor.ts";
 import { confirmTotp, deleteTotp } from "../../shared/accounts/switch-second-factor.ts";
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
-import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/sealed-text.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";

@@ -1,7 +1,6 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { listMessages } from "../../shared/messages/read.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -11,6 +10,7 @@ import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";

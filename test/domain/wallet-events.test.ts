@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { createCampaign } from "../../shared/campaigns/create.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import type { WebhookEvent } from "../../shared/contract/events.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -19,6 +17,7 @@ import { postToWallet } from "../../shared/wallet/post.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, expect, it, vi } from "vitest";
 
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { adjustWallet } from "../../shared/wallet/adjust.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";

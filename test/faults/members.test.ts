@@ -15,7 +15,7 @@ import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { Account, CreateApiKeyRequest, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
-import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";

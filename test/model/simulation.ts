@@ -5,14 +5,12 @@ import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@
 
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
 import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
-import { createCampaign } from "../../shared/campaigns/create.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
 import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { CountsRecord, countOutcomes, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
@@ -44,6 +42,7 @@ import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { randomFrom, type Random } from "../chaos/random.ts";
+import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { MemoryTable } from "./memory-table.ts";
 import { queueUrl, takeOver } from "./runtime.ts";

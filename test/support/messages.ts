@@ -1,10 +1,10 @@
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import type { Sender } from "../../shared/messages/choose-carrier.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
+import { acceptMessage } from "./as-organization.ts";
 import { delayedJobs, takeJobs } from "./queues.ts";
 import { openWallet } from "./wallets.ts";
 import { openWebhook } from "./webhooks.ts";

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { createCampaign } from "../../shared/campaigns/create.ts";
 import { nextTurns, withinLimits } from "../../shared/campaigns/recipients.ts";
 import { readCampaign } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import { receiveReply } from "../../shared/inbound/receive.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
@@ -19,6 +17,7 @@ import { deleteItem, putItem, transact, updateItem } from "../../shared/platform
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
+import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 import { onePrice } from "../support/prices.ts";

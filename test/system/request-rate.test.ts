@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { allScopes } from "../../shared/contract/scopes.ts";
-import type { Actor } from "../../shared/platform/auth/authenticate.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import type * as requestRate from "../../shared/platform/http/request-rate.ts";

@@ -7,9 +7,10 @@ import {
   type AuditActor,
   type Ending,
 } from "../audit-log.ts";
-import type { Actor } from "../auth/authenticate.ts";
+import type { Actor } from "../auth/actor.ts";
 import { undefinedIfUnreadable } from "../table/table.ts";
-import { routeName, type Call, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
+import type { EndpointEvent, EndpointMiddleware } from "./event.ts";
+import { routeName, type Call } from "./pipeline.ts";
 import { sourceAddress } from "./source-address.ts";
 
 /** The middlewares that write a request into the audit log of its organisation. */

@@ -11,7 +11,8 @@ import { keys, type Key } from "../table/keys.ts";
 import { free, freeAt, hasLease, newLease, whileHeldBy, type Lease } from "../table/lease.ts";
 import { deleteItem, putItem, findItem, type Update } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
-import { routeName, success, type EndpointEvent, type EndpointMiddleware } from "./pipeline.ts";
+import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
+import { routeName, success } from "./pipeline.ts";
 
 /** Longer than a function can run, so that an attempt is followed by another only when it is surely gone. */
 const attemptLeaseMs = 30 * secondMs;
@@ -31,26 +32,6 @@ const IdempotencyRecord = z.object({
   expiresAt: z.int(),
 });
 type IdempotencyRecord = z.infer<typeof IdempotencyRecord>;
-
-/** One try at an idempotent request. */
-export interface Attempt {
-  /** The write that stores the answer. It belongs into the transaction of what the request does. */
-  complete(answer: unknown): Update;
-}
-
-/** An attempt as those see it who have to end it. */
-export interface BegunAttempt extends Attempt {
-  /**
-   * Forgets the attempt, which has failed. That also refuses whatever it still has under way.
-   * @returns its answer if it turns out to be done all the same, because only the answer to its last write was lost
-   */
-  fail(): Promise<Replay | undefined>;
-}
-
-/** What a request was answered before. */
-interface Replay {
-  readonly answer: unknown;
-}
 
 interface Request {
   readonly organizationId: string;

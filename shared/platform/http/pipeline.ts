@@ -1,4 +1,4 @@
-import middy, { type MiddlewareObj } from "@middy/core";
+import middy from "@middy/core";
 import type {
   APIGatewayProxyEventV2,
   APIGatewayProxyStructuredResultV2,
@@ -9,11 +9,10 @@ import type * as z from "zod/mini";
 import { ApiError, errorCatalogue, type RateLimitStatus } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
 import type { Route, ServedRoute } from "../../routes/route.ts";
-import type { AuditEntryRecord } from "../audit-log.ts";
-import type { Actor, StoredOrganization } from "../auth/authenticate.ts";
+import type { Actor } from "../auth/actor.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
-import type { Attempt, BegunAttempt } from "./idempotency.ts";
+import type { Attempt, EndpointEvent, EndpointMiddleware } from "./event.ts";
 import { errorHeaders, rateLimitHeaders } from "./response-headers.ts";
 import { sourceAddress } from "./source-address.ts";
 
@@ -21,10 +20,10 @@ type Output<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefine
 type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Value : undefined;
 
 /** What a handler is called with: the parts of the request that its route declares, already checked. */
-export interface Call<R extends Route> {
+export interface Call<R extends Route, Organization = unknown> {
   readonly actor: R["auth"] extends "none" ? undefined : Actor;
-  /** The actor's organisation, as it was read for this call. */
-  readonly organization: R["auth"] extends "none" ? undefined : StoredOrganization;
+  /** The actor's organization, as it was read for this call. */
+  readonly organization: R["auth"] extends "none" ? undefined : Organization;
   readonly params: Output<Property<R, "params">>;
   readonly query: Output<Property<R, "query">>;
   readonly body: Output<Property<R, "body">>;
@@ -55,23 +54,9 @@ type Answer<R extends Route> = R extends { raw: readonly string[] }
     ? Page<z.input<R["data"]>>
     : z.input<R["data"]>;
 
-export type Handle<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
-
-/** The event of a request, and what the middlewares have found out about it. */
-export interface EndpointEvent extends APIGatewayProxyEventV2 {
-  actor?: Actor;
-  organization?: StoredOrganization;
-  /** The parts of the request as the route's schemas have checked them. */
-  input?: { readonly params: unknown; readonly query: unknown; readonly body: unknown };
-  attempt?: BegunAttempt;
-  /** The answer that an earlier request with the same Idempotency-Key got. */
-  replayed?: { readonly answer: unknown };
-  rateLimit?: RateLimitStatus;
-  /** On a route that is audited: what stands in the audit log of the request. */
-  auditEntry?: AuditEntryRecord;
-}
-
-export type EndpointMiddleware = MiddlewareObj<EndpointEvent, unknown>;
+export type Handle<R extends Route, Organization = unknown> = (
+  call: Call<R, Organization>,
+) => Promise<Answer<R>>;
 
 export type LambdaHandler = (
   event: APIGatewayProxyEventV2,
@@ -82,10 +67,10 @@ export type LambdaHandler = (
  * The Lambda handler of a route: lets the middlewares look at the request, in their order, then calls `handle` and
  * wraps what it returns as `{ data }`. Errors leave as `{ error }`; one log line is written for each request.
  */
-export function pipeline<const R extends Route>(
+export function pipeline<const R extends Route, Organization = unknown>(
   route: R,
   middlewares: EndpointMiddleware[],
-  handle: Handle<R>,
+  handle: Handle<R, Organization>,
   nameOf: (method: string, path: string) => string = () => routeName(route),
 ): LambdaHandler {
   const handler = middy<EndpointEvent, unknown>()
@@ -111,9 +96,9 @@ export function pipeline<const R extends Route>(
           event.rateLimit = status;
         },
       };
-      // The route's schemas have checked each part, which the compiler cannot follow through the generic.
+      // The schemas of the route and the authentication have checked each part, which the compiler cannot follow.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return handle(call as unknown as Call<R>);
+      return handle(call as unknown as Call<R, Organization>);
     });
   // The middlewares above have made a response of whatever the handler returned or threw.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -4,7 +4,7 @@ import type * as z from "zod/mini";
 import { ApiError } from "../../contract/errors.ts";
 import { validate } from "../../contract/validation.ts";
 import type { ServedRoute } from "../../routes/route.ts";
-import type { EndpointMiddleware } from "./pipeline.ts";
+import type { EndpointMiddleware } from "./event.ts";
 
 /** How large a body may be where the route's row does not say. */
 const defaultMaxBodyKilobytes = 64;

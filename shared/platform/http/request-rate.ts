@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 
 import type { ApiError } from "../../contract/errors.ts";
-import type { Actor } from "../auth/authenticate.ts";
+import type { Actor } from "../auth/actor.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { durationMs, limitReached } from "../limits/rate-limit.ts";

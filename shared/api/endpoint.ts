@@ -1,10 +1,11 @@
-import type { ProtectedRoute } from "../../routes/route.ts";
-import { authentication } from "../auth/authenticate.ts";
-import { warmTokenCheck } from "../auth/session-token.ts";
-import { auditLog, type Auditing, type ReadBefore } from "./audit-log.ts";
-import { idempotency } from "./idempotency.ts";
-import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
-import { requestInput } from "./request-input.ts";
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { warmTokenCheck } from "../platform/auth/session-token.ts";
+import { auditLog, type Auditing, type ReadBefore } from "../platform/http/audit-log.ts";
+import { idempotency } from "../platform/http/idempotency.ts";
+import { pipeline, type Handle, type LambdaHandler } from "../platform/http/pipeline.ts";
+import { requestInput } from "../platform/http/request-input.ts";
+import type { ProtectedRoute } from "../routes/route.ts";
+import { authentication } from "./authenticate.ts";
 
 /**
  * The Lambda handler of a route that needs a credential.
@@ -13,7 +14,7 @@ import { requestInput } from "./request-input.ts";
  */
 export function endpoint<const R extends ProtectedRoute>(
   route: R,
-  handle: Handle<R>,
+  handle: Handle<R, OrganizationRecord>,
   readBefore?: ReadBefore<R>,
   isAudited?: Auditing<R>["isAudited"],
 ): LambdaHandler {

@@ -1,0 +1,66 @@
+import { CredentialRecord } from "../accounts/api-key-record.ts";
+import { findOrganization, OrganizationRecord } from "../accounts/organization-record.ts";
+import { ApiError } from "../contract/errors.ts";
+import { allScopes } from "../contract/scopes.ts";
+import { isAddressIn } from "../platform/auth/address-blocks.ts";
+import { hashApiKeySecret, isApiKeySecret } from "../platform/auth/api-key-secret.ts";
+import { noteUse } from "../platform/auth/api-key-use.ts";
+import { hasExpired } from "../platform/auth/expiry.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { findBoth, findItem } from "../platform/table/table.ts";
+import type { Caller, Refused } from "./authenticate.ts";
+
+/** @throws ApiError ADDRESS_NOT_ALLOWED */
+export async function callerOfApiKey(secret: string, address: string): Promise<Caller | Refused> {
+  if (!isApiKeySecret(secret)) return "malformed";
+  const key = keys.apiKey(hashApiKeySecret(secret));
+  const { record, organization: known } = await readApiKey(key);
+  if (record === undefined) return "unknown";
+  if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
+  const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses } = record;
+  if (allowedAddresses !== undefined && !isAddressIn(address, allowedAddresses)) {
+    throw new ApiError("ADDRESS_NOT_ALLOWED");
+  }
+  const [organization] = await Promise.all([
+    known ?? findOrganization(organizationId, { consistent: true }),
+    noteUse({ organizationId, keyId }),
+  ]);
+  if (organization === undefined) return "ended";
+  rememberOrganization(key, organizationId);
+  return {
+    actor: { organizationId, userId, credential: { type: "apiKey", keyId }, scopes },
+    organization,
+  };
+}
+
+/** Keys whose organizations this function remembers. */
+const maxRememberedKeys = 10_000;
+
+/** The organizations of API keys that were let in, by the hash of the key. */
+const organizationIdsOfKeys = new Map<string, string>();
+
+function rememberOrganization({ pk }: Key, organizationId: string): void {
+  if (organizationIdsOfKeys.size >= maxRememberedKeys) organizationIdsOfKeys.clear();
+  organizationIdsOfKeys.set(pk, organizationId);
+}
+
+/**
+ * Reads an API key, and its organization in the same request where that is known. Only whose key it is, which never
+ * changes, is remembered: both items are read as they are now, so that a disabled key and a suspension hold at once.
+ */
+async function readApiKey(key: Key): Promise<{
+  readonly record: CredentialRecord | undefined;
+  readonly organization?: OrganizationRecord | undefined;
+}> {
+  const organizationId = organizationIdsOfKeys.get(key.pk);
+  if (organizationId === undefined) {
+    return { record: await findItem(CredentialRecord, key, { consistent: true }) };
+  }
+  const [record, organization] = await findBoth(
+    { schema: CredentialRecord, key },
+    { schema: OrganizationRecord, key: keys.organization(organizationId) },
+  );
+  if (record?.organizationId === organizationId) return { record, organization };
+  organizationIdsOfKeys.delete(key.pk);
+  return { record };
+}

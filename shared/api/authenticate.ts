@@ -1,0 +1,110 @@
+import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Scope } from "../contract/scopes.ts";
+import type { Actor } from "../platform/auth/actor.ts";
+import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
+import type { EndpointMiddleware } from "../platform/http/event.ts";
+import { countRequest, findRefusedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
+import { bearerCredential } from "../platform/http/response-headers.ts";
+import { sourceAddress } from "../platform/http/source-address.ts";
+import type { ProtectedRoute } from "../routes/route.ts";
+import { callerOfApiKey } from "./api-key-caller.ts";
+import { callerOfSession } from "./session-caller.ts";
+
+/** The caller of a request, and the organization's record as it was read for the request. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly organization: OrganizationRecord;
+}
+
+/**
+ * Finds out on whose behalf a request is made, and whether its credential is enough for the route.
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE
+ */
+export function authentication(route: ProtectedRoute): EndpointMiddleware {
+  return {
+    before: async ({ event }) => {
+      const { authorization = "" } = event.headers;
+      const refused = findRefusedCaller(authorization);
+      if (refused !== undefined) {
+        event.actor = refused;
+        throw tooManyRequests(refused.organizationId);
+      }
+      const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
+      // The log says who was refused.
+      event.actor = actor;
+      event.organization = organization;
+      await countRequest(actor, authorization);
+      if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+      if (route.auth === "bearer") requireScope(actor, route.scope);
+      else requireSession(actor);
+    },
+  };
+}
+
+/**
+ * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme, whose name counts in
+ * any case of letters (RFC 9110, section 11.1). What ends a credential holds from the next request on, so all that is read
+ * is read consistently and never kept, but for whose an API key is.
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED in the place of UNAUTHORIZED
+ */
+async function authenticate(
+  headers: Readonly<Record<string, string | undefined>>,
+  address: string,
+): Promise<Caller> {
+  const credential = bearerCredential(headers["authorization"]);
+  if (credential === undefined) {
+    const message = `${whatIsMissing(headers)} Send \`Authorization: Bearer <token or API key>\`.`;
+    throw new ApiError("UNAUTHORIZED", { message });
+  }
+  const authenticated = credential.startsWith("nn_")
+    ? await callerOfApiKey(credential, address)
+    : await callerOfSession(credential);
+  if (typeof authenticated !== "string") return authenticated;
+  if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
+  throw new ApiError("UNAUTHORIZED", { message: refusals[authenticated] });
+}
+
+/** Why a credential is not good: its form is wrong, it was never given out, it has ended, or its session has run out. */
+export type Refused = keyof typeof refusals;
+
+/** Whether somebody has a credential, or had it once, is not for others to know: both have the same sentence. */
+const notValid =
+  "This credential is not valid: it does not exist, was disabled, or has ended. Check that all of it was copied, or make a new one.";
+const refusals = {
+  malformed:
+    "This is neither a session token nor an API key. A session token is the `token` of a registration or a login; an API key begins with `nn_` and has 41 characters.",
+  expired: "This session has expired. Log in again for a new token.",
+  ended: notValid,
+  unknown: notValid,
+} as const;
+
+/** Headers in which other APIs take their keys. */
+const otherHeaders = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"];
+
+/** What is wrong with a request that presents no credential in the way that is asked for. */
+function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): string {
+  const { authorization = "" } = headers;
+  if (authorization.trim() === "") {
+    const other = otherHeaders.find((name) => headers[name] !== undefined);
+    return other === undefined
+      ? "The header Authorization is missing or empty."
+      : `The header ${other} is not read.`;
+  }
+  if (!/^Bearer( |$)/i.test(authorization)) return "The header Authorization does not begin with `Bearer`.";
+  if (/^Bearer *$/i.test(authorization)) return "There is no credential after `Bearer`.";
+  return "What follows `Bearer` is no single credential: it has a space in it.";
+}
+
+function requireSession({ credential }: Actor): void {
+  if (credential.type === "session") return;
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person who is logged in may do this." });
+}
+
+function requireScope({ scopes }: Actor, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  throw new ApiError("INSUFFICIENT_SCOPE", {
+    requiredScope: scope,
+    message: `This takes the scope \`${scope}\`, which this credential has not.`,
+  });
+}

@@ -1,0 +1,17 @@
+import type { Scope } from "../../contract/scopes.ts";
+
+/** The caller of a request. */
+export interface Actor {
+  readonly organizationId: string;
+  /** The user who logged in, or who is ultimately responsible for the API key. */
+  readonly userId: string;
+  readonly credential:
+    | {
+        readonly type: "session";
+        readonly sessionId: string;
+        /** When the user last gave their password, and a code if they have a second factor, in ISO 8601. */
+        readonly provenAt?: string;
+      }
+    | { readonly type: "apiKey"; readonly keyId: string };
+  readonly scopes: readonly Scope[];
+}

@@ -1,0 +1,30 @@
+import { findOrganization, OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import * as campaigns from "../../shared/campaigns/create.ts";
+import type { Campaign, CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
+import type { AcceptedMessage, SendSmsRequest } from "../../shared/contract/sms.ts";
+import * as messages from "../../shared/messages/accept-one.ts";
+
+/*
+ * Use cases without the API, which reads the organization's record for each call. Tests that open a wallet alone have none.
+ */
+
+export async function acceptMessage(
+  organizationId: string,
+  request: SendSmsRequest,
+  options?: messages.AcceptOptions,
+): Promise<AcceptedMessage> {
+  return messages.acceptMessage(await recordOf(organizationId), request, options);
+}
+
+export async function createCampaign(
+  organizationId: string,
+  request: CreateCampaignRequest,
+): Promise<Campaign> {
+  return campaigns.createCampaign(await recordOf(organizationId), request);
+}
+
+async function recordOf(id: string): Promise<OrganizationRecord> {
+  const createdAt = new Date().toISOString();
+  const withReplies = { entity: "organization", id, name: id, createdAt, repliesSince: createdAt };
+  return (await findOrganization(id)) ?? OrganizationRecord.parse(withReplies);
+}
