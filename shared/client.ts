@@ -28,7 +28,7 @@ type RepeatOptions<R> = R extends { idempotent: true } ? { idempotencyKey?: stri
 
 type CallOptions<R> = PathOptions<R> & QueryOptions<R> & BodyOptions<R> & RepeatOptions<R>;
 
-/** What a call resolves to: `data`; of a list one page of its rows; of a raw response its text. */
+/** The result of a call: `data`, one page of the rows of a list, or the text of a raw response. */
 type Result<R extends Route> = R extends { raw: readonly string[] }
   ? string
   : R extends { paged: true }
@@ -58,19 +58,19 @@ export interface ClientSettings {
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly status: number;
-  /** Not there when the gateway's front door answered, or when the code is newer than this client. */
+  /** Absent if API Gateway itself responded, or if the code is newer than this client. */
   readonly code: ErrorCode | undefined;
   readonly requestId: string | undefined;
   /** The fields that a VALIDATION_ERROR is about. */
   readonly details: readonly ErrorDetail[];
-  /** How long to wait before the next try, where the gateway says so. */
+  /** How long to wait before the next try, if the response has `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(response: Response, text: string) {
     const { error } = z
       .catch(z.object({ error: z.partial(ErrorBody.shape.error) }), { error: {} })
       .parse(parseJson(text));
-    super(error.message ?? `the gateway answered ${response.status}`);
+    super(error.message ?? `the gateway responded with ${response.status}`);
     this.status = response.status;
     this.code = error.code !== undefined && isErrorCode(error.code) ? error.code : undefined;
     this.requestId = error.requestId;

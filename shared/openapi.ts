@@ -13,8 +13,8 @@ import { routes } from "./routes.ts";
 import { errorsOf, type Route } from "./routes/route.ts";
 
 /*
- * The OpenAPI 3.1 document, made from the route table. Nothing in here speaks of a single operation: what a row
- * says is all that is needed, and what it does not say follows from its columns.
+ * The OpenAPI 3.1 document, made from the route table. Nothing here depends on a single operation: everything follows
+ * from the columns of its row.
  */
 
 interface MediaType {
@@ -99,9 +99,9 @@ export function openApiDocument() {
           type: "http",
           scheme: "bearer",
           description:
-            "The `token` of a registration or login, good for an hour, or the secret of an API key (`nn_…`), " +
-            "good until it is disabled or expires. Each operation says which scope it needs. API keys belong on servers, " +
-            "never into apps or web pages.",
+            "The `token` of a registration or login, valid for an hour, or the secret of an API key (`nn_…`). A key is " +
+            "valid until it is disabled or expires. Each operation lists the scope that it requires. Use API keys only on " +
+            "servers, never in apps or web pages.",
         },
       },
     },
@@ -145,7 +145,7 @@ function documentedOperation(operation: string, route: Route, components: Compon
   };
 }
 
-/** Who may call. A scope stands where OpenAPI 3.1 has the roles that a credential needs. */
+/** The security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */
 function accessOf(route: Route): Pick<DocumentedOperation, "description" | "security"> {
   if (route.auth === "none") return { security: [] };
   if (route.auth === "bearer") {
@@ -171,7 +171,7 @@ function documentedEvent(name: string, event: z.ZodMiniType, components: Compone
       },
     },
     responses: {
-      "2XX": { description: "Taken. Answer within 10 seconds; the body is not read." },
+      "2XX": { description: "Accepted. Respond within 10 seconds; the body is not read." },
     },
   };
 }
@@ -231,10 +231,10 @@ function recordedExample(examples: Readonly<Record<string, unknown>>, name: stri
   return name in examples ? { example: examples[name] } : {};
 }
 
-/** What API Gateway answers by itself, when a request does not reach its function or the function does not answer. */
+/** The responses of API Gateway itself, when a request does not reach its function or the function fails. */
 const FrontDoorError = z.object({ message: z.string() }).register(z.globalRegistry, {
   id: "FrontDoorError",
-  description: "Answered by the front door, before or instead of the operation.",
+  description: "A response of API Gateway itself, before or instead of the operation.",
 });
 
 const frontDoorMessages: Readonly<Record<number, string>> = {
@@ -304,7 +304,7 @@ const requestIdHeader: Header = {
   schema: { type: "string" },
 };
 const replayedHeader: Header = {
-  description: "Present when this is the answer to an earlier request with the same Idempotency-Key.",
+  description: "Present when this is the response to an earlier request with the same Idempotency-Key.",
   schema: { type: "string", const: "true" },
 };
 const retryAfterHeader: Header = {
@@ -319,12 +319,12 @@ const rateLimitHeaders: Readonly<Record<string, Header>> = {
     schema: { type: "string", examples: ['"sends";q=20;w=1'] },
   },
   RateLimit: {
-    description: "What is left of that limit: `r`, and in how many seconds there is more, `t`.",
+    description: "The rest of that limit: `r` requests, and more in `t` seconds.",
     schema: { type: "string", examples: ['"sends";r=19;t=1'] },
   },
 };
 const challengeHeader: Header = {
-  description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was refused.",
+  description: "The challenge of RFC 6750; it names `invalid_token` when a credential came and was rejected.",
   schema: { type: "string" },
 };
 const scopeChallengeHeader: Header = {

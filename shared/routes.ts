@@ -22,10 +22,10 @@ import { routes as wallet } from "./routes/wallet.ts";
 import { routes as webhooks } from "./routes/webhooks.ts";
 
 /**
- * All operations of the API, in the order of the document. A row's name is the operation's, and its handler is
- * `functions/<tag>/<operation-in-kebab-case>.ts`; the stack, the document, the client and the shared test cases come
- * from here. A handler takes its row from `routes/<tag>.ts`. A row calls nothing, it names schemas of the contract: only
- * so can a bundle leave it out, and the bundle of a handler carries its own row and no other.
+ * All operations of the API, in the order of the document. The stack, the document, the client and the shared tests
+ * follow from them. Each row has the name of its operation, whose handler is `functions/<tag>/<operation-in-kebab-case>.ts`.
+ * A handler imports its row from `routes/<tag>.ts`. A row only names schemas and calls nothing, so that the bundle of a
+ * handler contains no other row.
  */
 export const routes = {
   ...health,
@@ -78,8 +78,8 @@ const knownMethods: ReadonlySet<string> = new Set([
 const maxShapeSegments = 6;
 
 /**
- * A request that no route takes, as the log may name it: parts of its path that no path of an operation has may be a number, a
- * name or a token, and become `{}`.
+ * Names a request without a route, for the log. Parts of its path that occur in no route may be a number, a name or a
+ * token, so they become `{}`.
  */
 export function shapeOf(method: string, path: string): string {
   const known = new Set(Object.values<Route>(routes).flatMap((route) => route.path.split("/")));
@@ -91,7 +91,7 @@ export function shapeOf(method: string, path: string): string {
   return `${knownMethods.has(method) ? method : "OTHER"} /${[...shape, ...rest].join("/")}`;
 }
 
-/** Answers whatever no other route does: 405 where the path takes other methods, and 404 everywhere else. */
+/** Responds to requests without a route: 405 if the path has other methods, otherwise 404. */
 export const fallbackRoute = {
   method: "GET",
   path: "/{path+}",

@@ -3,18 +3,23 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { openApiDocument } from "../../shared/openapi.ts";
-import { errorTable } from "../../shared/openapi/introduction.ts";
+import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
 import { projectRoot } from "../project-root.ts";
 import { recordExamples } from "./examples.ts";
 
 // `npm run openapi` writes the OpenAPI document to `.build/openapi.json`. With `--update` it first brings what
-// is checked in up to date: the recorded examples, and the table of errors in the README.
+// is checked in up to date: the recorded examples, and the tables of errors in the README.
 
 const { values: flags } = parseArgs({ options: { update: { type: "boolean", default: false } } });
 
 if (flags.update) {
   const examples = await recordExamples();
   await replaceInFile("README.md", /(?<=<!-- errors -->\n\n).*?(?=\n\n<!-- \/errors -->)/s, errorTable());
+  await replaceInFile(
+    "README.md",
+    /(?<=<!-- failures -->\n\n).*?(?=\n\n<!-- \/failures -->)/s,
+    failureTable(),
+  );
   await writeFile(
     path.join(projectRoot, "shared/contract/examples.json"),
     `${JSON.stringify(examples, null, 2)}\n`,

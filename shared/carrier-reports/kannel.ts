@@ -21,7 +21,7 @@ const ReplyFields = z.object({
   id: z.optional(z.string().check(z.maxLength(100))),
 });
 
-/** The bits of %d, of which one is set: 1 delivered, 2 not, 4 buffered, 8 and 16 taken and refused by the carrier, 32 expired. */
+/** The bits of %d, of which one is set: 1 delivered, 2 not, 4 buffered, 8 and 16 taken and rejected by the carrier, 32 expired. */
 const delivered = 1;
 const notDelivered = 2;
 const refused = 16;
@@ -56,7 +56,7 @@ export const kannelReports: ReportReader = {
   },
 };
 
-/** The command status of an SMSC's refusal, such as in "NACK/0x0000000b/Invalid Destination Address". */
+/** The command status of an SMSC's rejection, such as in "NACK/0x0000000b/Invalid Destination Address". */
 const commandStatus = /\b0x[0-9a-f]{1,8}\b/i;
 
 /** The code of the network in the text of a receipt (SMPP 3.4, appendix B). */

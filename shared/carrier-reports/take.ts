@@ -15,7 +15,7 @@ import { reportJob, type ReportJob } from "./report-job.ts";
 import type { Fields, ReportReader } from "./report.ts";
 import { isSignedByTwilio, twilioReports } from "./twilio.ts";
 
-/** A call of somebody who says that they are a carrier. */
+/** A call of someone who says that they are a carrier. */
 export interface CarrierCall {
   readonly params: { readonly carrier: string; readonly report: Report };
   readonly query: { readonly token?: string | undefined; readonly reference?: string | undefined };
@@ -98,7 +98,7 @@ interface ReportOfCall {
   readonly fields: Fields;
 }
 
-/** What is not the end is said of every message, and changes nothing that anybody sees. */
+/** What is not the end is said of every message, and changes nothing that anyone sees. */
 type Understood = ReportJob | "not the end";
 
 function readReceipt(

@@ -89,7 +89,7 @@ function codeOf(error: unknown): string | undefined {
   return providerCodeOf(reason) ?? providerCodeOf(error.name);
 }
 
-/** Whether AWS refused the request for what we are, such as a permission or a credential that is missing. */
+/** Whether AWS rejected the request for what we are, such as a permission or a credential that is missing. */
 function wasTurnedAway(error: unknown): boolean {
   if (error instanceof Error && error.name === "CredentialsProviderError") return true;
   if (!(error instanceof PinpointSMSVoiceV2ServiceException)) return false;

@@ -49,7 +49,7 @@ export class NotReachedError extends Error {
   }
 }
 
-/** Nobody knows what became of the request. Its name says what happened, and its message nothing that came from outside. */
+/** No one knows what became of the request. Its name says what happened, and its message nothing that came from outside. */
 class LostAnswerError extends Error {
   constructor(name: "AnswerBroken" | "AnswerTooLarge" | "NoAnswerInTime") {
     super("the carrier gave no whole answer");

@@ -79,7 +79,7 @@ const errorCodes = {
   unroutable: "MESSAGE_UNROUTABLE",
 } as const satisfies Record<string, MessageErrorCode>;
 
-/** How HTTP itself says that it does not let us in, or that there is nobody at the address. */
+/** How HTTP itself says that it does not let us in, or that there is no one at the address. */
 const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407]);
 
 function handOffOf(settings: SettingsOf<"http">, response: CarrierResponse): HandOff {

@@ -9,7 +9,7 @@ import type { SettingsOf } from "./settings.ts";
  * which counts against it, so that the messages that follow go to the next carrier.
  */
 
-/** All that Kannel can tell of a message: delivered, not delivered, buffered, taken and refused by the carrier behind it. */
+/** All that Kannel can tell of a message: delivered, not delivered, buffered, taken and rejected by the carrier behind it. */
 const allReceipts = "31";
 
 /** What Kannel fills in when it calls back: what happened, and in which words. */
@@ -78,7 +78,7 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
     case 429:
       return { outcome: "tryLater", retryAfterSeconds, providerCode };
     default:
-      // The bearerbox's own refusal for now. What stands before Kannel may say 503 when it has handed it on.
+      // The bearerbox's own rejection for now. What stands before Kannel may say 503 when it has handed it on.
       if (status === 503 && /temporal failure/i.test(text)) {
         return { outcome: "tryLater", retryAfterSeconds, providerCode };
       }

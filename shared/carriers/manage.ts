@@ -30,7 +30,7 @@ export interface NewCarrier {
   readonly credentials?: unknown;
   /** `none` takes the limit away, undefined leaves it as it is. */
   readonly segmentsPerSecond?: number | "none" | undefined;
-  /** Whether the token of the carrier's calls back is made anew. */
+  /** Whether the token of the carrier's calls back is made again. */
   readonly newCallbackToken?: boolean;
 }
 
@@ -152,7 +152,7 @@ export async function setCarrier(
       ? { put, condition: "attribute_not_exists(pk)" }
       : { put, condition: "updatedAt = :seen", values: { ":seen": present.updatedAt } },
   );
-  if (!written.applied) throw new Refusal(`${name} was changed by somebody else meanwhile: try again.`);
+  if (!written.applied) throw new Refusal(`${name} was changed by someone else meanwhile: try again.`);
   return record;
 }
 
@@ -162,7 +162,7 @@ async function keptSecret(
   { secretPrefix, callbackPrefix, callbackBaseUrl }: CarrierPlaces,
 ): Promise<Partial<CarrierRecord>> {
   const { name, settings, credentials, newCallbackToken = false } = wanted;
-  // Of the others nobody calls back, and nothing is known to them.
+  // Of the others no one calls back, and nothing is known to them.
   if (settings.kind === "sandbox" || settings.kind === "aws") return {};
   if (present?.secretId !== undefined && credentials === undefined && !newCallbackToken)
     return { callbackBaseUrl };

@@ -30,7 +30,7 @@ const receipts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const receiptDelaySeconds = 1;
 
 /**
- * A carrier that sends nothing: the default outside production. Like a good real one it recognises a message
+ * A carrier that sends nothing: the default outside production. Like a good real one it recognizes a message
  * by its reference, however often it is handed over.
  * @param name what messages and routes know it by
  */
@@ -85,6 +85,6 @@ async function countCall(messageId: string): Promise<number> {
       add: { calls: 1 },
     }),
   );
-  if (!counted.applied) throw new Error("an update without a condition was refused");
+  if (!counted.applied) throw new Error("an update without a condition was rejected");
   return counted.item.calls;
 }

@@ -85,7 +85,7 @@ const Replies = z.strictObject({
   fromPath: Text,
   toPath: Text,
   textPath: Text,
-  /** The carrier's own id, by which it is recognised when it comes again. */
+  /** The carrier's own id, by which it is recognized when it comes again. */
   idPath: z.optional(Text),
 });
 

@@ -74,7 +74,7 @@ const Sid = z.string().check(z.minLength(1), z.maxLength(256));
 function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
   if (status === 200 || status === 201) {
     const sid = Sid.safeParse(valueAt(text, "sid"));
-    // Without the message's own id it is somebody else who answers, whatever the status says.
+    // Without the message's own id it is someone else who answers, whatever the status says.
     if (!sid.success) throw new UnclearAnswerError(status);
     return { outcome: "accepted", carrierReference: sid.data };
   }

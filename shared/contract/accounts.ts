@@ -22,7 +22,7 @@ export const Password = z
   .register(z.globalRegistry, {
     description:
       `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
-      "refuse what is easy to guess.",
+      "reject what is easy to guess.",
   });
 export const Name = text(100);
 
@@ -42,7 +42,7 @@ export const RegisterRequest = z
   });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 
-/** The password has no minimum here: a password that registration would refuse is simply wrong. */
+/** The password has no minimum here: a password that registration would reject is simply wrong. */
 export const LoginRequest = z
   .object({
     email: z.string().check(z.maxLength(254), z.toLowerCase()),
@@ -105,7 +105,7 @@ export const Reauthenticated = z
   .object({
     reauthenticated: z.literal(true),
     validUntil: Timestamp.clone().register(z.globalRegistry, {
-      description: "Until then this session may do what asks for it.",
+      description: "Until then this session may use operations that require a recent password.",
     }),
   })
   .register(z.globalRegistry, { id: "Reauthenticated" });
@@ -119,7 +119,7 @@ export type LoggedOut = z.infer<typeof LoggedOut>;
 /** The HTML of a page. */
 export const AccountPage = z.string();
 
-/** What a link in an email carries. What is none is simply not good, like one that was used. */
+/** The token of a link in an email. A malformed token is reported like one that was used. */
 export const EmailToken = z
   .string()
   .check(z.maxLength(200))
@@ -127,7 +127,7 @@ export const EmailToken = z
 /** Has the form of a token, and is none. */
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 
-/** That an email will come, if there is a reason for one. */
+/** Confirms that an email will be sent, if there is a reason for one. */
 export const EmailRequested = z
   .object({ requested: z.literal(true) })
   .register(z.globalRegistry, { id: "EmailRequested" });
@@ -196,11 +196,11 @@ export const CreateApiKeyRequest = z.prefault(
     .object({
       name: z
         .optional(text(100))
-        .register(z.globalRegistry, { description: "What the key is for, in words of your own." }),
+        .register(z.globalRegistry, { description: "A description of the key, in your own words." }),
       scopes: z.optional(Scopes).register(z.globalRegistry, {
         description:
-          "What the key may do. Without it as much as the gateway gives to keys: everything, or on a strict one " +
-          "everything but `keys`. Never more than the credential that makes it.",
+          "The scopes of the key. By default, all that this gateway grants to keys: every scope, or on a strict gateway " +
+          "every scope except `keys`. A key cannot have more scopes than the credential that creates it.",
       }),
       expiresAt: z.optional(Timestamp).register(z.globalRegistry, {
         description:
@@ -208,8 +208,8 @@ export const CreateApiKeyRequest = z.prefault(
       }),
       allowedAddresses: z.optional(AllowedAddresses).register(z.globalRegistry, {
         description:
-          "The addresses and CIDR blocks, of IPv4 and IPv6, that the key may be used from; without it those of the key " +
-          "that makes it, or all.",
+          "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
+          "it, or all addresses.",
       }),
     })
     .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
@@ -223,7 +223,7 @@ export const RotateApiKeyRequest = z.prefault(
   z
     .object({
       overlapHours: z._default(z.int().check(z.gte(0), z.lte(168)), 24).register(z.globalRegistry, {
-        description: "How long the old key still works; with 0 it is disabled at once.",
+        description: "How long the old key still works. With 0 it is disabled immediately.",
       }),
     })
     .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
@@ -260,10 +260,10 @@ export const ApiKey = z
     id: idSchema("key"),
     name: z.optional(z.string()),
     hint: z.string().register(z.globalRegistry, {
-      description: "The first characters of the secret, enough to tell one key from another.",
+      description: "The first characters of the secret, enough to recognize the key.",
     }),
     status: z.enum(["active", "disabled", "expired"]),
-    scopes: z.array(Scope).register(z.globalRegistry, { description: "What it may do." }),
+    scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
     allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
       description: "Where it may be used from; absent where that is anywhere.",
     }),
@@ -273,7 +273,7 @@ export const ApiKey = z
         z.object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) }),
       )
       .register(z.globalRegistry, {
-        description: "Whose call made it; absent of keys that were made before this was kept.",
+        description: "The credential that created it. Absent for keys from before this was recorded.",
       }),
     expiresAt: z.optional(Timestamp),
     lastUsedAt: z

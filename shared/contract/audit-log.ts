@@ -11,7 +11,7 @@ const AuditActor = z
   .register(z.globalRegistry, {
     id: "AuditActor",
     description:
-      "Who did it. `userId` of an API key is who created it; `operator` is whoever operates the gateway.",
+      "The caller. The `userId` of an API key is the user who created it; `operator` is the operator of the gateway.",
   });
 
 const Facts = z.record(z.string(), z.unknown());
@@ -26,19 +26,19 @@ export const AuditEntry = z
     }),
     subject: z
       .optional(Facts)
-      .register(z.globalRegistry, { description: "What it was about: the ids in the path." }),
+      .register(z.globalRegistry, { description: "The resource, by the ids in the path." }),
     sourceAddress: z
       .optional(z.string())
       .register(z.globalRegistry, { description: "The address that the request came from." }),
     requestId: z
       .optional(z.string())
-      .register(z.globalRegistry, { description: "`X-Request-Id` of the answer." }),
+      .register(z.globalRegistry, { description: "The `X-Request-Id` of the response." }),
     outcome: z.enum(["done", "refused", "unknown"]).register(z.globalRegistry, {
       description: "`refused` has changed nothing; of `unknown`, look at what it was about.",
     }),
     errorCode: z
       .optional(z.string())
-      .register(z.globalRegistry, { description: "The code of the error that it was answered with." }),
+      .register(z.globalRegistry, { description: "The error code of the response." }),
     before: z
       .optional(Facts)
       .register(z.globalRegistry, { description: "How what it was about was before, without secrets." }),

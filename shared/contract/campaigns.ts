@@ -22,7 +22,8 @@ const Audience = z
     ),
   )
   .register(z.globalRegistry, {
-    description: "Whom it goes to, said in one way. Contacts that have opted out are left out in any case.",
+    description:
+      "The recipients, selected in exactly one way. Contacts that have opted out are always left out.",
     oneOf: [{ required: ["contactIds"] }, { required: ["tags"] }, { required: ["all"] }],
   });
 export type Audience = z.infer<typeof Audience>;
@@ -41,7 +42,7 @@ export const CreateCampaignRequest = z
     senderId: SendSmsRequest.shape.senderId,
     language: z._default(Language, "English"),
     messageType: z._default(MessageType, "marketing").register(z.globalRegistry, {
-      description: "What the messages say they are. A campaign is handled as marketing whatever its type.",
+      description: "The type of the messages. A campaign is handled as marketing whatever its type.",
     }),
     scheduledAt: SendSmsRequest.shape.scheduledAt.clone().register(z.globalRegistry, {
       description:
@@ -49,8 +50,8 @@ export const CreateCampaignRequest = z
     }),
     expiresInSeconds: z.optional(ExpiresInSeconds).register(z.globalRegistry, {
       description:
-        "How long each message is worth sending, from 60 seconds to 72 hours after the campaign's worker accepted it. Once " +
-        "that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",
+        "How long each message is valid: from 60 seconds to 72 hours after the campaign accepted it. After that it is " +
+        "not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",
     }),
   })
   .check(
@@ -78,9 +79,9 @@ export const CampaignStatus = z
   .register(z.globalRegistry, {
     id: "CampaignStatus",
     description:
-      "`draft` until it is launched, `scheduled` until its time; `sending` until all its messages have come to " +
-      "their end, then `completed`. `cancelled` and `failed` campaigns accept no more messages, and those that " +
-      "were accepted before go their way.",
+      "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
+      "`completed`. `cancelled` and `failed` campaigns accept no more messages; messages that were already accepted " +
+      "are still sent.",
   });
 
 export const CampaignErrorCode = z
@@ -95,7 +96,7 @@ export const CampaignErrorCode = z
   .register(z.globalRegistry, {
     id: "CampaignErrorCode",
     description:
-      "Why a campaign failed. It can be launched again, and goes on behind the last contact that it reached.",
+      "Why a campaign failed. When it is launched again, it continues after the last contact that it reached.",
   });
 export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
@@ -125,7 +126,7 @@ const CampaignProgress = z
         }),
         unknown: z
           .int()
-          .register(z.globalRegistry, { description: "Of `contactIds`: there is no such contact." }),
+          .register(z.globalRegistry, { description: "Contacts of `contactIds` that do not exist." }),
         destinationNotAllowed: z.optional(z.int()).register(z.globalRegistry, {
           description: "No messages are sent to numbers like theirs from here. Absent where there are none.",
         }),
@@ -140,7 +141,7 @@ const CampaignProgress = z
       .register(z.globalRegistry, { description: "Contacts that got no message." }),
     charged: z.number().register(z.globalRegistry, {
       description:
-        "The prices of the accepted messages. What is returned for those that failed is not taken off.",
+        "The total price of the accepted messages. Refunds for failed messages are not subtracted.",
     }),
     currency: Currency,
   })
@@ -171,8 +172,8 @@ export const Campaign = z
     startedAt: z.optional(Timestamp),
     waitsUntil: z.optional(Timestamp).register(z.globalRegistry, {
       description:
-        "Present while the daily spend cap keeps it from going on: it does so by itself at that time, or within a " +
-        "quarter of an hour after the cap is raised.",
+        "Present while the daily spend cap pauses the campaign. It continues by itself at this time, or within 15 " +
+        "minutes after the cap is raised.",
     }),
     endedAt: z.optional(Timestamp),
   })

@@ -1,28 +1,28 @@
 import * as z from "zod/mini";
 
-/** Which of the two a carrier reports. */
+/** The kinds of callbacks from a carrier: a delivery receipt or an inbound message. */
 export const Report = z.enum(["receipts", "replies"]);
 export type Report = z.infer<typeof Report>;
 
-/** What is no name of a carrier is not found, like a name that no carrier has. */
+/** An invalid name is not found, like a name that no carrier has. */
 export const CarrierReportParams = z.object({ carrier: z.string().check(z.maxLength(32)), report: Report });
 
-/** What the address carries that a carrier calls, and what the carrier adds to it. */
+/** The parameters of the address that a carrier calls: ours, and those that the carrier adds. */
 export const CarrierReportQuery = z.looseObject({
   token: z
     .optional(z.string().check(z.maxLength(200)))
     .register(z.globalRegistry, { description: "The token of the carrier." }),
   reference: z
     .optional(z.string().check(z.maxLength(200)))
-    .register(z.globalRegistry, { description: "Of receipts: our reference of the message." }),
+    .register(z.globalRegistry, { description: "For receipts: our reference of the message." }),
 });
 
 const CarrierReport = z.looseObject({}).register(z.globalRegistry, {
   id: "CarrierReport",
-  description: "What a carrier reports, in its own fields.",
+  description: "A delivery receipt or an inbound message, in the carrier's own fields.",
 });
 
-/** Carriers that gather reports send so many at the most. */
+/** The largest batch from carriers that send several callbacks in one call. */
 const maxReports = 500;
 
 export const CarrierReportBody = z
@@ -33,5 +33,5 @@ export const CarrierReportBody = z
     examples: [{ MessageSid: "SM0123456789abcdef0123456789abcdef", MessageStatus: "delivered" }],
   });
 
-/** Nothing: where a carrier takes the answer for one to the phone, this is none. */
+/** An empty response. Some carriers would send a text in it to the phone. */
 export const CarrierReportAnswer = z.string().register(z.globalRegistry, { id: "CarrierReportAnswer" });

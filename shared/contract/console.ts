@@ -4,7 +4,7 @@ export const ConsoleFileParams = z.object({
   file: z.string().check(z.regex(/^[\w-]{1,60}\.(css|js)$/, "must be the name of a script or a style sheet")),
 });
 
-/** What a stage may have that the console speaks of. */
+/** The features of a stage that the console shows. */
 export type ConsoleFeature = "docs" | "sandbox" | "top-up";
 
 /** The text of a page, a script or a style sheet. */

@@ -50,13 +50,13 @@ const Attributes = z
   )
   .register(z.globalRegistry, {
     maxProperties: maxAttributes,
-    description: "Whatever else you know of the contact, by names that templates can use.",
+    description: "Additional values of the contact, by names that templates can use.",
   });
 
 const OptedOut = z.boolean().register(z.globalRegistry, {
   description:
-    "Whether the person behind the number wants no campaigns and no other marketing: the opt-out of the number, which a " +
-    "new contact takes over.",
+    "Whether the number has opted out of campaigns and other marketing. A new contact starts with the number's present " +
+    "opt-out.",
 });
 
 export const CreateContactRequest = z
@@ -126,7 +126,7 @@ export const ImportContactsRequest = z
       .array(z.unknown().register(z.globalRegistry, { $ref: "#/components/schemas/CreateContactRequest" }))
       .check(z.minLength(1), z.maxLength(1_000))
       .register(z.globalRegistry, {
-        description: "Each row stands by itself: one that is not valid is answered with `invalid`.",
+        description: "Each row is processed by itself. The result of a row that is not valid is `invalid`.",
       }),
   })
   .register(z.globalRegistry, {
@@ -150,7 +150,7 @@ export const ImportedContact = z
     z
       .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
       .register(z.globalRegistry, {
-        description: "A contact of the organisation, or an earlier row, has the number.",
+        description: "A contact of the organization, or an earlier row, has the number.",
       }),
     z.object({
       index: Index,
@@ -158,7 +158,7 @@ export const ImportedContact = z
       details: z.array(z.object({ path: z.string(), message: z.string() })),
     }),
   ])
-  .register(z.globalRegistry, { id: "ImportedContact", description: "What became of one row." });
+  .register(z.globalRegistry, { id: "ImportedContact", description: "The result of one row." });
 export type ImportedContact = z.infer<typeof ImportedContact>;
 
 export const ImportedContacts = z

@@ -21,8 +21,7 @@ const MessageCounts = z
       .register(z.globalRegistry, { description: "Those that were sent and that their phones did not get." }),
     receiptRate: z.nullable(z.number().check(z.gte(0), z.lte(1))).register(z.globalRegistry, {
       description:
-        "The share of the messages that were delivered among those of which a receipt says whether they were; null while " +
-        "there are none.",
+        "Delivered messages as a share of those with a final delivery receipt; null while there are none.",
     }),
     spend: z.number().register(z.globalRegistry, {
       description:

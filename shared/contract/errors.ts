@@ -1,6 +1,6 @@
 interface CatalogueEntry {
   readonly status: number;
-  /** What the caller reads when the place that raises the error has nothing more exact to say. */
+  /** The message of the response, unless the code that throws the error gives a more exact one. */
   readonly message: string;
 }
 
@@ -12,15 +12,15 @@ export const errorCatalogue = {
   },
   MISSING_SENDER_ID: {
     status: 400,
-    message: "No senderId was given and the organisation has no approved sender ID.",
+    message: "No senderId was given and the organization has no approved sender ID.",
   },
   WALLET_MISSING: {
     status: 400,
-    message: "The organisation has no wallet.",
+    message: "The organization has no wallet.",
   },
   INVALID_EMAIL_TOKEN: {
     status: 400,
-    message: "The link is not good: it was used, has run out, or a newer one was sent.",
+    message: "The link is invalid or expired.",
   },
   UNAUTHORIZED: {
     status: 401,
@@ -32,11 +32,11 @@ export const errorCatalogue = {
   },
   SECOND_FACTOR_REQUIRED: {
     status: 401,
-    message: "The password is right, and a code of the second factor is needed too.",
+    message: "The password is correct, and a code of the second factor is required.",
   },
   INVALID_SECOND_FACTOR: {
     status: 401,
-    message: "The code is wrong, was used before, or its time is over.",
+    message: "The code is wrong, expired, or was used before.",
   },
   INSUFFICIENT_BALANCE: {
     status: 402,
@@ -44,15 +44,15 @@ export const errorCatalogue = {
   },
   DAILY_SPEND_CAP_REACHED: {
     status: 402,
-    message: "The organisation has spent what it may spend in a day.",
+    message: "The organization has reached its daily spend cap.",
   },
   PAYMENT_REQUIRED: {
     status: 402,
-    message: "This takes a wallet that money has come into.",
+    message: "Add funds to the wallet before using this feature.",
   },
   TOP_UP_DISABLED: {
     status: 403,
-    message: "Top-ups over the API are disabled here.",
+    message: "Top-ups through the API are disabled on this gateway.",
   },
   EMAIL_DISABLED: {
     status: 403,
@@ -60,15 +60,15 @@ export const errorCatalogue = {
   },
   ORGANIZATION_SUSPENDED: {
     status: 403,
-    message: "The organisation is suspended.",
+    message: "The organization is suspended.",
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
-    message: "This credential may not do this.",
+    message: "This credential does not have the required scope.",
   },
   REAUTHENTICATION_REQUIRED: {
     status: 403,
-    message: "This needs a password that was given in the last ten minutes.",
+    message: "This operation requires a login or password confirmation within the last ten minutes.",
   },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
@@ -76,59 +76,60 @@ export const errorCatalogue = {
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
-    message: "The organisation sends nothing before the email of its owner is verified.",
+    message: "The organization cannot send before its owner's email is verified.",
   },
   KYC_REQUIRED: {
     status: 403,
-    message: "The organisation sends nothing before its KYC submission is approved.",
+    message: "The organization cannot send before its KYC submission is approved.",
   },
   SENDER_ID_NOT_APPROVED: {
     status: 403,
-    message: "The sender ID is not approved for the organisation; one of digits alone never is.",
+    message:
+      "The sender ID is not approved for the organization. Sender IDs of digits only are never approved.",
   },
   DESTINATION_NOT_ALLOWED: {
     status: 403,
-    message: "No messages are sent to numbers like this one from here.",
+    message: "This gateway does not send to this country or type of number.",
   },
   DESTINATION_NOT_PRICED: {
     status: 403,
-    message: "There is no price for numbers like this one, so that nothing is sent to them.",
+    message: "The gateway has no price for this destination.",
   },
   RECIPIENT_OPTED_OUT: {
     status: 403,
-    message: "This number has opted out.",
+    message: "The recipient has opted out.",
   },
   OPT_OUT_BY_REPLY: {
     status: 403,
-    message: "The person has opted out by answering STOP, so you cannot lift the opt-out.",
+    message: "The person opted out by replying STOP, so you cannot lift the opt-out.",
   },
   NOT_FOUND: {
     status: 404,
-    message: "There is no such resource.",
+    message: "The resource does not exist.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    message: "This path does not take this method.",
+    message: "This path does not support this method.",
   },
   CONFLICT: {
     status: 409,
-    message: "The request conflicts with the present state of the resource.",
+    message: "The request conflicts with the current state of the resource.",
   },
   EMAIL_TAKEN: {
     status: 409,
-    message: "An account with this email exists.",
+    message: "An account with this email already exists.",
   },
   LAST_OWNER: {
     status: 409,
-    message: "The organisation would have no owner.",
+    message: "The organization would have no owner.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
-    message: "A request with this Idempotency-Key is still being worked on.",
+    message: "A request with this Idempotency-Key is still in progress.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
-    message: "This Idempotency-Key came with another request before.",
+    message: "This Idempotency-Key was used with a different request.",
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -144,11 +145,11 @@ export const errorCatalogue = {
   },
   SEND_RATE_EXCEEDED: {
     status: 429,
-    message: "The organisation has sent what it may send in a second.",
+    message: "The organization has reached its limit of messages per second.",
   },
   RECIPIENT_RATE_EXCEEDED: {
     status: 429,
-    message: "This number has got as many messages of this type as it may get for now.",
+    message: "The recipient has reached the limit for messages of this type.",
   },
   INTERNAL: {
     status: 500,
@@ -162,7 +163,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** What a message may be refused with, whichever way it is sent. */
+/** The errors that every way of sending a message can return. */
 export const sendErrors = [
   "MISSING_SENDER_ID",
   "EMAIL_NOT_VERIFIED",
@@ -202,7 +203,7 @@ export interface ErrorFacts {
   readonly allowedMethods?: readonly string[];
 }
 
-/** An error that is meant for the caller: its code, message and details go out in the response as they are. */
+/** An error for the caller: the response has its code, message and details unchanged. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;

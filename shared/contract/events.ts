@@ -6,8 +6,8 @@ import { Currency, idSchema, Timestamp } from "./primitives.ts";
 import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 
 /*
- * The events of webhooks. The operations on webhooks have a file of their own: a function that only causes events, such as a
- * send, leaves them out of its bundle.
+ * The events of webhooks. The operations on webhooks are in another file, so that functions which only cause events leave
+ * them out of their bundles.
  */
 
 export const EventName = z.enum([
@@ -22,7 +22,7 @@ export const EventName = z.enum([
 ]);
 export type EventName = z.infer<typeof EventName>;
 
-/** The body of a call that tells what happened. */
+/** The body of a webhook call for an event. */
 export const WebhookEvent = z.discriminatedUnion("event", [
   z
     .object({
@@ -32,7 +32,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     })
     .register(z.globalRegistry, {
       id: "MessageSentEvent",
-      description: "A message was handed to the carrier",
+      description: "A carrier accepted a message",
     }),
   z
     .object({
@@ -66,7 +66,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({ event: z.literal("message.received"), timestamp: Timestamp, data: InboundMessage })
     .register(z.globalRegistry, {
       id: "MessageReceivedEvent",
-      description: "Somebody has written to a number of yours",
+      description: "Someone has written to a number of yours",
     }),
   z
     .object({
@@ -78,13 +78,13 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         spentToday: z.number(),
         currency: Currency,
         resetsAt: Timestamp.clone().register(z.globalRegistry, {
-          description: "When messages are accepted again, and campaigns go on.",
+          description: "When messages are accepted again, and campaigns continue.",
         }),
       }),
     })
     .register(z.globalRegistry, {
       id: "SpendCapReachedEvent",
-      description: "A message was refused because of the daily spend cap, for the first time in a day",
+      description: "A message was rejected because of the daily spend cap, for the first time in a day",
     }),
   z
     .object({
@@ -112,7 +112,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         sent: z.int(),
         failed: z.int(),
         charged: z.number().register(z.globalRegistry, {
-          description: "What the accepted messages cost; what failed was refunded.",
+          description: "The total price of the accepted messages. Failed messages were refunded.",
         }),
         currency: Currency,
       }),

@@ -5,12 +5,12 @@ import { idSchema, Timestamp } from "./primitives.ts";
 export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
   id: "InboundKeyword",
   description:
-    "What the whole message says, in one of some twenty languages: `stop` has set the opt-out of its number, `start` has " +
-    "lifted one that a `stop` had set; `help` does nothing by itself. No answer is sent to any of them.",
+    "The keyword that is the whole message, in one of about twenty languages. `stop` has set the opt-out of the number. " +
+    "`start` has lifted an opt-out that a `stop` had set. `help` has no effect. The gateway does not reply to keywords.",
 });
 export type Keyword = z.infer<typeof Keyword>;
 
-/** A message that somebody has sent to a number of an organisation. */
+/** A message that someone has sent to a number of an organization. */
 export const InboundMessage = z
   .object({
     id: idSchema("inb"),
@@ -27,7 +27,7 @@ export const InboundMessage = z
   .register(z.globalRegistry, { id: "InboundMessage" });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
-/** A number that people can write to, and whose messages the organisation gets. */
+/** A number that people can write to, and whose messages the organization gets. */
 export const AssignedNumber = z
   .object({
     number: z.string().register(z.globalRegistry, {

@@ -14,7 +14,7 @@ export const SubmitKycRequest = z
     address: z.optional(text(500)),
     contactName: z
       .optional(text(200))
-      .register(z.globalRegistry, { description: "Whom the operator can ask." }),
+      .register(z.globalRegistry, { description: "A contact person for the operator." }),
     website: z
       .optional(
         z
@@ -56,5 +56,5 @@ export const KycSubmission = z
   .register(z.globalRegistry, { id: "KycSubmission" });
 export type KycSubmission = z.infer<typeof KycSubmission>;
 
-/** The submission of an organisation; null until there is one. */
+/** The submission of an organization; null until there is one. */
 export const CurrentKyc = z.nullable(KycSubmission);

@@ -4,7 +4,7 @@ import { Email, EmailToken, exampleEmailToken, Name, Organization, Password, Use
 import { idSchema, Timestamp } from "./primitives.ts";
 import { Role } from "./scopes.ts";
 
-/** Somebody who is in an organisation, or is invited into it. */
+/** Someone who is in an organization, or is invited into it. */
 export const Member = z
   .object({
     id: idSchema("usr").register(z.globalRegistry, {
@@ -16,15 +16,15 @@ export const Member = z
     role: Role,
     status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
       description:
-        "`invited` until the invitation is accepted; `expired` when its time is over, or whoever has made it may no longer " +
-        "give its role.",
+        "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
+        "grant its role.",
     }),
     secondFactor: z
       .boolean()
       .register(z.globalRegistry, { description: "Whether they need a code to log in." }),
     createdAt: Timestamp,
-    invitedBy: z.optional(idSchema("usr")).register(z.globalRegistry, { description: "Of an invitation." }),
-    expiresAt: z.optional(Timestamp).register(z.globalRegistry, { description: "Of an invitation." }),
+    invitedBy: z.optional(idSchema("usr")).register(z.globalRegistry, { description: "For an invitation." }),
+    expiresAt: z.optional(Timestamp).register(z.globalRegistry, { description: "For an invitation." }),
   })
   .register(z.globalRegistry, { id: "Member" });
 export type Member = z.infer<typeof Member>;

@@ -6,8 +6,8 @@ import { Timestamp } from "./primitives.ts";
 export const OptOutSource = z.enum(["api", "contact", "reply"]).register(z.globalRegistry, {
   id: "OptOutSource",
   description:
-    "Who said so: you did (`api`), you did by the `optedOut` of a contact (`contact`), or the person did, who answered " +
-    "STOP or a word like it (`reply`). A START of theirs lifts a `reply` alone, which you cannot lift; what you have noted, you lift.",
+    "How the opt-out was set. `api`: by you. `contact`: by you, as the `optedOut` of a contact. `reply`: the person " +
+    "replied STOP or a similar word, and only the person's START lifts it.",
 });
 export type OptOutSource = z.infer<typeof OptOutSource>;
 
@@ -29,8 +29,8 @@ export const OptOut = z
   .register(z.globalRegistry, {
     id: "OptOut",
     description:
-      "A number that gets no marketing and no campaigns of yours. Where the person has answered STOP (`reply`), only messages " +
-      "of the type `otp` reach it.",
+      "A number that gets none of your marketing and campaigns. If the person replied STOP (`reply`), the number gets only " +
+      "messages of the type `otp`.",
   });
 export type OptOut = z.infer<typeof OptOut>;
 

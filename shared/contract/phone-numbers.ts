@@ -34,7 +34,7 @@ export const PhoneNumber = z
     description: "MSISDN in international digits: country code first, no plus sign.",
   });
 
-/** What a request may give as a phone number: E.164, with or without its plus sign. */
+/** A phone number in a request: E.164, with or without its plus sign. */
 const given = /^\+?[1-9]\d{6,14}$/;
 
 /**
@@ -53,7 +53,7 @@ export const KnownPhoneNumber = z
 
 /**
  * A phone number that a request gives: of a country calling code that exists, and as long as numbers of it can be. Whether
- * somebody can have the number is not looked at.
+ * someone can have the number is not looked at.
  */
 export const GivenPhoneNumber = KnownPhoneNumber.check(
   z.refine(isPossibleNumber, {
@@ -108,12 +108,12 @@ function problemOfLength(number: string): string {
   return `cannot be a phone number: those of country code ${code} have ${lengths} digits after it${hint}`;
 }
 
-/** Longer than a number that somebody typed, with all that stands between its digits. */
+/** Longer than a number that someone typed, with all that stands between its digits. */
 const maxTypedLength = 40;
 
 /**
- * The number that somebody meant who wrote it with spaces, hyphens, dots, parentheses, 00 in front, or the 0 that callers
- * inside the country dial first; undefined when that is none either.
+ * Guesses the E.164 number from one with spaces, hyphens, dots, parentheses, 00 in front, or a national 0 prefix.
+ * @returns undefined if the result is not a phone number either
  */
 function correctedNumber(text: string): string | undefined {
   if (text.length > maxTypedLength) return undefined;

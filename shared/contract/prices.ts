@@ -26,7 +26,7 @@ export const Price = z
   .object({
     prefix: z.string().register(z.globalRegistry, {
       description:
-        "What the numbers begin with; of several the longest counts. Empty for all that no other price is for.",
+        "The prefix of the numbers. The longest matching prefix determines the price. An empty prefix matches all numbers.",
     }),
     country: z.optional(z.string()).register(z.globalRegistry, {
       description: "An ISO 3166-1 code, or XK for Kosovo. Absent where it is one of several, or none.",

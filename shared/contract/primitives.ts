@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * Prefixes of the public ids; the rest of an id is a ULID, so ids of one kind sort by creation time. A digit behind it says
- * in which part of its organisation's messages a message is, and what comes of it.
+ * Prefixes of the public ids. The rest of an id is a ULID, so ids of one kind sort by creation time. A digit after it is
+ * the shard of the organization that holds the message and its deliveries.
  */
 export type IdPrefix =
   | "aud"
@@ -45,8 +45,8 @@ export const IdempotencyKey = z
   .check(z.regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters without spaces"));
 
 /**
- * A string of at most `maxLength` Unicode code points. JSON Schema counts `maxLength` in code points and zod
- * counts UTF-16 units, so the published limit and the enforced one agree only when we count ourselves.
+ * A string of at most `maxLength` Unicode code points. JSON Schema counts code points and zod counts UTF-16 units.
+ * Counting here makes the enforced limit the published one.
  */
 export function text(maxLength: number): z.ZodMiniString<string> {
   return z
@@ -82,7 +82,7 @@ function integerParameter(minimum: number, maximum: number): z.ZodMiniType<numbe
 export const PageQuery = z
   .strictObject({
     page: z._default(integerParameter(1, Number.MAX_SAFE_INTEGER), 1).register(z.globalRegistry, {
-      description: `Page to read. Pages reach ${maxPagedRows} rows deep; \`cursor\` goes on from there.`,
+      description: `Page to read. Pages reach the first ${maxPagedRows} rows. Use \`cursor\` for the others.`,
     }),
     limit: z
       ._default(integerParameter(1, 100), 20)
@@ -90,16 +90,16 @@ export const PageQuery = z
     cursor: z.optional(
       z
         .string()
-        .check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier answer"))
+        .check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier response"))
         .register(z.globalRegistry, {
-          description: "The `meta.nextCursor` of an earlier answer; `page` then has no effect.",
+          description: "The `meta.nextCursor` of an earlier response. With it, `page` has no effect.",
         }),
     ),
   })
   .check(
     z.refine(({ page, limit, cursor }) => cursor !== undefined || page * limit <= maxPagedRows, {
       path: ["page"],
-      error: `pages reach ${maxPagedRows} rows deep; go on from there with cursor, the meta.nextCursor of each answer`,
+      error: `pages reach the first ${maxPagedRows} rows; use cursor, the meta.nextCursor of each response, for the others`,
     }),
   );
 export type PageQuery = z.infer<typeof PageQuery>;
@@ -108,7 +108,7 @@ export const PageMeta = z
   .object({
     page: z
       .optional(z.int())
-      .register(z.globalRegistry, { description: "Absent when the rows were asked for with `cursor`." }),
+      .register(z.globalRegistry, { description: "Absent when the request has a `cursor`." }),
     limit: z.int(),
     total: z.int().register(z.globalRegistry, { description: "Rows in the whole list." }),
     totalPages: z.int(),

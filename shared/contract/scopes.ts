@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What a credential may do. A route says which of these it asks for. */
+/** The scopes of credentials. Each route requires one of them. */
 export const Scope = z
   .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys"])
   .register(z.globalRegistry, { id: "Scope" });
@@ -8,13 +8,13 @@ export type Scope = z.infer<typeof Scope>;
 
 export const allScopes: readonly Scope[] = Scope.options;
 
-/** What a person is in their organisation. */
+/** The role of a person in their organization. */
 export const Role = z
   .enum(["owner", "admin", "developer", "viewer"])
   .register(z.globalRegistry, { id: "Role" });
 export type Role = z.infer<typeof Role>;
 
-/** What the people of a role may do. */
+/** The scopes of each role. */
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,

@@ -6,7 +6,7 @@ const OwnPassword = z
   .check(z.maxLength(1_000))
   .register(z.globalRegistry, { description: "Your password, once more." });
 
-/** What a code can be typed like: with spaces, with or without hyphens, in any case of letters. */
+/** A code as people type it: with spaces, with or without hyphens, in upper or lower case. */
 export const SecondFactorCode = z.string().check(z.maxLength(100)).register(z.globalRegistry, {
   description: "The six digits that your app shows, or one of your recovery codes. Each works once.",
 });

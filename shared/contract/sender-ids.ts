@@ -8,7 +8,7 @@ export const CreateSenderIdRequest = z
   .object({
     senderId: SenderId,
     useCase: z.optional(text(500)).register(z.globalRegistry, {
-      description: "What the messages are about, for whoever decides on the request.",
+      description: "The purpose of the messages, for the operator who decides on the request.",
     }),
   })
   .register(z.globalRegistry, {

@@ -18,7 +18,7 @@ export const SenderId = z
   });
 
 const minValiditySeconds = 60;
-/** The longest validity of a message: 72 hours, which carriers use where nothing is said. */
+/** The longest validity of a message: 72 hours, the default of carriers. */
 export const maxValiditySeconds = 259_200;
 
 const validityRule = `must be a whole number of seconds from ${minValiditySeconds} to ${maxValiditySeconds}`;
@@ -28,9 +28,9 @@ export const ExpiresInSeconds = z
   .check(z.gte(minValiditySeconds, validityRule), z.lte(maxValiditySeconds, validityRule))
   .register(z.globalRegistry, {
     description:
-      "How long the message is worth sending, from 60 seconds to 72 hours after it is due: after `scheduledAt`, or after " +
-      "it is accepted. Once that time is over it is not handed to a carrier; it fails with `MESSAGE_EXPIRED` and is " +
-      "refunded. Carriers are told how much of the time is left.",
+      "How long the message is valid: from 60 seconds to 72 hours after `scheduledAt`, or after it is accepted. " +
+      "After that it is not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded. Carriers get " +
+      "the remaining time as its validity.",
   });
 
 export const SendSmsRequest = z
@@ -40,20 +40,18 @@ export const SendSmsRequest = z
       .check(z.minLength(1, "must not be empty"))
       .register(z.globalRegistry, { description: "Up to 1,600 characters." }),
     senderId: z.optional(SenderId).register(z.globalRegistry, {
-      description:
-        "The name that the message comes from. Without it the organisation's approved one is used.",
+      description: "The name that the message comes from. Default: the organization's approved sender ID.",
     }),
     language: z._default(Language, "English"),
     scheduledAt: z
       .optional(z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" }))
       .register(z.globalRegistry, {
-        description: "When to send, up to 30 days ahead. The message is paid for at once.",
+        description: "When to send, up to 30 days ahead. The message is charged immediately.",
       }),
     messageType: z.optional(MessageType).register(z.globalRegistry, {
       description:
-        "`marketing` waits on a queue of its own, so that it never holds up a one-time code, and is not sent to " +
-        "numbers that have opted out. An `otp` expires after ten minutes, unless `expiresInSeconds` or the operator of the " +
-        "gateway says otherwise.",
+        "`marketing` has its own queue, so that it never delays a one-time code, and is not sent to numbers that have " +
+        "opted out. By default an `otp` expires after ten minutes; the operator may set another time.",
     }),
     expiresInSeconds: z.optional(ExpiresInSeconds),
   })
@@ -88,15 +86,7 @@ export const MessageErrorCode = z
   ])
   .register(z.globalRegistry, {
     id: "MessageErrorCode",
-    description:
-      "Why a message failed. `MESSAGE_INVALID_DESTINATION`: the number cannot be a phone. " +
-      "`MESSAGE_UNROUTABLE`: no carrier takes messages for it. " +
-      "`MESSAGE_EXPIRED`: it was not handed to a carrier before its `expiresAt`. " +
-      "`MESSAGE_PROVIDER_ERROR`: the carrier refused the message, or could not be reached in any attempt. " +
-      "`MESSAGE_OUTCOME_UNKNOWN`: whether the carrier took it is not known, so it is not sent again. " +
-      "`MESSAGE_SENDER_ID_NOT_APPROVED`: the approval of its sender ID was withdrawn before it was sent. " +
-      "`MESSAGE_RECIPIENT_OPTED_OUT`: the number opted out of marketing before it was sent. " +
-      "`ORGANIZATION_SUSPENDED`: the operator had suspended the organisation when the message was to be sent.",
+    description: "Why a message failed. The introduction lists the reasons.",
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
@@ -105,11 +95,12 @@ export const DeliveryStatus = z
   .register(z.globalRegistry, {
     id: "DeliveryStatus",
     description:
-      "Whether the phone got the message. `pending` until a receipt says so, `unknown` when none has come in a week or the " +
-      "carrier does not know. A receipt may come late: `unknown` can become `undelivered`, and whatever it was `delivered`.",
+      "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
+      "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
+      "`delivered`.",
   });
 
-/** Why a phone did not get a message, in words that name no carrier. */
+/** Why a phone did not get a message. The codes are the same for all carriers. */
 export const DeliveryErrorCode = z
   .enum([
     "DELIVERY_EXPIRED",
@@ -120,58 +111,53 @@ export const DeliveryErrorCode = z
   ])
   .register(z.globalRegistry, {
     id: "DeliveryErrorCode",
-    description:
-      "Why the phone did not get the message. `DELIVERY_EXPIRED`: it could not be reached for as long as the carrier tries. " +
-      "`DELIVERY_INVALID_DESTINATION`: nobody has the number. " +
-      "`DELIVERY_REJECTED`: a carrier on the way, or its filter, refused the message. " +
-      "`DELIVERY_UNREACHABLE`: the phone is off, out of reach or barred. " +
-      "`DELIVERY_FAILED`: no reason was given.",
+    description: "Why the phone did not get the message. The introduction lists the reasons.",
   });
 export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 
 const Delivery = z
   .object({
     status: DeliveryStatus,
-    at: Timestamp.clone().register(z.globalRegistry, { description: "Since when it is so." }),
+    at: Timestamp.clone().register(z.globalRegistry, { description: "When this status began." }),
     errorCode: z.optional(DeliveryErrorCode),
   })
   .register(z.globalRegistry, {
     id: "Delivery",
     description:
-      "What became of the message behind the carrier that took it. `status` of the message stays what it is, and its price " +
-      "is not returned.",
+      "The delivery of the message after a carrier accepted it. It changes neither the `status` of the message nor its " +
+      "price.",
   });
 
 const Attempt = z
   .object({
     at: Timestamp.clone().register(z.globalRegistry, {
-      description: "When the carrier answered; where the outcome is `unknown`, when it was asked.",
+      description: "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
     }),
     outcome: z.enum(["accepted", "refused", "throttled", "unknown", "unreachable"]),
   })
   .register(z.globalRegistry, {
     id: "Attempt",
     description:
-      "What came of handing the message to a carrier. `accepted`: it took the message. `refused`: it did not and never will. " +
-      "`throttled`: it takes no more messages for now. `unreachable`: it could not be reached. `unknown`: it did not say " +
-      "whether it took the message.",
+      "One submission of the message to a carrier. `accepted`: the carrier accepted the message. `refused`: it rejected " +
+      "the message permanently. `throttled`: it accepts no more messages for now. `unreachable`: it could not be reached. " +
+      "`unknown`: it did not report whether it accepted the message.",
   });
 
 const Pricing = z
   .object({
     segments: z.int().register(z.globalRegistry, {
       description:
-        "Parts that the text travels in: GSM-7 takes 160 characters in one and 153 in each of several, " +
-        "UCS-2 70 and 67.",
+        "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
+        "up to 153 or 67.",
     }),
     unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
-    total: z.number().register(z.globalRegistry, { description: "What the wallet was debited." }),
+    total: z.number().register(z.globalRegistry, { description: "The amount that the wallet was debited." }),
     currency: Currency,
   })
   .register(z.globalRegistry, { id: "Pricing" });
 
 const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
-  description: "When it expires, where it does: it is not handed to a carrier any more from then on.",
+  description: "When the message expires, if it does. From then on it is not submitted to a carrier.",
 });
 
 export const AcceptedMessage = z
@@ -198,7 +184,7 @@ export const Message = z
     }),
     message: z.string().register(z.globalRegistry, {
       description:
-        "`[removed]` once it was erased, or handed off where the texts of one-time codes are not kept.",
+        "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
     }),
     senderId: z.string(),
     language: Language,
@@ -216,8 +202,7 @@ export const Message = z
     cancelledAt: z.optional(Timestamp),
     errorCode: z.optional(MessageErrorCode),
     attempts: z.optional(z.array(Attempt).check(z.maxLength(5))).register(z.globalRegistry, {
-      description:
-        "The last five attempts to hand it to a carrier, the oldest first; absent before the first.",
+      description: "The last five submissions to carriers, oldest first. Absent before the first.",
     }),
     delivery: z
       .optional(Delivery)
@@ -229,8 +214,8 @@ export type Message = z.infer<typeof Message>;
 export const MessagesQuery = z.safeExtend(PageQuery, {
   status: z.optional(MessageStatus).register(z.globalRegistry, {
     description:
-      "Only messages in this state. With a filter, each call looks at the next 1,000 messages: `total` counts those of " +
-      "them that fit, and a page may be short, or empty, although `nextCursor` says that more follow.",
+      "Only messages in this state. With a filter, each call reads the next 1,000 messages, and `total` counts the " +
+      "matches among them. A page may be short or empty although `nextCursor` shows that more follow.",
   }),
   to: z
     .optional(PhoneNumberInQuery)

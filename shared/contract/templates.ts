@@ -32,7 +32,7 @@ export const Template = z
     name: z.string(),
     body: z.string(),
     placeholders: z.array(z.string()).register(z.globalRegistry, {
-      description: "What a message must be given values for, in the order of their first appearance.",
+      description: "The placeholders that need a value, in the order of their first appearance.",
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,

@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import type { ErrorDetail } from "./errors.ts";
 
 /*
- * Checks what was given against a schema of the contract, and says in the API's own words what is wrong with it.
+ * Checks input against a schema of the contract, and describes each mistake in the API's own words.
  */
 
 /** A value can be wrong in thousands of places; only the first ones are reported. */
@@ -51,7 +51,7 @@ function fieldsOf(schema: object = {}): string[] {
   return "shape" in schema ? Object.keys(Object(schema.shape)) : [];
 }
 
-/** What is wrong with a value, where its schema does not say it. For `error` of `parse` and `safeParse`. */
+/** Describes what is wrong with a value whose schema has no text for it. For `error` of `parse` and `safeParse`. */
 export function validationMessage(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -122,7 +122,7 @@ function oneOf(values: readonly unknown[]): string {
   return others.length === 0 ? String(only) : `one of ${[only, ...others].join(", ")}`;
 }
 
-/** The known name that somebody probably meant, as the end of a sentence. */
+/** The known name that someone probably meant, as the end of a sentence. */
 function suggestion(name: string, known: readonly string[]): string {
   if (name.length > maxNameLength) return "";
   const plainName = plain(name);

@@ -29,17 +29,17 @@ export const Wallet = z
     currency: Currency,
     updatedAt: Timestamp,
     spentToday: z.number().register(z.globalRegistry, {
-      description: "What messages were charged since midnight UTC. What is refunded is not taken off.",
+      description: "The amount charged for messages since midnight UTC. Refunds are not subtracted.",
     }),
     dailySpendCap: z.optional(z.number()).register(z.globalRegistry, {
-      description: "What messages may be charged in a day (UTC); without it there is no cap.",
+      description: "The most that may be charged for messages in a day (UTC). Without it there is no cap.",
     }),
     lowBalanceThreshold: z.optional(z.number()).register(z.globalRegistry, {
-      description: "The event `balance.low` tells when the balance falls below it.",
+      description: "The event `balance.low` is sent when the balance falls below this amount.",
     }),
     closedAt: z.optional(Timestamp).register(z.globalRegistry, {
       description:
-        "Present while the operator keeps the wallet closed: sends and top-ups are refused, refunds still arrive.",
+        "Present while the operator keeps the wallet closed: sends and top-ups are rejected, refunds still arrive.",
     }),
   })
   .register(z.globalRegistry, { id: "Wallet" });
@@ -76,8 +76,8 @@ export const TransactionType = z
   .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes, "adjustment"])
   .register(z.globalRegistry, {
     description:
-      "`payment` is money that the customer paid, `payment_refund` a payment that was paid back, `chargeback` one that " +
-      "the customer's bank took back, `credit` money that the operator gives, and `correction` puts a mistake right. " +
+      "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
+      "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +
       "`adjustment` is any of these in entries of releases before 0.3. " +
       "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
       "together, the last one carries their sum.",
@@ -98,8 +98,7 @@ export const Transaction = z
       .register(z.globalRegistry, { description: "Why the operator made the movement." }),
     reference: z.optional(z.string()).register(z.globalRegistry, {
       description:
-        "What the operator's movement is known by, such as the number of an invoice or a bank transfer. No other " +
-        "movement has the same one.",
+        "The operator's unique reference of the movement, such as the number of an invoice or a bank transfer.",
     }),
     createdAt: Timestamp,
   })

@@ -40,7 +40,7 @@ export const UpdateWebhookRequest = z
     url: z.optional(Url),
     events: z.optional(Events),
     enabled: z.optional(z.boolean()).register(z.globalRegistry, {
-      description: "Whether the endpoint is called. Enabling it again forgets why it was disabled.",
+      description: "Whether the endpoint is called. Enabling it again clears the reason why it was disabled.",
     }),
   })
   .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
@@ -48,7 +48,7 @@ export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
 export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).register(z.globalRegistry, {
   description:
-    "Why the endpoint is no longer called: it answered 410 (`gone`), all calls failed for five days (`failing`), or " +
+    "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
     "you disabled it (`by_customer`).",
 });
 export type DisabledReason = z.infer<typeof DisabledReason>;
@@ -73,7 +73,7 @@ export const Webhook = z
           at: Timestamp,
           status: z
             .optional(z.int())
-            .register(z.globalRegistry, { description: "What the endpoint answered, when it answered." }),
+            .register(z.globalRegistry, { description: "The endpoint's response, if there was one." }),
           error: z.string(),
         }),
       )
@@ -123,7 +123,7 @@ export const webhookHeaders = {
     }),
 } as const;
 
-/** The body of a call that a customer asked for to try an endpoint out. No endpoint subscribes to it. */
+/** The body of a call that a customer requests to test an endpoint. Endpoints cannot subscribe to it. */
 export const PingEvent = z
   .object({
     event: z.literal("ping"),
@@ -132,7 +132,7 @@ export const PingEvent = z
   })
   .register(z.globalRegistry, {
     id: "PingEvent",
-    description: "A call that you asked for to try an endpoint out",
+    description: "A test call that you requested",
   });
 
 /** The body of any webhook call. */
@@ -157,10 +157,10 @@ export const WebhookDelivery = z
     lastAttemptAt: z.optional(Timestamp),
     lastStatus: z
       .optional(z.int())
-      .register(z.globalRegistry, { description: "What the endpoint answered, when it answered." }),
+      .register(z.globalRegistry, { description: "The endpoint's response, if there was one." }),
     lastError: z.optional(z.string()),
     lastDurationMs: z.optional(z.int()).register(z.globalRegistry, {
-      description: "How long the last call took, in milliseconds, until it was answered or failed.",
+      description: "How long the last call took until the response or failure, in milliseconds.",
     }),
     nextAttemptAt: z
       .optional(Timestamp)

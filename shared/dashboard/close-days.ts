@@ -12,7 +12,7 @@ const recountIntervalMs = dayMs - hourMs;
 const runTimeMs = 4 * minuteMs + 30 * secondMs;
 
 /**
- * Counts the messages of the days that are over, of the organisations of one shard, and closes those days whose messages
+ * Counts the messages of the days that are over, of the organizations of one shard, and closes those days whose messages
  * have all come to their end: from then on what the dashboard shows of them is exact.
  * @returns how many days it closed
  */

@@ -10,7 +10,7 @@ import { readWallet } from "../wallet/record.ts";
 const shownDays = 30;
 
 /**
- * Where an organisation stands: its balance and its messages of today and the last 30 days. It reads the wallet
+ * Where an organization stands: its balance and its messages of today and the last 30 days. It reads the wallet
  * and at most one counter a day, however many messages there are.
  * @throws ApiError WALLET_MISSING
  */
@@ -56,7 +56,7 @@ function present({ accepted, cancelled, failed, sent, spentMicros, ...receipts }
   const undelivered = Math.max(0, receipts.undelivered);
   return {
     accepted,
-    // A counter that lost a count is off by it until its day is closed; a negative number helps nobody.
+    // A counter that lost a count is off by it until its day is closed; a negative number helps no one.
     queued: Math.max(0, accepted - sent - failed - cancelled),
     sent,
     failed,

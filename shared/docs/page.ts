@@ -2,8 +2,8 @@ import { inlinePage } from "../platform/http/inline-page.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
- * The reference page. Swagger UI draws it from /openapi.json; nothing comes from, or goes to, any other place.
- * Paths are relative, so that it also works behind a path prefix.
+ * The reference page. Swagger UI draws it from /openapi.json, and the page contacts no other host. Its paths are
+ * relative, so that it also works under a path prefix.
  */
 
 const script = `
@@ -48,7 +48,7 @@ export function docsPage(): RawResponse {
   return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
 }
 
-/** Leads whoever opens the gateway's address to the console, or to this page. */
+/** Redirects from the gateway's address to the console, or to this page. */
 export const toConsole: RawResponse = {
   headers: { "Content-Type": "text/html; charset=utf-8" },
   body: `<!doctype html>

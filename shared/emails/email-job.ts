@@ -7,32 +7,32 @@ import { dueJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Put } from "../platform/table/table.ts";
 
-/** Later than any queue can hold a job, as what waits in the table has to be. */
+/** Later than the longest delay of a queue: a job that waits in the table must not be due earlier. */
 const sendAgainAfterMs = 16 * minuteMs;
 
-/** With this id an email is sent once, however often its job comes. */
+/** The id of an email. An email is sent once, even if its job is delivered repeatedly. */
 const id = z.string();
 
-/** That somebody has to show that an email address is theirs. */
+/** Requests verification of an email address. */
 const VerificationJob = z.object({ kind: z.literal("verification"), id, userId: z.string() });
 
-/** That somebody has asked for a new password. Only who sends it looks whether there is such an account. */
+/** A request for a new password. Only the worker that sends the email checks whether the account exists. */
 const PasswordResetJob = z.object({ kind: z.literal("passwordReset"), id, email: z.string() });
 
-/** That a user has another password now. */
+/** A notice that the password of a user was changed. */
 const PasswordChangedJob = z.object({
   kind: z.literal("passwordChanged"),
   id,
   userId: z.string(),
-  /** Whether what was there before may be a stranger's, whose API keys were revoked with it. */
+  /** Whether a stranger may have registered with the email. Then the earlier API keys were revoked. */
   wasUnverified: z.boolean(),
 });
 
-/** What may become of the second factor of a user: `reset` is the operator's action, the others are their own. */
+/** Changes of a user's second factor. `reset` is the operator's action, the others are the user's own. */
 export const SecondFactorChange = z.enum(["enabled", "removed", "reset"]);
 export type SecondFactorChange = z.infer<typeof SecondFactorChange>;
 
-/** That log-ins of a user need a second factor from now on, or none any more. */
+/** A notice that a second factor was enabled or removed. */
 const SecondFactorChangedJob = z.object({
   kind: z.literal("secondFactorChanged"),
   id,
@@ -40,7 +40,7 @@ const SecondFactorChangedJob = z.object({
   change: SecondFactorChange,
 });
 
-/** What all owners of an organization get an email about, with the email of the person concerned. */
+/** The notices to all owners of an organization, with the email of the person concerned. */
 const OwnerNotice = z.discriminatedUnion("what", [
   z.object({
     what: z.enum(["ownerInvited", "ownerAdded", "ownerDemoted", "ownerRemoved", "secondFactorRemoved"]),
@@ -51,10 +51,10 @@ const OwnerNotice = z.discriminatedUnion("what", [
 ]);
 export type OwnerNotice = z.infer<typeof OwnerNotice>;
 
-/** It has the address of whom it is for: an owner who is removed has no record when it is sent. */
+/** Carries the recipient's address, because a removed owner has no record when the email is sent. */
 const OwnerNoticeJob = z.object({ kind: z.literal("ownerNotice"), id, to: z.string(), notice: OwnerNotice });
 
-/** What the owner of an organization is emailed about the wallet, when their email is verified. */
+/** The notices about the wallet for an owner whose email is verified. */
 const LowBalanceJob = z.object({
   kind: z.literal("lowBalance"),
   id,
@@ -70,12 +70,12 @@ const SpendCapReachedJob = z.object({
   resetsAt: z.string(),
 });
 
-/** That somebody is invited into an organisation. */
+/** An invitation to an organization. */
 const InvitationJob = z.object({ kind: z.literal("invitation"), id, userId: z.string() });
 
 /**
- * What the queue of emails carries: whom to write to and why. No job has a token or a text in it: those are made when the
- * email is sent.
+ * A job of the queue of emails: the recipient and the reason. Jobs contain no tokens or texts, which are generated when
+ * the email is sent.
  */
 export const EmailJob = z.discriminatedUnion("kind", [
   VerificationJob,
@@ -94,9 +94,9 @@ export type Email = WithoutId<EmailJob>;
 type WithoutId<Job> = Job extends EmailJob ? Omit<Job, "id"> : never;
 
 /**
- * The job that sends an email.
- * @param group whose emails wait behind each other: an organisation, or another part of those who ask for them
- * @param emailId names it where it may be queued more than once
+ * Builds the job that sends an email.
+ * @param group emails of one group are sent in turn: the group is an organization, or another set of senders
+ * @param emailId the id of an email that may be queued more than once
  */
 export function emailJob(group: string, email: Email, emailId: string = newId("eml")): QueuedJob {
   const body: EmailJob = { ...email, id: emailId };
@@ -104,8 +104,9 @@ export function emailJob(group: string, email: Email, emailId: string = newId("e
 }
 
 /**
- * The job that tells the owner of an organisation by email what its webhooks are told; undefined of what they are not. The
- * event's id makes it one email, however often the event is handed out.
+ * Builds the job that emails an event to the owner of an organization.
+ * The event's id makes it one email, even if the event is published repeatedly.
+ * @returns undefined for an event that owners get no email about
  */
 export function emailOfEvent(
   organizationId: string,
@@ -126,8 +127,8 @@ export function emailOfEvent(
 }
 
 /**
- * The write that belongs into the transaction an email is owed from. It sends the email later, whatever becomes of the
- * job that is queued once the transaction is through.
+ * The write to add to the transaction that causes an email. It sends the email later, even if the job that is queued
+ * after the transaction gets lost.
  */
 export function owedEmail(job: QueuedJob): Put {
   const { id: emailId } = EmailJob.parse(job.body);

@@ -4,12 +4,12 @@ import { log } from "../platform/log.ts";
 import { suppressEmail } from "./suppression-record.ts";
 
 /*
- * What Amazon SES says of emails that it has taken: the events "Bounce" and "Complaint" of a configuration set, as
- * EventBridge puts them onto the queue of emails. An address that an email came back from for good, or whose reader called
- * one unwanted, gets none any more: each further one would count against the account of the stage.
+ * Feedback from Amazon SES: the events "Bounce" and "Complaint" of a configuration set, which EventBridge adds to the
+ * queue of emails. After a permanent bounce or a complaint an address gets no more emails, because each of them would
+ * count against the AWS account.
  */
 
-/** SES names at most as many recipients as an email can have. */
+/** The most recipients of an email in SES. */
 const maxRecipients = 50;
 
 const Recipients = z
@@ -28,12 +28,12 @@ const Bounce = z.pipe(
     reason: "bounce" as const,
     emailSentAt: mail.timestamp,
     addresses: bounce.bouncedRecipients.map(({ emailAddress }) => emailAddress),
-    // A mailbox that is full, or a server that is down, may take the next email.
+    // A mailbox that is full, or a server that is down, may accept the next email.
     isFinal: bounce.bounceType === "Permanent",
   })),
 );
 
-/** Reports that say nothing against an email: that it is wanted, or that its signature is not right. */
+/** Complaints that are not against the email: that it is wanted, or that its signature is wrong. */
 const harmlessReports: ReadonlySet<string> = new Set(["auth-failure", "not-spam"]);
 
 const Complaint = z.pipe(
@@ -54,11 +54,11 @@ const Complaint = z.pipe(
   })),
 );
 
-/** What the queue of emails carries beside the emails that are to be sent. */
+/** The messages of the queue of emails that are feedback. */
 export const EmailFeedback = z.union([Bounce, Complaint]);
 export type EmailFeedback = z.output<typeof EmailFeedback>;
 
-/** Keeps emails from addresses that do not take them. It may come more than once, and late. */
+/** Suppresses emails to addresses that bounce or complain. Feedback may arrive repeatedly and late. */
 export async function recordFeedback({
   reason,
   emailSentAt,
@@ -71,7 +71,7 @@ export async function recordFeedback({
   log.warn("email.address_suppressed", { count: addresses.length, reason });
 }
 
-/** An address without a name beside it, as accounts have it. */
+/** Returns an address without the display name, as accounts store it. */
 function plainAddress(text: string): string {
   return text
     .replace(/^.*<|>.*$/g, "")

@@ -7,9 +7,9 @@ import type { OutgoingEmail } from "./layout.ts";
 const client = new Ses({ timeLimits: { requestMs: 5_000 } });
 
 /**
- * Hands an email over to SES.
+ * Submits an email to SES.
  * @param from the stage's address
- * @throws Error when SES does not take it, or its answer is lost
+ * @throws Error when SES does not accept it, or its response is lost
  */
 export async function handOver(from: string, { to, subject, text, html }: OutgoingEmail): Promise<void> {
   const content = (Data: string): { Data: string; Charset: string } => ({ Data, Charset: "UTF-8" });

@@ -1,10 +1,10 @@
-/** What an email says: a subject, paragraphs of plain text, and where it leads. */
+/** The content of an email: a subject, paragraphs of plain text, and a link. */
 export interface EmailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** What there is to do, as a button and as an address to copy. */
+  /** The link, shown as a button and as an address to copy. */
   readonly link?: { readonly label: string; readonly url: string };
-  /** Stands behind the link. */
+  /** The paragraph after the link. */
   readonly closing: string;
 }
 
@@ -47,7 +47,7 @@ ${html.join("\n")}
   };
 }
 
-/** What customers have typed, made fit for a line of its own: without line breaks and characters that cannot be seen. */
+/** Puts a customer's text on one line, without line breaks and invisible characters. */
 export function onOneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
 }

@@ -10,8 +10,8 @@ import { updateOf } from "../platform/table/update.ts";
 export type SuppressionReason = "bounce" | "complaint";
 
 /**
- * That an address got an email which came back, or was called unwanted, and whether an operator has lifted that since. It is
- * kept by a hash: the address may be that of somebody who has no account any more.
+ * The suppression of an address after a bounce or a complaint, and whether an operator has lifted it since. The key is a
+ * hash, because the address may belong to a person without an account.
  */
 const SuppressionRecord = z.object({
   entity: z.literal("emailSuppression"),
@@ -28,7 +28,7 @@ export interface Suppression {
   readonly since: string;
 }
 
-/** Notes that no more emails are sent to an address, unless a newer one than this was noted, or all were lifted since. */
+/** Suppresses emails to an address, unless a newer suppression or a later lifting is recorded. */
 export async function suppressEmail(
   email: string,
   reason: SuppressionReason,
@@ -45,7 +45,7 @@ export async function suppressEmail(
   await updateItem(SuppressionRecord, noted);
 }
 
-/** Whether emails to an address are held back; undefined where they are sent. */
+/** Finds the suppression of an address; undefined if emails to it are sent. */
 export async function findSuppression(email: string): Promise<Suppression | undefined> {
   const found = await findItem(SuppressionRecord, keyOf(email), { consistent: true });
   const { reason, emailSentAt, liftedAt } = found ?? {};
@@ -53,7 +53,7 @@ export async function findSuppression(email: string): Promise<Suppression | unde
   return liftedAt !== undefined && emailSentAt <= liftedAt ? undefined : { reason, since: emailSentAt };
 }
 
-/** Lets emails be sent to an address again. What is still heard of emails from before changes nothing. */
+/** Lets emails be sent to an address again. Later feedback on earlier emails changes nothing. */
 export async function liftSuppression(email: string): Promise<void> {
   const lifted = updateOf(keyOf(email), {
     set: { entity: "emailSuppression", liftedAt: now().toISOString() },

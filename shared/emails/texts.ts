@@ -2,25 +2,26 @@ import type { OwnerNotice, SecondFactorChange } from "./email-job.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
 
 /*
- * What the gateway writes to people: all of it is here. Anybody can register with anybody's address, so what goes to one
- * that is not verified has no words of whoever asked for it, which could be meant for a stranger.
+ * The texts of all emails. People can register with other people's addresses. So an email to an unverified address
+ * contains nothing that the requester typed, which could be a message to a stranger.
  */
 
-const notYou = "If that was not you, set a new password at once, and contact the operator of this gateway.";
+const notYou = "If this was not you, set a new password now, and contact the operator of this gateway.";
 
 /** @param url where the link leads, with its token */
 export function verificationText(url: string): EmailText {
   return {
     subject: "Verify your email",
     paragraphs: [
-      "An account of the SMS gateway was registered with this email. Please show that it is yours: until then you may not " +
-        "be able to send, and you cannot invite anybody.",
-      "You need the password of the account for that. Verifying ends what was made before: sessions, API keys, webhooks and " +
-        "invitations. Log in again afterwards, and make the keys that you need.",
+      "An account on the SMS gateway was registered with this email address. Please verify that the address is yours. Until " +
+        "then you cannot invite others, and you may not be able to send.",
+      "You need the password of the account. For your security, verification ends all earlier sessions, API keys, webhooks " +
+        "and invitations. Log in again afterwards, and create the API keys that you need.",
     ],
     link: { label: "Verify the email", url },
     closing:
-      "The link is good for a day. If you have not registered, do nothing, or reset the password to make the account yours.",
+      "The link is valid for one day. If you did not register, ignore this email, or reset the password to take over the " +
+      "account.",
   };
 }
 
@@ -30,31 +31,30 @@ export function verificationText(url: string): EmailText {
  */
 export function passwordResetText(url: string, isUnverified: boolean): EmailText {
   const ofStranger =
-    "This email was never verified, so somebody else may have registered with it. A new password makes the " +
-    "account yours and ends what was made before: sessions, API keys, webhooks, invitations, other members and a second " +
-    "factor.";
+    "This email address was never verified, so someone else may have registered with it. With a new password, the account " +
+    "is yours. It removes all earlier sessions, API keys, webhooks, invitations, other members and the second factor.";
   return {
     subject: "Set a new password",
     paragraphs: [
-      "Somebody, most likely you, has asked for a new password for your account of the SMS gateway.",
+      "A new password was requested for your account on the SMS gateway, most likely by you.",
       ...(isUnverified ? [ofStranger] : []),
     ],
     link: { label: "Set a new password", url },
     closing:
-      "The link is good for 30 minutes. If you have not asked for it, do nothing: your password stays.",
+      "The link is valid for 30 minutes. If you did not request it, ignore this email. Your password does not change.",
   };
 }
 
 /** @param wasUnverified whether a stranger may have registered with the email */
 export function passwordChangedText(wasUnverified: boolean): EmailText {
   const ofStranger =
-    "This email had never been verified, so somebody else may have registered with it. What was made in that time " +
-    "has ended: sessions, API keys, webhooks, invitations, other members and a second factor. Make the API keys and " +
-    "webhooks that you need again.";
+    "This email address had never been verified, so someone else may have registered with it. All earlier sessions, API " +
+    "keys, webhooks, invitations, other members and the second factor were removed. Create the API keys and webhooks " +
+    "that you need again.";
   return {
     subject: "Your password was changed",
     paragraphs: [
-      "The password of your account of the SMS gateway was changed, and other sessions were ended.",
+      "The password of your account on the SMS gateway was changed. Your other sessions have ended.",
       ...(wasUnverified ? [ofStranger] : []),
     ],
     closing: notYou,
@@ -62,55 +62,55 @@ export function passwordChangedText(wasUnverified: boolean): EmailText {
 }
 
 export function secondFactorChangedText(change: SecondFactorChange): EmailText {
-  const account = "your account of the SMS gateway";
+  const account = "your account on the SMS gateway";
   const texts: Readonly<Record<SecondFactorChange, EmailText>> = {
     enabled: {
       subject: "Your second factor is switched on",
       paragraphs: [
-        `Log-ins to ${account} need a code of an authenticator app from now on, beside the password.`,
+        `Logging in to ${account} now requires a code from your authenticator app and the password.`,
       ],
       closing: notYou,
     },
     removed: {
       subject: "Your second factor is switched off",
-      paragraphs: [`Log-ins to ${account} need the password alone from now on.`],
+      paragraphs: [`Logging in to ${account} now requires only the password.`],
       closing: notYou,
     },
     reset: {
-      subject: "Your second factor was taken away",
+      subject: "Your second factor was removed",
       paragraphs: [
-        `Whoever runs this gateway has taken the second factor away from ${account}. Log-ins need the password alone until ` +
-          "you set up another one.",
+        `The operator of this gateway has removed the second factor from ${account}. Logging in requires only the password ` +
+          "until you set up a new second factor.",
       ],
       closing:
-        "If you have not asked for that, set a new password at once, and contact the operator of this gateway.",
+        "If you did not request this, set a new password now, and contact the operator of this gateway.",
     },
   };
   return texts[change];
 }
 
-/** For each owner of an organization. Only addresses are in it that have been shown to be somebody's, or are invited. */
+/** The notice to each owner of an organization. It contains only verified or invited addresses. */
 export function ownerNoticeText(notice: OwnerNotice): EmailText {
   const closing =
-    "You get this because you own the organization, or did. If none of you wanted it, log out everywhere, set a new " +
-    "password, revoke the API keys, and contact the operator of this gateway.";
-  const organization = "your organization at the SMS gateway";
+    "You get this email because you are or were an owner of the organization. If no owner wanted this change, log out " +
+    "everywhere, set a new password, revoke the API keys, and contact the operator of this gateway.";
+  const organization = "your organization on the SMS gateway";
   if (notice.what === "apiKeyMade") {
     return {
-      subject: "An API key was made",
-      paragraphs: [`Somebody has made an API key of ${organization} that may make other keys or move money.`],
+      subject: "An API key was created",
+      paragraphs: [`A new API key of ${organization} may create other keys, or move money.`],
       closing,
     };
   }
   const { email } = notice;
   const texts = {
     ownerInvited: ["An owner was invited", `${email} was invited to become an owner of ${organization}.`],
-    ownerAdded: ["There is a new owner", `${email} is an owner of ${organization} now.`],
+    ownerAdded: ["There is a new owner", `${email} is now an owner of ${organization}.`],
     ownerDemoted: ["An owner has another role", `${email} is no longer an owner of ${organization}.`],
     ownerRemoved: ["An owner was removed", `${email} was removed from ${organization}.`],
     secondFactorRemoved: [
       "A second factor was switched off",
-      `${email}, a member of ${organization}, logs in with the password alone from now on.`,
+      `${email}, a member of ${organization}, now logs in with only the password.`,
     ],
   } as const satisfies Record<typeof notice.what, readonly [subject: string, text: string]>;
   const [subject, text] = texts[notice.what];
@@ -119,17 +119,15 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
 
 /**
  * @param url where the link leads, with its token
- * @param by the verified email of who has invited
+ * @param by the verified email of the inviter
  */
 export function invitationText(url: string, by: string | undefined): EmailText {
   const who = by === undefined ? "You have been invited" : `${by} has invited you`;
   return {
     subject: "You are invited",
-    paragraphs: [
-      `${who} to an organisation at the SMS gateway, where you would work with its other members.`,
-    ],
+    paragraphs: [`${who} to join an organization on the SMS gateway.`],
     link: { label: "Accept the invitation", url },
-    closing: "The link is good for a week. If you do not know who that could be, do nothing.",
+    closing: "The link is valid for one week. If you do not expect this invitation, ignore this email.",
   };
 }
 
@@ -138,16 +136,16 @@ interface LowBalance {
   readonly lowBalanceThreshold: number;
 }
 
-/** @param name the organisation's, for its owner, whose email is verified */
+/** @param name the organization's, for its owner, whose email is verified */
 export function lowBalanceText(name: string, { balance, lowBalanceThreshold }: LowBalance): EmailText {
   const whose = onOneLine(name);
   return {
     subject: `The balance of ${whose} is low`,
     paragraphs: [
-      `The balance of ${whose} is ${amountText(balance)}, below the ${amountText(lowBalanceThreshold)} that you want to hear ` +
-        "of. Messages that it does not cover are refused.",
+      `The balance of ${whose} is ${amountText(balance)}, below your threshold of ${amountText(lowBalanceThreshold)}. ` +
+        "Messages that the balance does not cover are rejected.",
     ],
-    closing: "This comes once, until the balance has been above the threshold again.",
+    closing: "You get no more such emails until the balance has been above the threshold again.",
   };
 }
 
@@ -156,20 +154,21 @@ interface SpendCapReached {
   readonly resetsAt: string;
 }
 
-/** @param name the organisation's, for its owner, whose email is verified */
+/** @param name the organization's, for its owner, whose email is verified */
 export function spendCapReachedText(name: string, { dailySpendCap, resetsAt }: SpendCapReached): EmailText {
   const whose = onOneLine(name);
   return {
     subject: `${whose} has reached its daily spend cap`,
     paragraphs: [
-      `${whose} has spent what it may spend in a day, ${amountText(dailySpendCap)}. Messages are refused, and campaigns wait, ` +
+      `${whose} has reached its daily spend cap of ${amountText(dailySpendCap)}. Messages are rejected, and campaigns wait, ` +
         `until ${resetsAt.slice(0, "yyyy-mm-ddThh:mm".length).replace("T", " ")} UTC.`,
     ],
-    closing: "Were the messages not yours? Then revoke the API keys. This comes once a day.",
+    closing:
+      "If you did not send these messages, revoke the API keys. You get this email at most once a day.",
   };
 }
 
-/** An amount in USD, with as many decimals as it has, at least two. */
+/** Formats an amount in USD with all its decimals, at least two. */
 function amountText(amount: number): string {
   const options = { style: "currency", currency: "USD", maximumFractionDigits: 6 } as const;
   return amount.toLocaleString("en-US", options);

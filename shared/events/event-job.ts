@@ -21,7 +21,7 @@ export type EventJob = z.infer<typeof EventJob>;
 const repeatAfterMs = 16 * minuteMs;
 
 /**
- * The job that hands an event out to the webhooks of an organisation. The same event, queued again, has the same id; two
+ * The job that hands an event out to the webhooks of an organization. The same event, queued again, has the same id; two
  * events about one message have two.
  */
 export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {

@@ -8,7 +8,7 @@ import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Write } from "../platform/table/table.ts";
 
-/** A message that somebody has sent to a number of an organisation. */
+/** A message that someone has sent to a number of an organization. */
 export const InboundRecord = z.object({
   entity: z.literal("inboundMessage"),
   id: z.string(),
@@ -23,7 +23,7 @@ export const InboundRecord = z.object({
 });
 export type InboundRecord = z.infer<typeof InboundRecord>;
 
-/** That a message of a carrier's has been taken, so that it is recognised when the carrier brings it again. */
+/** That a message of a carrier's has been taken, so that it is recognized when the carrier brings it again. */
 export const TakenRecord = z.object({
   entity: z.literal("inboundTaken"),
   inboundId: z.string(),
@@ -35,16 +35,16 @@ export const TakenRecord = z.object({
 /** How long a carrier's id of a message is known. */
 const takenMs = 30 * dayMs;
 
-/** The sort keys of inbound messages, as apart from those that recognise them. */
+/** The sort keys of inbound messages, as apart from those that recognize them. */
 export const inboundIds = { from: "inb_", to: "inb_~" };
 
-/** What recognises a message by the id that its carrier has given it. */
+/** What recognizes a message by the id that its carrier has given it. */
 export function takenKey(organizationId: string, carrier: string, carrierId: string): Key {
   const hash = createHash("sha256").update(`${carrier} ${carrierId}`).digest("hex");
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
 }
 
-/** The writes that keep a message and take it as one of its carrier's; refused when it has been taken. */
+/** The writes that keep a message and take it as one of its carrier's; rejected when it has been taken. */
 export function inboundPuts(
   record: InboundRecord,
   { key, reportId }: { readonly key: Key; readonly reportId: string },
@@ -66,7 +66,7 @@ export function inboundPuts(
   };
 }
 
-/** An inbound message as its organisation sees it. */
+/** An inbound message as its organization sees it. */
 export function presentInbound(record: InboundRecord): InboundMessage {
   const { id, from, to, message, keyword, receivedAt } = record;
   return { id, from, to, message, keyword, receivedAt };

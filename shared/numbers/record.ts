@@ -9,7 +9,7 @@ import { findItem, itemsOf, putItem, queryRows, untilUndisturbed } from "../plat
 import { keywordOf, plain } from "./keywords.ts";
 
 /*
- * Whose the messages are that come to a number: one organisation's, or of several who are told apart by a keyword that
+ * Whose the messages are that come to a number: one organization's, or of several who are told apart by a keyword that
  * the messages begin with.
  */
 
@@ -39,7 +39,7 @@ export async function listNumbers(): Promise<NumberRecord[]> {
   return itemsOf(await queryRows(NumberRecord, { pk, limit: maxNumbers, consistent: true }));
 }
 
-/** A number as it is now; undefined when it is nobody's. */
+/** A number as it is now; undefined when it is no one's. */
 export async function findNumber(number: string): Promise<NumberRecord | undefined> {
   return findItem(NumberRecord, keys.number(number), { consistent: true });
 }
@@ -56,16 +56,16 @@ interface Assignment {
 export type Owners = Pick<NumberRecord, "keywords" | "organizationId">;
 
 /**
- * Gives a number to an organisation, alone or with a keyword. What it has already it keeps.
+ * Gives a number to an organization, alone or with a keyword. What it has already it keeps.
  * @throws Error in words for the operator when others have it
  */
 export async function assignNumber(assignment: Assignment): Promise<NumberRecord> {
-  // Before anybody can answer: from then on a STOP is looked for.
+  // Before anyone can answer: from then on a STOP is looked for.
   await noteReplies(assignment.organizationId);
   return change(assignment.number, (seen) => assigned(seen, assignment));
 }
 
-/** Whose a number will be when it is given to an organisation. @throws Error in words for the operator when others have it */
+/** Whose a number will be when it is given to an organization. @throws Error in words for the operator when others have it */
 export function assigned(
   seen: NumberRecord | undefined,
   { number, organizationId, keyword }: Assignment,
@@ -91,14 +91,14 @@ export function assigned(
 }
 
 /**
- * Takes a number, or its keyword, from whoever has it. What comes to it from then on is nobody's.
- * @throws Error in words for the operator when nobody has it
+ * Takes a number, or its keyword, from whoever has it. What comes to it from then on is no one's.
+ * @throws Error in words for the operator when no one has it
  */
 export async function releaseNumber(number: string, keyword?: string): Promise<NumberRecord> {
   return change(number, (seen) => released(seen, { number, keyword }));
 }
 
-/** Whose a number will be when it is taken from whoever has it. @throws Error in words for the operator when nobody has it */
+/** Whose a number will be when it is taken from whoever has it. @throws Error in words for the operator when no one has it */
 export function released(
   seen: NumberRecord | undefined,
   { number, keyword }: Pick<Assignment, "keyword" | "number">,
@@ -106,16 +106,16 @@ export function released(
   const { organizationId, keywords = {} } = seen ?? {};
   if (keyword === undefined) {
     if (organizationId === undefined && Object.keys(keywords).length === 0) {
-      throw new Refusal(`${number} is nobody's.`);
+      throw new Refusal(`${number} belongs to no organization.`);
     }
     return { keywords: {} };
   }
   const word = keywordAsKept(keyword);
-  if (keywords[word] === undefined) throw new Refusal(`${word} at ${number} is nobody's.`);
+  if (keywords[word] === undefined) throw new Refusal(`${word} at ${number} belongs to no organization.`);
   return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
 }
 
-/** Takes all that an organisation has of all numbers. */
+/** Takes all that an organization has of all numbers. */
 export async function releaseNumbersOf(organizationId: string): Promise<void> {
   for (const { number, organizationId: owner, keywords } of await listNumbers()) {
     if (owner === organizationId) await releaseNumber(number);
@@ -125,7 +125,7 @@ export async function releaseNumbersOf(organizationId: string): Promise<void> {
   }
 }
 
-/** Reads a number, decides and writes, and does so again when somebody else has changed it in between. */
+/** Reads a number, decides and writes, and does so again when someone else has changed it in between. */
 async function change(
   number: string,
   decide: (seen: NumberRecord | undefined) => Owners,

@@ -30,7 +30,7 @@ export class Components {
     return root;
   }
 
-  /** What a schema refers to, or the schema itself. */
+  /** Returns the schema that a reference names, or the schema itself. */
   resolve(schema: JsonSchema): JsonSchema {
     return schema.$ref === undefined
       ? schema
@@ -40,9 +40,9 @@ export class Components {
 
 const componentPrefix = "#/components/schemas/";
 
-/** Takes out what is true but would tell the reader nothing, or too much. */
+/** Removes keywords that are true and do not help the reader. */
 function tidy(schema: JsonSchema, io: "input" | "output"): void {
-  // A response may get new fields, which code that is generated from the document should not refuse.
+  // A response may get new fields, which code that is generated from the document should not reject.
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (io === "output" && schema.format !== undefined) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

@@ -1,4 +1,5 @@
 import { errorCatalogue } from "../contract/errors.ts";
+import { deliveryFailures, messageFailures } from "../contract/failures.ts";
 import { remedies } from "../contract/remedies.ts";
 import type { Operation, routes } from "../routes.ts";
 
@@ -8,82 +9,106 @@ import type { Operation, routes } from "../routes.ts";
 
 type Tag = (typeof routes)[Operation]["tag"];
 
-/** What each tag is about, in the order of the document. */
+/** A description of each tag, in the order of the document. */
 export const tagDescriptions: Readonly<Record<Tag, string>> = {
-  health: "Whether the gateway is there.",
+  health: "The health check of the gateway.",
   auth: "Accounts, sessions and API keys.",
-  members: "Who belongs to the organisation, and what they may do there.",
-  sms: "Messages and what became of them.",
-  prices: "What messages cost.",
+  members: "The members of the organization and their roles.",
+  sms: "Messages and their status.",
+  prices: "The prices of messages.",
   campaigns: "One text to many contacts.",
-  dashboard: "Figures at a glance.",
-  wallet: "Prepaid money: the balance and the ledger behind it.",
-  webhooks: "Where the gateway calls when a message reaches its outcome.",
-  kyc: "Who the organisation is: submitted once, decided by the operator.",
-  "sender-ids": "Names to send under: requested here, decided by the operator.",
+  dashboard: "An overview of the account.",
+  wallet: "Prepaid money: the balance and its ledger.",
+  webhooks: "Endpoints of yours that the gateway calls for each event.",
+  kyc: "The identity of the organization, submitted for the operator's approval.",
+  "sender-ids": "Sender names, requested for the operator's approval.",
   contacts: "People to write to.",
   "opt-outs": "Numbers that want no marketing.",
-  inbound: "What people write to your numbers.",
-  templates: "Texts to use again.",
-  "audit-log": "Who changed what, and when.",
+  inbound: "Messages that people send to your numbers.",
+  templates: "Reusable message texts.",
+  "audit-log": "A record of all changes: the caller, the change and the time.",
   carriers:
-    "Where the carriers of the gateway's operator report receipts and replies; nothing for customers.",
-  console: "A page to do all of this from, without writing code.",
-  docs: "What you are reading.",
+    "Callbacks for the operator's carriers: delivery receipts and inbound messages. Not for customers.",
+  console: "A web page for all of these operations, without code.",
+  docs: "This documentation.",
 };
 
-/** The catalogue of errors as a Markdown table. */
+/** Returns the catalogue of errors as a Markdown table. */
 export function errorTable(): string {
   const remedyOf: Readonly<Record<string, string>> = remedies;
   const rows = Object.entries(errorCatalogue).map(([code, { status, message }]) => [
-    `\`${code}\``,
+    code,
     String(status),
-    markdown(message),
-    markdown(remedyOf[code] ?? ""),
+    message,
+    remedyOf[code] ?? "",
   ]);
-  return [["Code", "Status", "What it means", "What to do"], ["---", "---", "---", "---"], ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`)
-    .join("\n");
+  return table(["Code", "Status", "What it means", "What to do"], rows);
 }
 
-/** A text of the catalogue in Markdown, where what stands in angle brackets would be taken for HTML. */
+/** Returns the reasons why messages fail or are not delivered as a Markdown table. */
+export function failureTable(): string {
+  return table(["Code", "What it means"], Object.entries({ ...messageFailures, ...deliveryFailures }));
+}
+
+/** Formats rows that begin with a code as a Markdown table. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const marked = rows.map(([code = "", ...cells]) => [`\`${code}\``, ...cells.map(markdown)]);
+  return [header, header.map(() => "---"), ...marked].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** Escapes a text of the catalogue for Markdown, which would read angle brackets as HTML. */
 export function markdown(text: string): string {
   return text.replaceAll("<", "\\<");
 }
 
-/** The document's description: what holds for all operations. */
-export const introduction = `Register, top up, send: the three calls under **auth**, **wallet** and **sms** are all it takes to see a
-message go out. On this page, *Authorize* takes the \`token\` of the registration and puts it on every call.
+/** The document's description, which applies to all operations. */
+export const introduction = `To send a first message, register (**auth**), top up (**wallet**) and send (**sms**). On this page, enter the
+\`token\` of the registration under *Authorize* to add it to every call.
 
 ## Requests and responses
 
-Bodies are JSON. A success is \`{ "data": … }\`; a list is \`{ "data": […], "meta": … }\`, read page by page with \`page\` and
-\`limit\`, or on from \`meta.nextCursor\` with \`cursor\`. Answers may get new fields:
-ignore those that you do not know. A send, an estimate, a campaign, a top-up and the query of a list are refused with a
-field that the operation does not know; in other requests such fields are ignored. Times are ISO 8601 in UTC, amounts are in USD, and ids of one kind sort by the time they were made.
+Bodies are JSON. A success is \`{ "data": … }\`, a list is \`{ "data": […], "meta": … }\`. Read a list with \`page\` and
+\`limit\`, or pass \`meta.nextCursor\` as \`cursor\`. Responses may get new fields: ignore those that you do not know. Sends,
+estimates, campaigns, top-ups and the queries of lists reject unknown fields; other requests ignore them. Times are ISO
+8601 in UTC. Amounts are in USD. Ids of one kind sort by the time of creation.
 
-Every response of an operation carries \`X-Request-Id\`; name it when you ask for help. Operations with an
-\`Idempotency-Key\` header can be repeated safely: within 24 hours the same request with the same key gets the first answer
-again, with \`Idempotent-Replayed: true\`. A request that failed is not kept.
+Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
+\`Idempotency-Key\` header can be repeated safely. For 24 hours, the same request with the same key gets the first
+response again, with \`Idempotent-Replayed: true\`. Failed requests are not kept.
 
 ## Credentials
 
-\`Authorization: Bearer\` takes the token of a session or the secret of an API key. Each operation names the scope that it
-needs: \`read\` for what changes nothing, \`send\` for messages and the names they come from, \`contacts\` (opt-outs too), \`campaigns\`
-(templates too), \`webhooks\`, \`billing\` (top-ups and KYC) and \`keys\` (API keys). A key may be given some of them, an
-end, and the addresses it is used from; it makes no key that may more than itself. A session may what the role of its
-person may: owners and admins everything, developers all but \`billing\`, viewers \`read\`. Who belongs to an organisation
-owners and admins decide, and never an API key.
+Send \`Authorization: Bearer\` with the token of a session or the secret of an API key. Each operation lists the scope that
+it requires:
+
+- \`read\`: everything that changes nothing
+- \`send\`: messages and sender IDs
+- \`contacts\`: contacts and opt-outs
+- \`campaigns\`: campaigns and templates
+- \`webhooks\`: webhook endpoints
+- \`billing\`: top-ups and KYC
+- \`keys\`: API keys
+
+An API key can have some of the scopes, an expiry, and a list of allowed addresses. A key cannot create a key with more
+rights than its own. The scopes of a session follow from the person's role: owners and admins have all, developers all
+except \`billing\`, viewers only \`read\`. Only owners and admins manage members, never an API key.
 
 ## Errors
 
-An error is \`{ "error": { code, message, requestId, details? } }\`; decide by \`code\`, show \`message\` to a person. What the
-gateway's front door answers before any operation is reached is \`{ "message": … }\`.
+An error is \`{ "error": { code, message, requestId, details? } }\`. Let your code decide by \`code\`, and show \`message\` to
+people. If a request does not reach an operation, the response is \`{ "message": … }\`.
 
 ${errorTable()}
 
+## Failed messages
+
+An accepted message can still fail. Its \`errorCode\`, and the \`errorCode\` of its \`delivery\`, give the reason. A message
+with the status \`failed\` is refunded.
+
+${failureTable()}
+
 ## Webhooks
 
-A call carries \`X-Service-Signature\`, the hex HMAC-SHA256 of the raw body keyed with the endpoint's secret as it stands.
-Compute it over the bytes as received, compare in constant time, and refuse what differs. Answer with a 2xx at once, and be
-idempotent on \`data.id\`.`;
+Each call has an \`X-Service-Signature\`: the hex HMAC-SHA256 of the raw body, with the endpoint's secret as the key. Compute
+it over the bytes as received, compare in constant time, and reject calls whose signature differs. Respond quickly with a
+2xx status, and be idempotent on \`data.id\`.`;

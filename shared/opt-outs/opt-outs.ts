@@ -84,7 +84,7 @@ async function changeWishes(
   });
 }
 
-/** The write that notes on a contact how its number stands; it is refused when the contact has got another one. */
+/** The write that notes on a contact how its number stands; it is rejected when the contact has got another one. */
 function noteOnContact(organizationId: string, { contact }: Standing, optedOut: boolean): Write[] {
   if (contact === undefined || contact.optedOut === optedOut) return [];
   const { id, phoneNumber } = contact;

@@ -10,7 +10,7 @@ import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts"
  * Who does not want messages of an organization. An opt-out belongs to a number, whether there is a contact with it or not,
  * and outlives the contact. A START does not delete what a STOP wrote: the record says what the person said last and when,
  * so that an older word that arrives later changes nothing. That a contact has opted out is written together with the
- * record of its number, so that lists and campaigns see it without another read; where messages are refused this record
+ * record of its number, so that lists and campaigns see it without another read; where messages are rejected this record
  * decides.
  */
 
@@ -109,7 +109,7 @@ export function inForce(record: OptOutRecord): OptOut | undefined {
 }
 
 /**
- * The writes that put other wishes in the place of those that were read; none where they are the same. They are refused
+ * The writes that put other wishes in the place of those that were read; none where they are the same. They are rejected
  * when the record has changed since.
  */
 export function replaceWishes(
@@ -170,7 +170,7 @@ export function noteOptOut(organizationId: string, phoneNumber: string, note: Ow
   });
 }
 
-/** The same for a number of which nothing is recorded; it is refused where something is. */
+/** The same for a number of which nothing is recorded; it is rejected where something is. */
 export function firstNote(organizationId: string, phoneNumber: string, note: OwnNote): Update {
   const set = { entity: "optOut", phoneNumber, source: note.source, createdAt: note.createdAt };
   return updateOf(keys.optOut(organizationId, phoneNumber), { set }, { absent: ["pk"] });
@@ -180,6 +180,6 @@ export function firstNote(organizationId: string, phoneNumber: string, note: Own
 export async function forgetLifted(organizationId: string, phoneNumber: string): Promise<void> {
   const seen = await findOptOutRecord(organizationId, phoneNumber);
   if (seen === undefined || inForce(seen) !== undefined) return;
-  // Refused when a word was heard in between, which then stays.
+  // Rejected when a word was heard in between, which then stays.
   await transact([deletion(organizationId, phoneNumber, seen)]);
 }

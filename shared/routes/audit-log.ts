@@ -5,7 +5,7 @@ export const listAuditLog = {
   method: "GET",
   path: "/v1/audit-log",
   tag: "audit-log",
-  summary: "Who changed what in the organisation, newest first",
+  summary: "Who changed what in the organization, newest first",
   auth: "bearer",
   scope: "read",
   query: AuditLogQuery,

@@ -2,7 +2,7 @@ import { Campaign, CampaignParams, CreateCampaignRequest } from "../contract/cam
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
-/** What the audit log keeps of a campaign. */
+/** The fields of a campaign that the audit log keeps. */
 const auditedOfCampaign = ["id", "name", "status", "senderId", "scheduledAt"] as const;
 
 export const listCampaigns = {
@@ -23,7 +23,7 @@ export const createCampaign = {
   method: "POST",
   path: "/v1/campaigns",
   tag: "campaigns",
-  summary: "Create a campaign: a draft, or with a time a scheduled one",
+  summary: "Create a campaign: a draft, or with `scheduledAt` a scheduled campaign",
   auth: "bearer",
   scope: "campaigns",
   body: CreateCampaignRequest,
@@ -38,7 +38,7 @@ export const getCampaign = {
   method: "GET",
   path: "/v1/campaigns/{id}",
   tag: "campaigns",
-  summary: "One campaign and its progress",
+  summary: "Get a campaign and its progress",
   auth: "bearer",
   scope: "read",
   params: CampaignParams,
@@ -51,7 +51,7 @@ export const launchCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/launch",
   tag: "campaigns",
-  summary: "Begin to send a draft, or go on with a campaign that failed",
+  summary: "Launch a draft, or resume a failed campaign",
   auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
@@ -65,7 +65,7 @@ export const cancelCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/cancel",
   tag: "campaigns",
-  summary: "Cancel a campaign that is not finished; no more messages are accepted",
+  summary: "Cancel a campaign that is not completed; it accepts no more messages",
   auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,

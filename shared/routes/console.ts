@@ -5,7 +5,7 @@ export const getConsole = {
   method: "GET",
   path: "/console",
   tag: "console",
-  summary: "The console, a page to do everything from",
+  summary: "The console: a web page for all operations",
   auth: "none",
   status: 200,
   data: ConsoleContent,

@@ -5,7 +5,7 @@ export const getDashboardStats = {
   method: "GET",
   path: "/v1/dashboard/stats",
   tag: "dashboard",
-  summary: "The balance, and the messages of today and the last 30 days by their state",
+  summary: "Get the balance, and the messages of today and of the last 30 days by status",
   auth: "bearer",
   scope: "read",
   status: 200,

@@ -5,7 +5,7 @@ export const getHealth = {
   method: "GET",
   path: "/health",
   tag: "health",
-  summary: "Whether the gateway answers",
+  summary: "Check that the gateway responds",
   auth: "none",
   status: 200,
   data: Health,

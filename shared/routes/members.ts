@@ -8,14 +8,14 @@ import {
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
-/** What the audit log keeps of a member: who they are its other entries say by the same id. */
+/** The fields of a member that the audit log keeps. Other entries with the same id identify the person. */
 const auditedOfMember = ["id", "role", "status"] as const;
 
 export const listMembers = {
   method: "GET",
   path: "/v1/members",
   tag: "members",
-  summary: "List the members of the organisation, and who is invited",
+  summary: "List the members of the organization, including invitations",
   auth: "session",
   query: PageQuery,
   status: 200,
@@ -28,7 +28,7 @@ export const inviteMember = {
   method: "POST",
   path: "/v1/members",
   tag: "members",
-  summary: "Invite somebody by email; once more, to send another link or for another role",
+  summary: "Invite a person by email; repeat to send another link or to change the role",
   auth: "session",
   body: InviteMemberRequest,
   status: 201,
@@ -41,7 +41,7 @@ export const updateMember = {
   method: "PATCH",
   path: "/v1/members/{id}",
   tag: "members",
-  summary: "Give another role to a member, which counts from their next request on, or to an invitation",
+  summary: "Change the role of a member or of an invitation",
   auth: "session",
   params: MemberParams,
   body: UpdateMemberRequest,
@@ -55,7 +55,7 @@ export const deleteMember = {
   method: "DELETE",
   path: "/v1/members/{id}",
   tag: "members",
-  summary: "Remove a member with the sessions and API keys of theirs, or take back an invitation",
+  summary: "Remove a member with their sessions and API keys, or withdraw an invitation",
   auth: "session",
   params: MemberParams,
   status: 200,

@@ -5,7 +5,7 @@ export const listPrices = {
   method: "GET",
   path: "/v1/prices",
   tag: "prices",
-  summary: "What segments cost the organisation, by prefix",
+  summary: "List the organization's prices per segment, by prefix",
   auth: "bearer",
   scope: "read",
   query: PricesQuery,

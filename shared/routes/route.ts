@@ -6,15 +6,15 @@ import type { Scope } from "../contract/scopes.ts";
 /** One operation of the API: all that a customer, the gateway and the document need to know of it. */
 export type Route = Access & Columns;
 
-/** Who may call: who has a credential with a scope, only a person who is logged in, or anyone. */
+/** The credential that a route requires: any with the scope, a session only, or none. */
 type Access =
   | { readonly auth: "bearer"; readonly scope: Scope }
   | { readonly auth: "none" | "session"; readonly scope?: never };
 
-/** A route as its function has it: the build leaves out what the operation answers with, which is for the document. */
+/** A route as its function has it: the build leaves out the schema of the response, which is for the document. */
 export type ServedRoute = Omit<Route, "data">;
 
-/** A route that asks for a credential. */
+/** A route that requires a credential. */
 export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
 
 interface Columns {
@@ -31,10 +31,10 @@ interface Columns {
   readonly form?: true;
   /** Whether the body may be an array, too. */
   readonly list?: true;
-  /** How large the body may be, 64 KB where nothing is said. */
+  /** How large the body may be, 64 KB by default. */
   readonly maxBodyKilobytes?: number;
   readonly status: 200 | 201 | 202;
-  /** What `data` in the response holds; of a paged route, what each of its rows holds. */
+  /** The schema of `data` in the response; for a paged route, of each row. */
   readonly data: z.ZodMiniType;
   readonly paged?: true;
   /** Content types of a response that goes out as the handler made it, without the envelope. */
@@ -42,15 +42,15 @@ interface Columns {
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**
-   * Of an operation that is written into the audit log: the fields of its answer that the log keeps. They hold no secrets,
-   * and as little of persons as will do, for nothing is ever taken from the log: of a `phoneNumber` it keeps a digest.
+   * The fields of the response that the audit log keeps. They hold no secrets and as little personal data as possible,
+   * because nothing is ever deleted from the log. A `phoneNumber` is kept as a digest.
    */
   readonly audited?: readonly string[];
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Every error code that an operation can answer with: its own, and those that its other columns bring. */
+/** Returns every error code of an operation: its own, and those that follow from its other columns. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
   if (route.auth !== "none") {
@@ -62,7 +62,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
       "RATE_LIMITED",
     );
   }
-  // Whatever reads or writes the table may find it too busy.
+  // The table may reject any read or write because it is too busy.
   if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");
   if (route.params !== undefined) codes.push("NOT_FOUND");
   if (route.query !== undefined) codes.push("VALIDATION_ERROR");
@@ -73,7 +73,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   return [...new Set(codes)];
 }
 
-/** What the path of a route looks like when its parameters are filled in. */
+/** The pattern of a route's path with parameters. */
 export function pathPattern({ path }: Route): RegExp {
   return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }

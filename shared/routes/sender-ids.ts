@@ -2,7 +2,7 @@ import { PageQuery } from "../contract/primitives.ts";
 import { CreateSenderIdRequest, SenderIdParams, SenderIdRequest } from "../contract/sender-ids.ts";
 import type { Route } from "./route.ts";
 
-/** What the audit log keeps of a sender ID. */
+/** The fields of a sender ID that the audit log keeps. */
 const auditedOfSenderId = ["id", "senderId", "status", "isDefault"] as const;
 
 export const listSenderIds = {
@@ -37,7 +37,7 @@ export const setDefaultSenderId = {
   method: "POST",
   path: "/v1/sender-ids/{id}/default",
   tag: "sender-ids",
-  summary: "Make an approved sender ID the one of messages that name none",
+  summary: "Make an approved sender ID the default for messages without a `senderId`",
   auth: "bearer",
   scope: "send",
   params: SenderIdParams,

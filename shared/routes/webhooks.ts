@@ -12,7 +12,7 @@ import {
 } from "../contract/webhooks.ts";
 import type { Route } from "./route.ts";
 
-/** What the audit log keeps of a webhook. */
+/** The fields of a webhook that the audit log keeps. */
 const auditedOfWebhook = ["id", "url", "events", "status"] as const;
 
 export const listWebhooks = {
@@ -33,7 +33,7 @@ export const createWebhook = {
   method: "POST",
   path: "/v1/webhooks",
   tag: "webhooks",
-  summary: "Register a webhook endpoint; its signing secret is in this response and never again",
+  summary: "Register a webhook endpoint; its signing secret is only in this response",
   auth: "bearer",
   scope: "webhooks",
   body: CreateWebhookRequest,
@@ -47,7 +47,7 @@ export const deleteWebhook = {
   method: "DELETE",
   path: "/v1/webhooks/{id}",
   tag: "webhooks",
-  summary: "Remove a webhook endpoint",
+  summary: "Delete a webhook endpoint",
   auth: "bearer",
   scope: "webhooks",
   params: WebhookParams,
@@ -61,7 +61,7 @@ export const getWebhook = {
   method: "GET",
   path: "/v1/webhooks/{id}",
   tag: "webhooks",
-  summary: "One webhook endpoint, without its secret",
+  summary: "Get a webhook endpoint, without its secret",
   auth: "bearer",
   scope: "read",
   params: WebhookParams,
@@ -89,7 +89,7 @@ export const rotateWebhookSecret = {
   method: "POST",
   path: "/v1/webhooks/{id}/rotate-secret",
   tag: "webhooks",
-  summary: "Give a webhook endpoint a new signing secret; it is in this response and never again",
+  summary: "Rotate the signing secret of a webhook endpoint; the new secret is only in this response",
   auth: "bearer",
   scope: "webhooks",
   params: WebhookParams,
@@ -103,7 +103,7 @@ export const testWebhook = {
   method: "POST",
   path: "/v1/webhooks/{id}/test",
   tag: "webhooks",
-  summary: "Send a ping to a webhook endpoint and wait up to 12 seconds for what it answers",
+  summary: "Send a ping to a webhook endpoint and wait up to 12 seconds for its response",
   auth: "bearer",
   scope: "webhooks",
   params: WebhookParams,
@@ -116,7 +116,7 @@ export const listWebhookDeliveries = {
   method: "GET",
   path: "/v1/webhooks/{id}/deliveries",
   tag: "webhooks",
-  summary: "List what was, or is to be, delivered to a webhook endpoint",
+  summary: "List the deliveries to a webhook endpoint, finished and pending",
   auth: "bearer",
   scope: "read",
   params: WebhookParams,
@@ -131,7 +131,7 @@ export const retryWebhookDelivery = {
   method: "POST",
   path: "/v1/webhooks/{id}/deliveries/{deliveryId}/retry",
   tag: "webhooks",
-  summary: "Attempt a webhook delivery again now, also one that succeeded",
+  summary: "Repeat a webhook delivery now, even if it succeeded",
   auth: "bearer",
   scope: "webhooks",
   params: DeliveryParams,

@@ -6,7 +6,7 @@ import { editDistance } from "../contract/validation.ts";
 
 /**
  * Names that messages are often forged with, in upper case. An organization that has the right to one exists, so a name
- * like these is not refused: the operator is asked to check.
+ * like these is not rejected: the operator is asked to check.
  */
 export const protectedNames: readonly string[] = [
   // Shops, services and payments
@@ -62,7 +62,7 @@ function asRead(senderId: string): string {
 /** How one sender ID resembles another. */
 export type Resemblance = "looks the same" | "differs in one character" | "contains it";
 
-/** How a sender ID resembles one that somebody else has; undefined when it does not. */
+/** How a sender ID resembles one that someone else has; undefined when it does not. */
 export function resemblanceOf(senderId: string, other: string): Resemblance | undefined {
   const [one, two] = [asRead(senderId), asRead(other)];
   if (one === two) return "looks the same";

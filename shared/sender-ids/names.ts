@@ -6,7 +6,7 @@ import { updateOf } from "../platform/table/update.ts";
 
 /*
  * Whom a sender ID is approved for. To its recipients a name is the same in whatever case, so the key is in upper case,
- * and it is one organisation's unless the operator lets several have it. Whoever sends reads this and no more of the
+ * and it is one organization's unless the operator lets several have it. Whoever sends reads this and no more of the
  * requests.
  */
 
@@ -15,7 +15,7 @@ const SenderNameRecord = z.object({
   organizationIds: z.optional(z.set(z.string())),
 });
 
-/** The write that takes a name for an organisation; it is refused while another has it, unless it is shared. */
+/** The write that takes a name for an organization; it is rejected while another has it, unless it is shared. */
 export function takeName(organizationId: string, senderId: string, isShared = false): Update {
   const alone = new Set([organizationId]);
   return updateOf(
@@ -38,23 +38,23 @@ export function giveUpName(organizationId: string, senderId: string): Update {
   });
 }
 
-/** Gives a name up, if the organisation has it, and forgets one that nobody has any more. */
+/** Gives a name up, if the organization has it, and forgets one that no one has any more. */
 export async function forgetName(organizationId: string, senderId: string): Promise<void> {
   await updateItem(SenderNameRecord, giveUpName(organizationId, senderId));
   await deleteItem(keys.senderName(senderId), { condition: "attribute_not_exists(organizationIds)" });
 }
 
-/** The organisations that a write of {@link takeName} was refused for, as its refusal has the item. */
+/** The organizations that a write of {@link takeName} was rejected for, as its rejection has the item. */
 export function holdersOf(found: Record<string, unknown> | undefined): string[] {
   return [...(SenderNameRecord.parse(found).organizationIds ?? [])];
 }
 
-/** Whether a sender ID looks like a phone number or a short code, which no request for a name makes anybody's. */
+/** Whether a sender ID looks like a phone number or a short code, which no request for a name makes anyone's. */
 export function isNumeric(senderId: string): boolean {
   return /^\+?\d+$/.test(senderId);
 }
 
-/** Whether an organisation may send under a name now: the operator has approved it, and it is no number. */
+/** Whether an organization may send under a name now: the operator has approved it, and it is no number. */
 export async function isApprovedSenderId(organizationId: string, senderId: string): Promise<boolean> {
   if (isNumeric(senderId)) return false;
   const name = await findItem(SenderNameRecord, keys.senderName(senderId), { consistent: true });

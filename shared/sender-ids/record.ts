@@ -7,7 +7,7 @@ import type { SenderIdRequest } from "../contract/sender-ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { itemsOf, queryRows } from "../platform/table/table.ts";
 
-/** A request for a sender ID. Its key is the sender ID itself, so an organisation has one request for each. */
+/** A request for a sender ID. Its key is the sender ID itself, so an organization has one request for each. */
 export const SenderIdRecord = z.object({
   entity: z.literal("senderId"),
   id: z.string(),
@@ -23,7 +23,7 @@ export type SenderIdRecord = z.infer<typeof SenderIdRecord>;
 
 export const maxSenderIds = 50;
 
-/** An organisation's requests as they are now, newest first. */
+/** An organization's requests as they are now, newest first. */
 export async function readSenderIds(organizationId: string): Promise<SenderIdRecord[]> {
   const { pk } = keys.organization(organizationId);
   const rows = await queryRows(SenderIdRecord, {
@@ -38,7 +38,7 @@ export async function readSenderIds(organizationId: string): Promise<SenderIdRec
 
 /**
  * A request by its id, and the sender ID that is the default, as they are now.
- * @throws ApiError NOT_FOUND, also for a request of another organisation
+ * @throws ApiError NOT_FOUND, also for a request of another organization
  */
 export async function readSenderId(
   organizationId: string,

@@ -8,7 +8,7 @@ import { closeReview, decided, listReviews, type Decision } from "../reviews/rec
 import { giveUpName, holdersOf, takeName } from "./names.ts";
 import { readSenderId, readSenderIds, type SenderIdRecord } from "./record.ts";
 
-/** The requests of all organisations that wait for a decision, oldest first. */
+/** The requests of all organizations that wait for a decision, oldest first. */
 export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
   for await (const { id, organizationId } of listReviews("sender-ids")) {
     const record = (await readSenderIds(organizationId)).find((each) => each.id === id);
@@ -18,12 +18,12 @@ export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
 }
 
 /**
- * The operator's decision on a request. The first sender ID that is approved becomes the organisation's
+ * The operator's decision on a request. The first sender ID that is approved becomes the organization's
  * default. One that has been approved may still be rejected, and is then the default no longer, and free for others.
- * @param isShared whether it may be approved for an organisation although another has it, also if it was approved for
+ * @param isShared whether it may be approved for an organization although another has it, also if it was approved for
  *   both by an older release
- * @throws ApiError NOT_FOUND, also for a request of another organisation; CONFLICT when it has been decided
- *   on, or another organisation has it; UNAVAILABLE when too many other changes came in between
+ * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it has been decided
+ *   on, or another organization has it; UNAVAILABLE when too many other changes came in between
  */
 export async function decideSenderId(
   organizationId: string,
@@ -72,11 +72,11 @@ function nameWrites(
 }
 
 function conflictText({ senderId }: SenderIdRecord, organizationIds: readonly string[]): string {
-  return `The sender ID ${senderId} is approved for another organisation: ${organizationIds.join(", ")}.`;
+  return `The sender ID ${senderId} is approved for another organization: ${organizationIds.join(", ")}.`;
 }
 
 /**
- * Takes the sender IDs of an organisation that an older release approved, which kept no account of whose a name is.
+ * Takes the sender IDs of an organization that an older release approved, which kept no account of whose a name is.
  * @returns those that it has now, and what to say of those that others have
  */
 export async function takeApprovedNames(

@@ -16,8 +16,8 @@ import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRec
 
 /**
  * Requests a sender ID. The request takes the place of one that was rejected.
- * @throws ApiError VALIDATION_ERROR for a number, where the stage wants sender IDs to be approved, for nobody can send
- *   under it; CONFLICT when it is pending or approved already, in whatever case, or when the organisation
+ * @throws ApiError VALIDATION_ERROR for a number, where the stage wants sender IDs to be approved, for no one can send
+ *   under it; CONFLICT when it is pending or approved already, in whatever case, or when the organization
  *   has as many as it may have; UNAVAILABLE when too many other changes came in between
  */
 export async function createSenderId(
@@ -27,7 +27,7 @@ export async function createSenderId(
   if (config.approvedSenderIdsOnly() && isNumeric(request.senderId)) {
     throw invalidField(
       "senderId",
-      "must have a letter: a number is given to an organisation by the operator alone",
+      "must have a letter: a number is given to an organization by the operator alone",
     );
   }
   const key = keys.senderId(organizationId, request.senderId);
@@ -53,7 +53,7 @@ export async function createSenderId(
     if (requested.outcome === "committed") return presentSenderId(record, undefined);
     const { request: unlikeSeen, quota } = requested.refusals;
     if (unlikeSeen === undefined && quota !== undefined) {
-      throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxSenderIds} sender IDs.` });
+      throw new ApiError("CONFLICT", { message: `An organization has at most ${maxSenderIds} sender IDs.` });
     }
     return undefined;
   });
@@ -68,7 +68,7 @@ function unchangedSince(seen: SenderIdRecord | undefined) {
   };
 }
 
-/** The organisation's requests, newest first. */
+/** The organization's requests, newest first. */
 export async function listSenderIds(
   organizationId: string,
   query: PageQuery,
@@ -85,7 +85,7 @@ export async function listSenderIds(
 
 /**
  * Makes an approved sender ID the one of messages that name none.
- * @throws ApiError NOT_FOUND, also for a request of another organisation; CONFLICT when it is not approved;
+ * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it is not approved;
  *   UNAVAILABLE when too many other changes came in between
  */
 export async function setDefaultSenderId(

@@ -29,7 +29,7 @@ export async function findTemplate(
 
 /**
  * One template as it is now.
- * @throws ApiError NOT_FOUND, also for a template of another organisation
+ * @throws ApiError NOT_FOUND, also for a template of another organization
  */
 export async function readTemplate(organizationId: string, templateId: string): Promise<TemplateRecord> {
   const record = await findTemplate(organizationId, templateId);

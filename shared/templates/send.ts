@@ -8,7 +8,7 @@ import { renderTemplate } from "./render.ts";
 
 /**
  * Accepts a message whose text is a template's with values in it.
- * @throws ApiError NOT_FOUND, also for a template of another organisation; VALIDATION_ERROR for values that are
+ * @throws ApiError NOT_FOUND, also for a template of another organization; VALIDATION_ERROR for values that are
  *   missing or make no message; and whatever `acceptMessage` throws
  */
 export async function sendTemplate(

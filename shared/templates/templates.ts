@@ -13,7 +13,7 @@ import { problemOf } from "./render.ts";
 
 /**
  * Adds a template.
- * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organisation has as many as
+ * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organization has as many as
  *   it may have; UNAVAILABLE
  */
 export async function createTemplate(
@@ -38,7 +38,7 @@ export async function createTemplate(
     },
   ]);
   if (created.outcome === "committed") return presentTemplate(record);
-  throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxTemplates} templates.` });
+  throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
 }
 
 function checkBody(body: string): void {
@@ -46,7 +46,7 @@ function checkBody(body: string): void {
   if (problem !== undefined) throw invalidField("body", problem);
 }
 
-/** A page of the organisation's templates, newest first. */
+/** A page of the organization's templates, newest first. */
 export async function listTemplates(organizationId: string, query: PageQuery): Promise<Page<Template>> {
   const page = await readPage(
     TemplateRecord,
@@ -59,7 +59,7 @@ export async function listTemplates(organizationId: string, query: PageQuery): P
 
 /**
  * One template as it is now.
- * @throws ApiError NOT_FOUND, also for a template of another organisation
+ * @throws ApiError NOT_FOUND, also for a template of another organization
  */
 export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
   return presentTemplate(await readTemplate(organizationId, templateId));
@@ -68,7 +68,7 @@ export async function getTemplate(organizationId: string, templateId: string): P
 /**
  * Changes the given fields and no others. Without any, nothing changes.
  * @throws ApiError VALIDATION_ERROR for a malformed placeholder; NOT_FOUND, also for a template of another
- *   organisation; UNAVAILABLE when too many other changes came in between
+ *   organization; UNAVAILABLE when too many other changes came in between
  */
 export async function updateTemplate(
   organizationId: string,
@@ -88,7 +88,7 @@ export async function updateTemplate(
 
 /**
  * Removes a template.
- * @throws ApiError NOT_FOUND, also for a template of another organisation; UNAVAILABLE when too many other
+ * @throws ApiError NOT_FOUND, also for a template of another organization; UNAVAILABLE when too many other
  *   changes came in between
  */
 export async function deleteTemplate(

@@ -49,7 +49,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.goto(link);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
-  await said("The link is not good");
+  await said("The link is invalid or expired");
 });
 
 it("a link sets a new password, and an invalid password is explained", async () => {
@@ -97,7 +97,7 @@ it("the page follows its security policy, and its fragment is never HTML", async
   await page.goto(`${inject("baseUrl")}/account#verify=<img src=x onerror=document.title='evil'>`);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
-  await said("The link is not good");
+  await said("The link is invalid or expired");
   expect(await page.locator("img").count()).toBe(0);
   expect(await page.title()).toBe("Verify your email");
 });

@@ -89,7 +89,7 @@ describe("a daily spend cap for ten messages", () => {
     expect((await readWallet(organizationId)).spentTodayMicros).toBe(10 * priceMicros);
   });
 
-  it("is not opened anew by a clock that is behind", async () => {
+  it("is not opened again by a clock that is behind", async () => {
     const organizationId = await openWallet(10_000_000);
     advance(12 * hourMs);
     await sendAtOnce(20, async () => send(organizationId));
@@ -260,7 +260,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
   beforeEach(() => void vi.stubEnv(environmentNames.oneTimeCodesPerNumber, "5"));
 
   it.each([{ messageType: "otp" }, {}] as const)(
-    "are accepted of a hundred messages with %j, to each number and by each organisation",
+    "are accepted of a hundred messages with %j, to each number and by each organization",
     async (type) => {
       const [one, other] = await Promise.all([openWallet(10_000_000), openWallet(10_000_000)]);
       const code = async (organizationId: string, to = request.to as string): Promise<unknown> =>
@@ -309,7 +309,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     },
   );
 
-  it("are not used up by messages that were refused, nor twice by one that is repeated", async () => {
+  it("are not used up by messages that were rejected, nor twice by one that is repeated", async () => {
     const organizationId = await openWallet(0);
     for (let refused = 0; refused < 6; refused += 1) {
       await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });

@@ -68,7 +68,7 @@ it("a message keeps each carrier's answer with its code, and the line at its end
   expect(logged("carrier.not_reached")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
 });
 
-it("a message that every carrier refuses says by which code, and its customer sees neither code nor carrier", async () => {
+it("a message that every carrier rejects says by which code, and its customer sees neither code nor carrier", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(refuse) }]));
   const at = start.toISOString();
@@ -98,7 +98,7 @@ it("a message that the first carrier took keeps and logs nothing more than that"
   expect(Object.keys(logged("message.sent")[0] ?? {})).not.toContain("attempts");
 });
 
-it("a message that was not handed to anybody has no attempts", async () => {
+it("a message that was not handed to anyone has no attempts", async () => {
   const job = await acceptedMessage();
   expect((await getMessage(job.organizationId, job.messageId)).attempts).toBeUndefined();
 });
@@ -116,7 +116,7 @@ it("the last five attempts are kept", async () => {
 
 describe("an attempt whose outcome is not known", () => {
   it.each([
-    ["is sent by a carrier that recognises repeats", true, ["unknown", "accepted"], "sent"],
+    ["is sent by a carrier that recognizes repeats", true, ["unknown", "accepted"], "sent"],
     ["ends as unknown otherwise", false, ["unknown"], "failed: MESSAGE_OUTCOME_UNKNOWN"],
   ])("is kept by whoever claims the message next, which %s", async (_, deduplicates, outcomes, status) => {
     const job = await acceptedMessage();

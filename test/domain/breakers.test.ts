@@ -123,7 +123,7 @@ it("behind its time it lets one message through, whoever asks, and closes when t
   expect(toldSoFar().events).toEqual(["error carrier.breaker_opened", "info carrier.breaker_half_open"]);
 
   const [admission] = admitted;
-  if (admission === undefined) throw new Error("nobody was admitted");
+  if (admission === undefined) throw new Error("no one was admitted");
   const prober = senders[admissions.indexOf(admission)];
   await prober?.note(carrier, true, probeOf(admission));
   expect(toldSoFar()).toEqual({
@@ -189,7 +189,7 @@ it.each([
   ["a lost answer", async (): Promise<HandOff> => Promise.reject(new Error("the answer was lost")), true],
   ["no connection", (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" }), true],
   ["being put off", (): HandOff => ({ outcome: "tryLater" }), false],
-  ["a refusal", (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }), false],
+  ["a rejection", (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }), false],
 ])("five messages that end with %s: whether the carrier is left alone", async (_, answer, isOpened) => {
   const breakers = new Breakers();
   const sender = inOrder([{ name: carrier, carrier: new ScriptedCarrier(answer) }], { breakers });

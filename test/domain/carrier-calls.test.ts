@@ -136,7 +136,7 @@ it("what is not the end of a message is taken, and goes nowhere", async () => {
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
-it("what cannot be understood is refused without a word of it, in the answer or the log", async () => {
+it("what cannot be understood is rejected without a word of it, in the answer or the log", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const garbage = { type: "a-secret", answer: "another-secret", text: "a-third" };
@@ -171,7 +171,7 @@ describe("a list", () => {
     const reports = [
       { id: first, status: "DELIVERED" },
       { id: second, status: "ON ITS WAY" },
-      { id: "somebody else's", status: "DELIVERED" },
+      { id: "someone else's", status: "DELIVERED" },
       // The reference in the address is not for those that have none.
       { status: "DELIVERED" },
       { id: third, status: "FAILED" },
@@ -195,7 +195,7 @@ describe("a list", () => {
     expect(await takeJobs("carrierCallbacks")).toHaveLength(2);
   });
 
-  it("of which nothing can be understood, and one of Twilio's, which no signature is for, is refused", async () => {
+  it("of which nothing can be understood, and one of Twilio's, which no signature is for, is rejected", async () => {
     await putCarrier(settings);
     await expect(take(callOf({}, { reports: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
       notUnderstood,

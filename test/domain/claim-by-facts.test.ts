@@ -123,7 +123,7 @@ it("a route for digits that the job does not carry holds", async () => {
   expect(usual.carrier.received).toHaveLength(0);
 });
 
-it("a first job that comes again asks no carrier that has refused the message", async () => {
+it("a first job that comes again asks no carrier that has rejected the message", async () => {
   const job = await jobOf();
   const first = named(
     "first",

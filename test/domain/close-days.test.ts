@@ -71,7 +71,7 @@ async function countsOf(organizationId: string): Promise<CountsRecord | undefine
   return findItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
 }
 
-it("a day that is over is counted anew and closed, and no late count changes it", async () => {
+it("a day that is over is counted again and closed, and no late count changes it", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
@@ -306,7 +306,7 @@ it("a debit that came to no message is not counted where its money is given back
     charges: [{ amountMicros: 7_900 }],
     at: new Date(),
     keepAccepted: async () => undefined,
-    // A write that DynamoDB refuses.
+    // A write that DynamoDB rejects.
     recording: () => ({ messageIds: ["msg_lost"], together: [{ put: { pk: "", sk: "" } }] }),
   });
   await expect(lost).rejects.toMatchObject({ code: "UNAVAILABLE" });

@@ -170,7 +170,7 @@ it("a message that came before the erasure and is on its queue is not kept after
   expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toHaveLength(1);
 });
 
-it("another organisation keeps what it has", async () => {
+it("another organization keeps what it has", async () => {
   const id = await contactOf(number, false);
   await eraseNumber("org_other", number);
   expect(await getContact(organizationId, id)).toMatchObject({ phoneNumber: number });

@@ -34,7 +34,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Registers on a stage that asks for verification, or on one that does not. @returns the organisation's id */
+/** Registers on a stage that asks for verification, or on one that does not. @returns the organization's id */
 async function registered(policy: "before-sending" | "none" = "before-sending"): Promise<string> {
   vi.stubEnv(environmentNames.policies.verifiedEmail, policy);
   await register({ email, password: "correct horse battery" }, "203.0.113.1");
@@ -49,7 +49,7 @@ async function isThere(organizationId: string): Promise<boolean> {
   return (await findOrganization(organizationId, { consistent: true })) !== undefined;
 }
 
-it("an account that nobody verifies goes after seven days with all of it, and its address is free", async () => {
+it("an account that no one verifies goes after seven days with all of it, and its address is free", async () => {
   const id = await registered();
   await createContact(id, {
     phoneNumber: "15005550009",

@@ -171,7 +171,7 @@ describe("a message does not wait longer than until its expiry", () => {
 });
 
 describe("of a message that expires after a carrier gave no answer", () => {
-  it.each([true, false])("the outcome stays unknown (recognises repeats: %s)", async (deduplicates) => {
+  it.each([true, false])("the outcome stays unknown (recognizes repeats: %s)", async (deduplicates) => {
     const carrier = new ScriptedCarrier(fallSilent, deduplicates);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");

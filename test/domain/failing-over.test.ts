@@ -125,7 +125,7 @@ describe("a carrier that takes more than the customer paid", () => {
     expect(asked()).toEqual([1, 1, 1]);
   });
 
-  it("is no carrier of a route whose others have refused: the message fails as they say, and is refunded", async () => {
+  it("is no carrier of a route whose others have rejected: the message fails as they say, and is refunded", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable);
     await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
@@ -171,7 +171,7 @@ describe("a carrier that takes more than the customer paid", () => {
   });
 });
 
-it("what nobody knows of the first carrier goes to no other, ends as unknown, and is refunded once", async () => {
+it("what no one knows of the first carrier goes to no other, ends as unknown, and is refunded once", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(fallSilent);
   await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
@@ -190,7 +190,7 @@ it.each([
   ["puts off", putOff, "queued"],
   ["is not reached with", turnAway, "queued"],
 ])(
-  "a carrier that recognises repeats is asked again alone, and where it then %s the message that is its word",
+  "a carrier that recognizes repeats is asked again alone, and where it then %s the message that is its word",
   async (_, then, status) => {
     const job = await acceptedMessage();
     let isSilent = true;
@@ -208,7 +208,7 @@ it.each([
 it.each([
   ["was disabled", true],
   ["is gone", false],
-])("what is not known of a carrier that %s meanwhile is asked of nobody", async (_, isThere) => {
+])("what is not known of a carrier that %s meanwhile is asked of no one", async (_, isThere) => {
   const job = await acceptedMessage();
   const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
   await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
@@ -233,7 +233,7 @@ it("of a message that was passed on, and then left open, only the carrier that i
 });
 
 it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)(
-  "what is refused for its number (%s) is asked of no other carrier, and refunded",
+  "what is rejected for its number (%s) is asked of no other carrier, and refunded",
   async (errorCode) => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(() => ({ outcome: "refused", errorCode }));
@@ -244,7 +244,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
   },
 );
 
-it("what all carriers refuse fails with the last one's code, is refunded, and names no carrier to the customer", async () => {
+it("what all carriers reject fails with the last one's code, is refunded, and names no carrier to the customer", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(refuse, unroutable);
   await handToCarrier(job, inOrder(route.slice(0, 2)));
@@ -259,7 +259,7 @@ it("what all carriers refuse fails with the last one's code, is refunded, and na
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
 
-it("a carrier that has refused a message is not asked again when it comes back from being put off", async () => {
+it("a carrier that has rejected a message is not asked again when it comes back from being put off", async () => {
   const job = await acceptedMessage();
   let isBusy = true;
   const { route, asked } = threeCarriers(refuse, () => (isBusy ? putOff() : unroutable()));
@@ -326,13 +326,13 @@ it("a sender with too little time left asks no second carrier, and the next send
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a sender whose claim has lapsed passes nothing on, though the carrier refused it", async () => {
+it("a sender whose claim has lapsed passes nothing on, though the carrier rejected it", async () => {
   const job = await acceptedMessage();
   const other = new ScriptedCarrier(accept, true);
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
     letClaimLapse();
-    // Whoever took it over has asked the same carrier again, as one that recognises it.
+    // Whoever took it over has asked the same carrier again, as one that recognizes it.
     await handToCarrier(job, only(other));
     // The clocks of two machines need not agree.
     vi.setSystemTime(start);
@@ -350,10 +350,10 @@ it("a sender whose claim has lapsed passes nothing on, though the carrier refuse
 });
 
 it.each([
-  ["an answer that refuses", "carrier", says(422), [1, 1], "sent"],
+  ["an answer that rejects", "carrier", says(422), [1, 1], "sent"],
   ["an answer that puts off", "carrier", says(503), [1, 1], "sent"],
   ["an answer that turns us away", "carrier", says(401), [1, 1], "sent"],
-  ["nobody who listens", "nobody", says(200), [0, 1], "sent"],
+  ["no one who listens", "nobody", says(200), [0, 1], "sent"],
   ["an answer that says nothing", "carrier", says(500), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
   ["a redirect", "carrier", says(307, "", { Location: "/" }), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
 ] as const)("over HTTP, of %s follows who is asked", async (_, listens, answer, asked, status) => {

@@ -76,7 +76,7 @@ it("a job that comes again after the end repeats what follows from it, but sends
   expect(await takeJobs("webhookDeliveries")).toEqual(events);
 });
 
-it("the event of a message is queued as long as its organisation has a webhook", async () => {
+it("the event of a message is queued as long as its organization has a webhook", async () => {
   const organizationId = await openWallet(1_000_000);
   const events = async (): Promise<number> => {
     const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -140,7 +140,7 @@ it("a sender that dies during the hand-off is followed by another one when its c
   expect(carrier.received).toHaveLength(2);
 });
 
-it("a carrier that does not recognise repeats is never asked again after an unknown outcome", async () => {
+it("a carrier that does not recognize repeats is never asked again after an unknown outcome", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
@@ -184,7 +184,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
       [true, false].map((deduplicates) => [status, deduplicates] as const),
     ),
   )(
-    "(%s) says that it was sent, and nobody is asked again, whether or not repeats are recognised (%s)",
+    "(%s) says that it was sent, and no one is asked again, whether or not repeats are recognized (%s)",
     async (status, deduplicates) => {
       const { job, scripted, sender, reportedAt } = await reported(
         "alpha",
@@ -208,10 +208,10 @@ describe("of a message that its sender has left without a word a receipt", () =>
     },
   );
 
-  describe("of undelivered, which carriers also report of what they refused,", () => {
+  describe("of undelivered, which carriers also report of what they rejected,", () => {
     const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
 
-    /** A message that a carrier refused and reported as undelivered, while its sender died before it recorded the refusal. */
+    /** A message that a carrier rejected and reported as undelivered, while its sender died before it recorded the rejection. */
     async function refusedAndReported(deduplicates: boolean, then: () => HandOff = refuse) {
       const job = await acceptedMessage();
       const alpha = new ScriptedCarrier((call) => (call === 1 ? breakConnection() : then()), deduplicates);
@@ -237,13 +237,13 @@ describe("of a message that its sender has left without a word a receipt", () =>
       expect([asked, balanceMicros]).toEqual([[1, 0], 1_000_000]);
     });
 
-    it("leaves it to a carrier that recognises repeats to refuse the message again", async () => {
+    it("leaves it to a carrier that recognizes repeats to reject the message again", async () => {
       const { job, asked, balanceMicros } = await refusedAndReported(true);
       expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
       expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000]);
     });
 
-    it("leaves it to a carrier that recognises repeats to accept the message", async () => {
+    it("leaves it to a carrier that recognizes repeats to accept the message", async () => {
       const { job, asked, balanceMicros } = await refusedAndReported(true, accept);
       expect(await statusOf(job)).toBe("sent");
       expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000 - 7_900]);
@@ -256,7 +256,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
     expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 9 });
   });
 
-  it("says so of an organisation that was suspended since", async () => {
+  it("says so of an organization that was suspended since", async () => {
     const { job, sender } = await reported("alpha");
     const organization = { entity: "organization", id: job.organizationId, name: "ACME" };
     const at = new Date().toISOString();
@@ -270,7 +270,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
   it("says nothing when it is from a carrier that surely did not take it, and was asked before", async () => {
     const job = await acceptedMessage();
     const refusing = new ScriptedCarrier(async () => {
-      // It tells of what it has refused in both ways.
+      // It tells of what it has rejected in both ways.
       await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
       return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
     });
@@ -285,7 +285,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   });
 
-  it("says nothing of a message that nobody has been asked about", async () => {
+  it("says nothing of a message that no one has been asked about", async () => {
     const job = await acceptedMessage();
     await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at: new Date().toISOString() });
     const carrier = new ScriptedCarrier(accept);
@@ -295,7 +295,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
   });
 });
 
-it("a carrier that does not recognise repeats is asked again after it surely did not take the message", async () => {
+it("a carrier that does not recognize repeats is asked again after it surely did not take the message", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
   await handToCarrier(job, only(carrier));

@@ -43,7 +43,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A network that nobody has called from yet. */
+/** A network that no one has called from yet. */
 function newNetwork(): string {
   const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
   return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
@@ -139,7 +139,7 @@ it("one network may try a hundred wrong passwords at all accounts, and those who
   expect(await logIn(password, office)).toBe("in");
 });
 
-it("a network is forgotten that nobody has logged in from for three months", async () => {
+it("a network is forgotten that no one has logged in from for three months", async () => {
   expect(await logIn(password, home)).toBe("in");
   const attack = async (): Promise<void> => {
     for (let count = 0; count < 2; count += 1) await guess(10, newNetwork());

@@ -197,7 +197,7 @@ it("is as of the last count while a message waits for its time, and then final, 
   expect(await allMargins()).toEqual([closed]);
 });
 
-it("of an organisation in several parts is that of each part", async () => {
+it("of an organization in several parts is that of each part", async () => {
   const organizationId = newId("org");
   for (const part of ["", "1", "1"]) {
     await put(organizationId, { id: `${newId("msg")}${part}`, carrier: "aws" });

@@ -76,7 +76,7 @@ it("a job of STOP that comes again, or late, undoes no START that was said after
   expect(await sourceOf()).toBeUndefined();
   expect((await listOptOuts(organizationId, page)).rows).toEqual([]);
   expect(await hasOptedOut(organizationId, phone)).toBe(false);
-  await expect(getOptOut(organizationId, phone)).rejects.toThrow("no such resource");
+  await expect(getOptOut(organizationId, phone)).rejects.toThrow("The resource does not exist");
 });
 
 it("STOP and START that are worked on side by side end with what was said last, on the contact too", async () => {

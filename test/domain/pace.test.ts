@@ -75,7 +75,7 @@ it("those who wait in one sender take their time with one write", async () => {
   expect(requests.mock.calls).toHaveLength(2);
 });
 
-it("time that nobody used is not made up for", async () => {
+it("time that no one used is not made up for", async () => {
   const senders = newSenders(2);
   await momentsOf(senders, 20);
   vi.setSystemTime(startMs + minuteMs);
@@ -124,7 +124,7 @@ it("never is more taken in a second than the pace, whoever takes how much and wh
   expect(Math.max(...busiest), `seed ${seed}`).toBeLessThanOrEqual(20 + 2 * 4);
 });
 
-it("a pace that the operator has changed begins anew, for those too who took time at the old one", async () => {
+it("a pace that the operator has changed begins again, for those too who took time at the old one", async () => {
   const senders = newSenders(2);
   await momentsOf(senders, 100, { segmentsPerSecond: 1, ...urgent });
   expect(await momentsOf(senders, 100, { segmentsPerSecond: 100, ...urgent })).toEqual(evenly(100, 10));

@@ -50,11 +50,11 @@ function passMs(ms: number): void {
 
 async function organization(): Promise<OrganizationRecord> {
   const found = await findOrganization(organizationId, { consistent: true });
-  if (found === undefined) throw new Error("there is no organisation");
+  if (found === undefined) throw new Error("there is no organization");
   return found;
 }
 
-/** What a message takes from the wallet, in micro-units, or the code that it is refused with. */
+/** What a message takes from the wallet, in micro-units, or the code that it is rejected with. */
 async function sell(number = to): Promise<number | string> {
   const before = await readWallet(organizationId);
   const request = { to: number, message: "hello", senderId: "ACME", language: "English" } as const;
@@ -226,12 +226,12 @@ describe("the versions of the rate card", () => {
   });
 });
 
-describe("prices of an organisation's own", () => {
+describe("prices of an organization's own", () => {
   beforeEach(async () => {
     await publishRateCard(priceRows({ "44": 40_000, "4477": 45_000, "49": 80_000 }), undefined);
   });
 
-  it("count at once, also where the card has a longer prefix, and for nobody else", async () => {
+  it("count at once, also where the card has a longer prefix, and for no one else", async () => {
     expect(await sell()).toBe(45_000);
     await replacePriceOverrides(await organization(), priceRows({ "44": 30_000, "33": 20_000 }));
     expect(await sell()).toBe(30_000);

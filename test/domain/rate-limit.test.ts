@@ -91,7 +91,7 @@ it("a try that is taken back makes room for one, and is not taken back twice", a
   expect((await tryTimes(3, whom)).passed).toBe(1);
 });
 
-it("nobody is kept waiting for another's tries, or for those at something else", async () => {
+it("no one is kept waiting for another's tries, or for those at something else", async () => {
   const whom = randomUUID();
   await tryTimes(limit.max, whom);
   expect((await tryTimes(1, randomUUID())).passed).toBe(1);

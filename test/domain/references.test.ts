@@ -66,7 +66,7 @@ it.each<[string, (other: string) => Partial<Adjustment>]>([
   ["the opposite amount", () => ({ amountMicros: -5_000_000 })],
   ["another type", () => ({ type: "credit" })],
 ])(
-  "a movement of %s with the same reference is refused, and the refusal names the first",
+  "a movement of %s with the same reference is rejected, and the rejection names the first",
   async (_, change) => {
     const other = await openWallet(7);
     await adjustWallet(payment);
@@ -167,7 +167,7 @@ describe("each request of a movement in turn", () => {
     expect(faults).toBeGreaterThanOrEqual(3);
   });
 
-  it("a transaction that arrives when the movement has been repeated is refused", async () => {
+  it("a transaction that arrives when the movement has been repeated is rejected", async () => {
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
     let arrive: () => Promise<unknown> = async () => undefined;
     const { mend } = breaking(3, async (carryOut) => {

@@ -57,7 +57,7 @@ async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
   return jobs.flatMap((job) => (job.kind === "event" ? [{ eventId: job.eventId, event: job.event }] : []));
 }
 
-it("a message is kept for the organisation whose number it came to, which is told, and is listed newest first", async () => {
+it("a message is kept for the organization whose number it came to, which is told, and is listed newest first", async () => {
   await receiveReply(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
   await receiveReply(reply("second"));
@@ -104,7 +104,7 @@ it("a report whose worker died before it had told is concluded when it comes aga
   expect(await sourceOf()).toBe("reply");
 });
 
-it("START lifts what a reply has set, and nothing that the organisation has noted itself", async () => {
+it("START lifts what a reply has set, and nothing that the organization has noted itself", async () => {
   await optOut(organizationId, phone, "api");
   await receiveReply(reply("stop"));
   await receiveReply(reply("start"));
@@ -164,13 +164,13 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 }, 60_000);
 
-it("a number is one organisation's, or has keywords of several, and goes with an organisation that is erased", async () => {
+it("a number is one organization's, or has keywords of several, and goes with an organization that is erased", async () => {
   const other = newId("org");
   await expect(assignNumber({ number, organizationId: other })).rejects.toThrow("alone");
   await expect(assignNumber({ number, organizationId, keyword: "PIZZA" })).rejects.toThrow("alone");
   await assignNumber({ number, organizationId });
   await releaseNumber(number);
-  await expect(releaseNumber(number)).rejects.toThrow("nobody's");
+  await expect(releaseNumber(number)).rejects.toThrow("belongs to no organization");
   await assignNumber({ number, organizationId: other, keyword: "taxi" });
   await expect(assignNumber({ number, organizationId })).rejects.toThrow("shared");
   await expect(assignNumber({ number, organizationId, keyword: "TAXI" })).rejects.toThrow(other);
@@ -181,7 +181,7 @@ it("a number is one organisation's, or has keywords of several, and goes with an
   expect(await findNumber(number)).toMatchObject({ keywords: { PIZZA: organizationId } });
 });
 
-it("a message to a number that is nobody's makes nothing", async () => {
+it("a message to a number that is no one's makes nothing", async () => {
   await releaseNumber(number);
   const before = await allRows();
   await receiveReply(reply("stop"));

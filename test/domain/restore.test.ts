@@ -133,7 +133,7 @@ it("nothing that was sent before the moment is sent again, however often its job
   expect(carried).toEqual([sent]);
 });
 
-it("what was sent after the moment is queued again, and is sent again unless its carrier recognises repeats", async () => {
+it("what was sent after the moment is queued again, and is sent again unless its carrier recognizes repeats", async () => {
   const id = await accept();
   const useRestored = await restorePoint();
   await work(await takeJobs("transactionalSends"));
@@ -141,7 +141,7 @@ it("what was sent after the moment is queued again, and is sent again unless its
 
   useRestored();
   expect(await readMessage(organizationId, id)).toMatchObject({ status: "queued" });
-  // Until the grace is over nobody touches it: the time in which the operator can cancel what must not be repeated.
+  // Until the grace is over no one touches it: the time in which the operator can cancel what must not be repeated.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   await reconcile();
   await work(await takeJobs("transactionalSends"));

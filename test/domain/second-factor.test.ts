@@ -56,7 +56,7 @@ async function reset(): Promise<boolean> {
   return resetSecondFactor(user);
 }
 
-/** A network that nobody has called from yet. */
+/** A network that no one has called from yet. */
 function newNetwork(): string {
   const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
   return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
@@ -78,7 +78,7 @@ async function guess(times: number, address: string): Promise<string[]> {
 
 const wrong = "INVALID_SECOND_FACTOR";
 
-it("a code lets in one of those who use it at the same moment, and nobody afterwards", async () => {
+it("a code lets in one of those who use it at the same moment, and no one afterwards", async () => {
   const results = await Promise.all(Array.from({ length: 5 }, async () => logIn(code())));
   expect(results.toSorted()).toEqual([wrong, wrong, wrong, wrong, "in"]);
   vi.setSystemTime(Date.now() + 30 * secondMs);

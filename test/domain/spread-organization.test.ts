@@ -42,7 +42,7 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-/** An organisation with three messages from before it was spread, and 25 from after, newest first. */
+/** An organization with three messages from before it was spread, and 25 from after, newest first. */
 async function spreadCustomer(): Promise<{ organizationId: string; ids: string[] }> {
   const organizationId = await openWallet(10_000_000);
   const ids: string[] = [];
@@ -61,7 +61,7 @@ function idsOf({ rows }: Page<Message>): string[] {
   return rows.map(({ id }) => id);
 }
 
-it("messages of a spread organisation lie in several parts and are listed as if they lay in one", async () => {
+it("messages of a spread organization lie in several parts and are listed as if they lay in one", async () => {
   const { organizationId, ids } = await spreadCustomer();
   expect(new Set(ids.map(partOf)).size).toBeGreaterThan(2);
   expect(partNames(4)).toEqual(expect.arrayContaining(ids.map(partOf)));
@@ -95,7 +95,7 @@ it("messages of a spread organisation lie in several parts and are listed as if 
   for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
 });
 
-it("the ledger of a spread organisation lies in several parts and is read and audited as if it lay in one", async () => {
+it("the ledger of a spread organization lies in several parts and is read and audited as if it lay in one", async () => {
   const { organizationId } = await spreadCustomer();
   const wallet = await readWallet(organizationId);
   const sizes = await Promise.all(
@@ -120,7 +120,7 @@ it("the ledger of a spread organisation lies in several parts and is read and au
   expect(await auditWallet(organizationId)).toMatchObject({ entries: wallet.seq, findings: [], pending: [] });
 });
 
-it("what is owed to messages of a spread organisation is found, and its days are closed and summed up", async () => {
+it("what is owed to messages of a spread organization is found, and its days are closed and summed up", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
   const { organizationId, ids } = await spreadCustomer();
   await takeJobs("transactionalSends");

@@ -46,7 +46,7 @@ async function sendAtOnce(organizationId: string, count: number): Promise<number
   return results.filter(({ status }) => status === "fulfilled").length;
 }
 
-/** The events of an organisation that were queued since the last look. */
+/** The events of an organization that were queued since the last look. */
 async function eventsOf(organizationId: string): Promise<WebhookEvent[]> {
   const jobs = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
   return jobs.flatMap((job) =>
@@ -106,7 +106,7 @@ describe("the event balance.low", () => {
   });
 });
 
-it("the event spend.cap_reached comes at the first refusal of each day", async () => {
+it("the event spend.cap_reached comes at the first rejection of each day", async () => {
   const organizationId = await openWallet(10_000_000);
   await capSpending(organizationId, 10 * priceMicros);
   expect(await sendAtOnce(organizationId, 10)).toBe(10);
@@ -154,7 +154,7 @@ it("a campaign that meets the cap waits for the next day, or for a higher cap", 
   expect(await run()).toEqual({ ...waiting, accepted: 3 });
   await capSpending(organizationId, 4 * priceMicros);
   advance(14 * minuteMs);
-  // Until it is looked at again nobody asks for it.
+  // Until it is looked at again no one asks for it.
   expect(await wakeDueCampaigns()).toBe(0);
   expect(await run()).toEqual({ ...waiting, accepted: 3 });
   advance(minuteMs);

@@ -101,7 +101,7 @@ describe("a receiver", () => {
   it.each([
     ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(64 * 1024)}`],
     ["something else", "SSH-2.0-OpenSSH_9.9\r\n"],
-  ])("that answers with %s is refused", async (_name, answer) => {
+  ])("that answers with %s is rejected", async (_name, answer) => {
     const url = await startHostile((socket) => socket.write(answer));
     expect(await callUrl(url)).toEqual({ error: "answered with something other than HTTP" });
   });
@@ -133,7 +133,7 @@ describe("outside the local stage", () => {
     "https://[::1]/",
     "https://[::ffff:169.254.169.254]/",
     "https://localhost./",
-  ])("%s is not dialled, even if it had been registered", async (url) => {
+  ])("%s is not dialed, even if it had been registered", async (url) => {
     process.env[environmentNames.webhookTargets] = "public";
     const dialled = vi.fn<() => void>();
     await startHostile(dialled);

@@ -85,7 +85,7 @@ describe("an event", () => {
       expect(waitsSeconds[index]).toBeLessThanOrEqual(seconds * 1.2);
     }
 
-    // Jobs that come again, early or late, call nobody.
+    // Jobs that come again, early or late, call no one.
     for (let attempt = 1; attempt <= 8; attempt += 1) {
       await dispatchWebhook(attemptOf(endpoint, event, attempt));
     }
@@ -270,7 +270,7 @@ describe("an event", () => {
     expect(asked.filter((answer) => answer === "busy")).toHaveLength(3);
   });
 
-  it("is repeated once though somebody who asked earlier is heard later, and an attempt of the schedule is brought forward", async () => {
+  it("is repeated once though someone who asked earlier is heard later, and an attempt of the schedule is brought forward", async () => {
     const hook = await receiver((call) => (call === 1 ? 204 : 500));
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -304,7 +304,7 @@ describe("a call", () => {
   });
 });
 
-it("forty endpoints at one host get 20 calls of an organisation at once, and the others come later", async () => {
+it("forty endpoints at one host get 20 calls of an organization at once, and the others come later", async () => {
   let isHolding = true;
   const held: (() => void)[] = [];
   const hook = await receiver(() => (response) => {
@@ -378,7 +378,7 @@ describe("an endpoint", () => {
       await dispatchWebhook(attemptOf(endpoint, other, 1));
     };
     await dispatchWebhook(attemptOf(endpoint, event, 1));
-    // The success of the second call begins the count anew.
+    // The success of the second call begins the count again.
     await attempt(dayMs);
     for (let halves = 4; halves < 13; halves += 1) await attempt((halves * dayMs) / 2);
     await attempt(7 * dayMs - 1);

@@ -130,7 +130,7 @@ it.each([
   expect(isToBeDisabled(await failOver(newEndpoint(), days, calls))).toBe(isExpected);
 });
 
-it("a host leaves at most 20 calls of an organisation unanswered, however many endpoints are at it", async () => {
+it("a host leaves at most 20 calls of an organization unanswered, however many endpoints are at it", async () => {
   const organizationId = newId("org");
   const endpoints = Array.from({ length: 40 }, (_, index) =>
     // A name with a dot at its end is the same host.
@@ -140,7 +140,7 @@ it("a host leaves at most 20 calls of an organisation unanswered, however many e
   expect(calls).toHaveLength(20);
   const [first = newEndpoint()] = endpoints;
   expect(await waitForSlot(first, "first")).toBe(1);
-  // Neither another host nor another organisation has to wait.
+  // Neither another host nor another organization has to wait.
   const elsewhere = newEndpoint("https://example.com/sms", organizationId);
   const ofOthers = newEndpoint("https://hooks.example.com/0");
   for (const other of [elsewhere, ofOthers]) {

@@ -115,7 +115,7 @@ it("while the key does not come no attempt is lost, and with another key a rotat
   expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret]);
 });
 
-it("secrets that somebody puts into the place of another webhook sign nothing", async () => {
+it("secrets that someone puts into the place of another webhook sign nothing", async () => {
   const [mine, other] = [await openWebhook(hook.url), await openWebhook(hook.url)];
   const sealedOf = async ({ id }: { id: string }): Promise<unknown> =>
     (await allRows()).find(({ sk, pk }) => sk === id && String(pk).startsWith("WEBHOOK_SECRETS#"))?.[

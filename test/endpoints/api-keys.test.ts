@@ -207,7 +207,7 @@ describe("all keys", () => {
     expect(await customer.client.revokeAllApiKeys()).toEqual({ count: 0 });
   });
 
-  it("but the one that calls, if it says so; of other organisations none", async () => {
+  it("but the one that calls, if it says so; of other organizations none", async () => {
     const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const [calling, other] = [await managingKey(customer), await managingKey(customer)];
     const foreign = await stranger.createApiKey();
@@ -219,7 +219,7 @@ describe("all keys", () => {
 });
 
 describe("a deleted key", () => {
-  it("is refused, is listed no more, and cannot be deleted again", async () => {
+  it("is rejected, is listed no more, and cannot be deleted again", async () => {
     const customer = await Customer.register();
     const [gone, kept] = [await customer.createApiKey(), await customer.createApiKey()];
     expect(await customer.client.deleteApiKey({ params: { id: gone.id } })).toEqual({
@@ -232,7 +232,7 @@ describe("a deleted key", () => {
     expect(errorOf(again)).toEqual({ status: 404, code: "NOT_FOUND" });
   });
 
-  it("of another organisation is not found", async () => {
+  it("of another organization is not found", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const key = await owner.createApiKey();
     for (const [path, method] of [
@@ -288,7 +288,7 @@ describe("rotation", () => {
     expect(await keysOf(customer)).toHaveLength(2);
   });
 
-  it("of a disabled key is refused", async () => {
+  it("of a disabled key is rejected", async () => {
     const customer = await Customer.register();
     const { id } = await customer.createApiKey();
     await customer.client.disableApiKey({ params: { id } });

@@ -109,7 +109,7 @@ it("a webhook's entry has its URL before and after, and no secret of any endpoin
   for (const secret of [made.secret, rotated.secret]) expect(text).not.toContain(secret);
 });
 
-it("what was refused is in it with its code, and what was never begun is not", async () => {
+it("what was rejected is in it with its code, and what was never begun is not", async () => {
   const { total } = await read();
   const unknown = "/v1/auth/api-keys/key_01J00000000000000000000000/disable";
   expect(errorOf(await customer.call(unknown, { method: "POST" })).code).toBe("NOT_FOUND");
@@ -170,7 +170,7 @@ it.each([
   expect(invalidFields(response)).toEqual(["cursor"]);
 });
 
-it("one organisation's log is nobody else's", async () => {
+it("one organization's log is no one else's", async () => {
   const other = await Customer.register();
   await other.createApiKey();
   expect((await read()).entries.map(({ action }) => action)).toEqual(["POST /v1/auth/register"]);

@@ -19,7 +19,7 @@ function newEmail(): string {
 }
 
 describe("registration", () => {
-  it("creates a user, an organisation and an empty wallet, and logs the user in", async () => {
+  it("creates a user, an organization and an empty wallet, and logs the user in", async () => {
     const email = newEmail();
     const names = { firstName: "Ada", lastName: "Lovelace", organizationName: "Engines & Co" };
     const registered = await call("/v1/auth/register", { json: { email, password, ...names } });
@@ -65,7 +65,7 @@ describe("registration", () => {
     ["a password that bcrypt would cut", { password: "é".repeat(37) }, "password"],
     ["a name that is no text", { firstName: 1 }, "firstName"],
     ["an endless name", { organizationName: "x".repeat(101) }, "organizationName"],
-  ])("refuses %s and names the field", async (_name, fields, path) => {
+  ])("rejects %s and names the field", async (_name, fields, path) => {
     const response = await call("/v1/auth/register", { json: { email: newEmail(), password, ...fields } });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);
@@ -80,7 +80,7 @@ describe("registration", () => {
 });
 
 describe("login", () => {
-  it("gives a token and the context of user and organisation", async () => {
+  it("gives a token and the context of user and organization", async () => {
     const customer = await Customer.register();
     const response = await call("/v1/auth/login", {
       json: { email: customer.email.toUpperCase(), password },
@@ -206,7 +206,7 @@ describe("API keys", () => {
     }
   });
 
-  it("are refused from the call after they are disabled", async () => {
+  it("are rejected from the call after they are disabled", async () => {
     const customer = await Customer.register();
     const { id, secret } = await customer.createApiKey();
     expect((await call("/v1/wallet", { credential: secret })).status).toBe(200);
@@ -229,7 +229,7 @@ describe("API keys", () => {
     expect(answers[0]).toContain('"disabledAt"');
   });
 
-  it("of another organisation are not found", async () => {
+  it("of another organization are not found", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const { id, secret } = await owner.createApiKey();
     const response = await stranger.call(`/v1/auth/api-keys/${id}/disable`, { method: "POST" });

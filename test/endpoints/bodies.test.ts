@@ -62,7 +62,7 @@ describe.each(routesWithBody)("the body of %s", (operation, route) => {
     expect(response.status).toBeLessThan(500);
   });
 
-  it("is text that can be stored, or refused", async () => {
+  it("is text that can be stored, or rejected", async () => {
     const raw = '{"email":"\\ud800","to":"\\ud800","name":"\\ud800","url":"\\ud800","amount":"\\ud800"}';
     expect(errorOf(await post(route, { raw }))).toEqual(invalid);
   });

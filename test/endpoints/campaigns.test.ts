@@ -145,7 +145,7 @@ describe("a campaign", () => {
     expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });
 
-  it("that nobody is in completes without a message", async () => {
+  it("that no one is in completes without a message", async () => {
     const customer = await Customer.register();
     const { id } = await create(customer, { audience: { tags: ["nobody"] } });
     await act(customer, id, "launch");
@@ -182,7 +182,7 @@ describe("a campaign", () => {
     expect((await get(customer, campaign.id)).message).toBe("Hi {{firstName}}");
   });
 
-  it("uses the organisation's sender ID when it names none, and needs one of them", async () => {
+  it("uses the organization's sender ID when it names none, and needs one of them", async () => {
     const customer = await Customer.register();
     expect(errorOf(await tryCreate(customer, { senderId: undefined }))).toEqual({
       status: 400,
@@ -201,7 +201,7 @@ describe("a campaign", () => {
     expect(pageOf(await customer.call("/v1/campaigns"), Campaign).meta.total).toBe(1);
   });
 
-  it("of another organisation is not found", async () => {
+  it("of another organization is not found", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const { id } = await create(owner);
     const notFound = { status: 404, code: "NOT_FOUND" };
@@ -251,7 +251,7 @@ describe("campaigns", () => {
     ["an unknown messageType", { messageType: "spam" }, "messageType"],
     ["a time in the past", { scheduledAt: "2020-01-01T00:00:00Z" }, "scheduledAt"],
     ["a time beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],
-  ])("are refused with %s", async (_name, fields, path) => {
+  ])("are rejected with %s", async (_name, fields, path) => {
     const response = await tryCreate(customer, fields);
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);

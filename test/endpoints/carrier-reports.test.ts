@@ -166,7 +166,7 @@ describe("whoever is not a carrier of ours", () => {
     ["no reference", { type: "1" }],
     ["another's reference", { type: "1", reference: "their-own" }],
     ["no type", { reference: "org_01J00000000000000000000000.msg_01J00000000000000000000000" }],
-  ])("a receipt that cannot be understood is refused: %s", async (_, fields) => {
+  ])("a receipt that cannot be understood is rejected: %s", async (_, fields) => {
     expect(errorOf(await report(`${kannel}/receipts`, fields))).toEqual(invalid);
     expect(errorOf(await report(`${kannel}/replies`, fields))).toEqual(invalid);
   });

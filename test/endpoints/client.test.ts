@@ -73,6 +73,6 @@ describe("the client", () => {
       baseUrl: inject("baseUrl"),
       fetch: async () => new Response("<html>", { status: 502 }),
     });
-    expect((await failureOf(broken.getHealth())).message).toBe("the gateway answered 502");
+    expect((await failureOf(broken.getHealth())).message).toBe("the gateway responded with 502");
   });
 });

@@ -47,7 +47,7 @@ async function list(customer: Customer, query = ""): Promise<ReturnType<typeof p
   return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
 }
 
-/** Makes the organisation look as if it had so many contacts more. */
+/** Makes the organization look as if it had so many contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
   await transact([
     {
@@ -104,13 +104,13 @@ describe("a contact", () => {
       "attributes",
     ],
     ["optedOut as text", { optedOut: "yes" }, "optedOut"],
-  ])("is refused with %s", async (_name, fields, path) => {
+  ])("is rejected with %s", async (_name, fields, path) => {
     const created = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
     expect(errorOf(created)).toEqual(invalid);
     expect(invalidFields(created)).toEqual([path]);
   });
 
-  it("is not found by another organisation, which can neither change nor remove it", async () => {
+  it("is not found by another organization, which can neither change nor remove it", async () => {
     const contact = await create(customer);
     expect(errorOf(await stranger.call(`/v1/contacts/${contact.id}`))).toEqual(notFound);
     expect(errorOf(await change(stranger, contact.id, { firstName: "Mallory" }))).toEqual(notFound);
@@ -136,7 +136,7 @@ describe("a contact", () => {
     expect((await list(customer)).meta.total).toBe(total - 1);
   });
 
-  it("is refused when the organisation has as many as it may have", async () => {
+  it("is rejected when the organization has as many as it may have", async () => {
     const full = await Customer.register();
     await pretendContacts(full, maxContacts - 1);
     const { id } = await create(full);
@@ -252,7 +252,7 @@ describe("a change of a contact", () => {
     ["a number that is null", { phoneNumber: null }, "phoneNumber"],
     ["optedOut that is null", { optedOut: null }, "optedOut"],
     ["a tag twice", { tags: ["a", "a"] }, "tags"],
-  ])("is refused with %s", async (_name, fields, path) => {
+  ])("is rejected with %s", async (_name, fields, path) => {
     const { id } = await create(customer);
     const response = await change(customer, id, fields);
     expect(errorOf(response)).toEqual(invalid);
@@ -283,7 +283,7 @@ describe("a change of a contact", () => {
 });
 
 describe("a phone number", () => {
-  it("belongs to one contact of an organisation, and to one of each", async () => {
+  it("belongs to one contact of an organization, and to one of each", async () => {
     const { phoneNumber } = await create(customer);
     expect(errorOf(await customer.call("/v1/contacts", { json: { phoneNumber } }))).toEqual(conflict);
     const { id } = await create(stranger, { phoneNumber });
@@ -305,7 +305,7 @@ describe("a phone number", () => {
     expect(now.filter((contact) => contact.phoneNumber === phoneNumber)).toHaveLength(1);
   });
 
-  it("is left to nobody when its contact is removed while it changes its number", async () => {
+  it("is left to no one when its contact is removed while it changes its number", async () => {
     const { id, phoneNumber } = await create(customer);
     const another = newNumber();
     await Promise.all([change(customer, id, { phoneNumber: another }), remove(customer, id)]);
@@ -434,7 +434,7 @@ describe("an import", () => {
     ["without rows", { contacts: [] }],
     ["of 1,001 rows", { contacts: Array.from({ length: 1_001 }, () => ({})) }],
     ["of something else", { contacts: "15005550000" }],
-  ])("%s is refused as a whole", async (_name, json) => {
+  ])("%s is rejected as a whole", async (_name, json) => {
     const response = await customer.call("/v1/contacts/import", { json });
     expect(errorOf(response)).toEqual(invalid);
     expect(invalidFields(response)).toEqual(["contacts"]);

@@ -8,7 +8,7 @@ import * as z from "zod/mini";
 
 import { DocsFile } from "../../shared/contract/docs.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
-import { errorTable } from "../../shared/openapi/introduction.ts";
+import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
 import { routes } from "../../shared/routes.ts";
 import { errorsOf, type Route } from "../../shared/routes/route.ts";
 import { call } from "../support/api.ts";
@@ -82,12 +82,15 @@ describe("the OpenAPI document", () => {
   });
 });
 
-it("the README lists every error as the catalogue has it", async () => {
+it.each([
+  ["errors", errorTable()],
+  ["failures", failureTable()],
+])("the README lists all %s as the catalogue has them", async (name, expected) => {
   const readme = await readFile("README.md", "utf8");
-  const [, table = ""] = /<!-- errors -->\s+(.*?)\s+<!-- \/errors -->/s.exec(readme) ?? [];
+  const [, table = ""] = new RegExp(`<!-- ${name} -->\\s+(.*?)\\s+<!-- /${name} -->`, "s").exec(readme) ?? [];
   const cells = (text: string): string[] =>
     text.split(/[|\n]/).map((cell) => cell.replace(/-{3,}/, "-").trim());
-  expect(cells(table), "bring it up to date: npm run openapi -- --update").toEqual(cells(errorTable()));
+  expect(cells(table), "bring it up to date: npm run openapi -- --update").toEqual(cells(expected));
 });
 
 describe("the reference page", () => {

@@ -22,7 +22,7 @@ describe("a send with an Idempotency-Key", () => {
     expect(await customer.ledger()).toHaveLength(2);
   });
 
-  it("is debited once though 50 come at the same time; then another body is refused", async () => {
+  it("is debited once though 50 come at the same time; then another body is rejected", async () => {
     const customer = await Customer.register({ balance: 1 });
     const responses = await Promise.all(Array.from({ length: 50 }, async () => send(customer, "race")));
     const accepted = responses.filter(({ status }) => status === 202);
@@ -59,7 +59,7 @@ describe("a send with an Idempotency-Key", () => {
     expect(response.headers.get("idempotent-replayed")).toBeNull();
   });
 
-  it("does not meet the keys of another organisation, nor those of another operation", async () => {
+  it("does not meet the keys of another organization, nor those of another operation", async () => {
     const [one, other] = await Promise.all([
       Customer.register({ balance: 1 }),
       Customer.register({ balance: 1 }),
@@ -76,7 +76,7 @@ describe("a send with an Idempotency-Key", () => {
     ["an empty key", ""],
     ["256 characters", "x".repeat(256)],
     ["a space", "a b"],
-  ])("refuses %s", async (_name, key) => {
+  ])("rejects %s", async (_name, key) => {
     const customer = await Customer.register({ balance: 1 });
     const response = await send(customer, key);
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });

@@ -31,7 +31,7 @@ async function current(customer: Customer): Promise<KycSubmission | null> {
   return dataOf(await customer.call("/v1/kyc"), z.nullable(KycSubmission));
 }
 
-/** Of what is pending over all organisations, the ids of this one's. */
+/** Of what is pending over all organizations, the ids of this one's. */
 async function pendingIds({ organizationId }: Customer): Promise<string[]> {
   const ids: string[] = [];
   for await (const record of listPendingKyc()) {
@@ -41,7 +41,7 @@ async function pendingIds({ organizationId }: Customer): Promise<string[]> {
 }
 
 describe("a KYC submission", () => {
-  it("is null at first, then pending with what was submitted, and nobody else's", async () => {
+  it("is null at first, then pending with what was submitted, and no one else's", async () => {
     const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     expect(await current(customer)).toBeNull();
     const submission = await submitted(customer, { ...particulars, status: "approved", unknown: 1 });
@@ -168,7 +168,7 @@ describe("a KYC submission with", () => {
     ["a website without a scheme", { website: "example.com" }, "website"],
     ["a website that is a script", { website: "javascript:alert(1)" }, "website"],
     ["a website without end", { website: `https://example.com/${"x".repeat(2_048)}` }, "website"],
-  ])("%s is refused", async (_name, fields, path) => {
+  ])("%s is rejected", async (_name, fields, path) => {
     const response = await submit(customer, { ...particulars, ...fields });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);

@@ -23,7 +23,7 @@ it.each([...methodsByPath])(
   },
 );
 
-it("a path that nobody has is not found, whatever the method", async () => {
+it("a path that no one has is not found, whatever the method", async () => {
   for (const method of methods) {
     expect(errorOf(await call("/v1/nothing/here", { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
   }

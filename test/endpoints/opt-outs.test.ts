@@ -50,7 +50,7 @@ describe("an opt-out", () => {
     }
   });
 
-  it("belongs to one organisation", async () => {
+  it("belongs to one organization", async () => {
     const stranger = await Customer.register({ balance: 1 });
     const phoneNumber = newNumber();
     await customer.client.createOptOut({ body: { phoneNumber } });

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 
 /*
- * Wherever a phone number is given, it is taken with its plus sign and without, and refused where it cannot be one.
+ * Wherever a phone number is given, it is taken with its plus sign and without, and rejected where it cannot be one.
  */
 
 let customer: Customer;
@@ -33,7 +33,7 @@ it.each(inputs)("%s takes a number with its plus sign, and answers without", asy
 });
 
 it.each(inputs)(
-  "%s refuses what is no number, and names the one that was meant",
+  "%s rejects what is no number, and names the one that was meant",
   async (path, field, fields) => {
     for (const [text, meant] of [
       ["+1 (500) 555-0021", "did you mean 15005550021?"],

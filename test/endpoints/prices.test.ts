@@ -46,7 +46,7 @@ it.each([
   ["country=UK", "country"],
   ["limit=101", "limit"],
   ["cursor=!", "cursor"],
-])("refuses ?%s", async (query, field) => {
+])("rejects ?%s", async (query, field) => {
   const response = await customer.call(`/v1/prices?${query}`);
   expect(invalidFields(response)).toEqual([field]);
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
 });
 
-/** Who calls a route with a session: somebody who needs it no more where it may be what the route ends. */
+/** Who calls a route with a session: someone who needs it no more where it may be what the route ends. */
 async function callerOf(route: Route): Promise<Customer> {
   return route.auth === "session" ? Customer.register() : customer;
 }
@@ -44,13 +44,13 @@ const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 
 describe.each(protectedRoutes)("%s", (_operation, route) => {
-  it("refuses a request without a credential and says which scheme it takes", async () => {
+  it("rejects a request without a credential and says which scheme it takes", async () => {
     const response = await request(route, {});
     expect(errorOf(response)).toEqual(unauthorized);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
   });
 
-  it("refuses a token that somebody else signed, and an API key that was never given out", async () => {
+  it("rejects a token that someone else signed, and an API key that was never given out", async () => {
     const [header = "", claims = "", signature = ""] = customer.token.split(".");
     const forged = `${header}.${claims}.${signature.split("").toReversed().join("")}`;
     for (const credential of [forged, `nn_${"0".repeat(38)}`]) {
@@ -75,7 +75,7 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     expect([401, 403].includes(response.status)).toBe(route.auth === "session");
   });
 
-  it("refuses an API key that may everything else, and says which scope it needs", async () => {
+  it("rejects an API key that may everything else, and says which scope it needs", async () => {
     const scope = route.scope ?? "keys";
     const response = await request(route, { credential: secretsWithout.get(scope) ?? "" });
     expect(errorOf(response)).toEqual(insufficientScope);
@@ -153,7 +153,7 @@ describe.each([
     expect(response.text).not.toContain("nn_short");
   });
 
-  it("is refused with the same words whether there ever was one like it or not", async () => {
+  it("is rejected with the same words whether there ever was one like it or not", async () => {
     const { id, secret } = await customer.createApiKey();
     await customer.client.disableApiKey({ params: { id } });
     const [header = "", claims = "", signature = ""] = customer.token.split(".");

@@ -79,7 +79,7 @@ describe("a request for a sender ID", () => {
     expect(pending).toEqual([first.id, second.id]);
   });
 
-  it("is refused while the same one, in whatever case, is pending or approved", async () => {
+  it("is rejected while the same one, in whatever case, is pending or approved", async () => {
     const first = await request("Acme");
     expect(errorOf(await tryRequest("ACME"))).toEqual(conflict);
     await approve(first);
@@ -108,7 +108,7 @@ describe("a request for a sender ID", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it("is refused when the organisation has as many as it may have", async () => {
+  it("is rejected when the organization has as many as it may have", async () => {
     for (let count = 1; count < maxSenderIds; count += 1) await request(`ID${count}`);
     const last = await Promise.all([tryRequest("LAST1"), tryRequest("LAST2")]);
     expect(statusesOf(last)).toEqual([201, 409]);
@@ -125,7 +125,7 @@ describe("a request for a sender ID", () => {
     ["a senderId of 12 characters", { senderId: "ABCDEFGHI123" }, "senderId"],
     ["a senderId with a space", { senderId: "AC ME" }, "senderId"],
     ["a useCase of 501 characters", { useCase: "x".repeat(501) }, "useCase"],
-  ])("with %s is refused", async (_name, fields, path) => {
+  ])("with %s is rejected", async (_name, fields, path) => {
     const response = await customer.call("/v1/sender-ids", { json: { senderId: "ACME", ...fields } });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);
@@ -186,7 +186,7 @@ describe("the default sender ID", () => {
     expect(await sentWithout()).toBe(chosen);
   });
 
-  it("is not for another organisation to choose", async () => {
+  it("is not for another organization to choose", async () => {
     const mine = await request("ACME");
     await approve(mine);
     const stranger = await Customer.register();

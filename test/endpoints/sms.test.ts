@@ -94,7 +94,7 @@ describe("sending", () => {
       { scheduledAt: soon.toISOString().replace("Z", "+00:00") },
       { expiresInSeconds: 60 },
       { expiresInSeconds: 259_200 },
-      // The shortest and the longest that a number can be, and one that nobody has been given.
+      // The shortest and the longest that a number can be, and one that no one has been given.
       { to: "2904567" },
       { to: "431234567890123" },
       { to: "15551234567" },
@@ -137,7 +137,7 @@ describe("sending", () => {
     ["an expiresInSeconds that is no whole number", { expiresInSeconds: 60.5 }, "expiresInSeconds"],
     ["an expiresInSeconds as a text", { expiresInSeconds: "60" }, "expiresInSeconds"],
     ["a scheduledAt beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],
-  ])("refuses %s, names the field and takes no money", async (_name, fields, path) => {
+  ])("rejects %s, names the field and takes no money", async (_name, fields, path) => {
     const before = await customer.balance();
     const response = await customer.trySend(fields);
     expect(errorOf(response)).toEqual(invalid);
@@ -192,7 +192,7 @@ describe("sending", () => {
 });
 
 describe("messages", () => {
-  it("of another organisation are not found", async () => {
+  it("of another organization are not found", async () => {
     const [owner, stranger] = await Promise.all([Customer.register({ balance: 1 }), Customer.register()]);
     const { id } = await owner.send();
     expect((await owner.call(`/v1/sms/${id}`)).status).toBe(200);
@@ -294,7 +294,7 @@ describe("a scheduled message", () => {
     expect(types).toEqual(["top_up", "message", "refund", "message", "refund"]);
   });
 
-  it("is not cancelled when it is too late, was never scheduled, or belongs to somebody else", async () => {
+  it("is not cancelled when it is too late, was never scheduled, or belongs to someone else", async () => {
     const customer = await Customer.register({ balance: 1 });
     const { id: unscheduled } = await customer.send();
     expect(errorOf(await cancel(customer, unscheduled))).toEqual(conflict);
@@ -359,7 +359,7 @@ describe("marketing to a contact who has opted out", () => {
     ({ id } = await customer.client.createContact({ body: { phoneNumber: to, optedOut: true } }));
   });
 
-  it("is refused and costs nothing, also if it is for later or by a template", async () => {
+  it("is rejected and costs nothing, also if it is for later or by a template", async () => {
     const { client } = customer;
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
     expect(errorOf(await customer.trySend({ to, messageType: "marketing" }))).toEqual(refused);
@@ -370,7 +370,7 @@ describe("marketing to a contact who has opted out", () => {
     expect(await customer.balance()).toBe(1);
   });
 
-  it("is all that is refused, and to that contact alone", async () => {
+  it("is all that is rejected, and to that contact alone", async () => {
     const stranger = await Customer.register({ balance: 1 });
     const answers = [
       await customer.trySend({ to, messageType: "otp" }),

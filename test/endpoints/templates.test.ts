@@ -90,7 +90,7 @@ describe("a template", () => {
     ["a placeholder that is not closed", { body: "Hi {{name" }, "body"],
     ["a placeholder without a name", { body: "Hi {{}}" }, "body"],
     ["a placeholder that begins with a digit", { body: "Hi {{1x}}" }, "body"],
-  ])("is refused with %s", async (_name, fields, path) => {
+  ])("is rejected with %s", async (_name, fields, path) => {
     const response = await customer.call("/v1/templates", {
       json: { name: "A template", body: "Hello", ...fields },
     });
@@ -121,7 +121,7 @@ describe("a template", () => {
     expect(invalidFields(await change(id, { name: null }))).toEqual(["name"]);
   });
 
-  it("is not found by another organisation, which can do nothing with it", async () => {
+  it("is not found by another organization, which can do nothing with it", async () => {
     const template = await create("Hello");
     expect(errorOf(await stranger.call(`/v1/templates/${template.id}`))).toEqual(notFound);
     expect(errorOf(await change(template.id, { name: "Mine" }, stranger))).toEqual(notFound);
@@ -217,7 +217,7 @@ describe("a send by template", () => {
       ["values"],
     ],
     ["no to", { to: undefined, values: { name: "x", code: "1" } }, ["to"]],
-  ])("is refused with %s and takes no money", async (_name, fields, paths) => {
+  ])("is rejected with %s and takes no money", async (_name, fields, paths) => {
     const { id } = await create("{{name}}{{code}}");
     const before = await customer.balance();
     const response = await send(id, fields);

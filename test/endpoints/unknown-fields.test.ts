@@ -7,7 +7,7 @@ import { Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 
 /*
- * A mistyped field must not spend money on something that nobody asked for, and a mistyped filter must not answer with all.
+ * A mistyped field must not spend money on something that no one asked for, and a mistyped filter must not answer with all.
  */
 
 let customer: Customer;
@@ -42,7 +42,7 @@ it.each([
   ],
   ["/v1/wallet/top-up", {}, { ammount: "amount" }],
 ])(
-  "%s refuses fields that it does not know, names the nearest, and spends nothing",
+  "%s rejects fields that it does not know, names the nearest, and spends nothing",
   async (path, body, typos) => {
     const unknown = Object.fromEntries(Object.keys(typos).map((name) => [name, "x"]));
     const details = await refusal(path, { json: { ...body, ...unknown, mediaUrls: [] } });
@@ -72,7 +72,7 @@ it("an estimate takes the body of a whole send", async () => {
 const lists = Object.entries<Route>(routes).filter(([, route]) => route.paged === true);
 
 describe.each(lists)("the query of %s", (_operation, route) => {
-  it("is refused with what it does not know", async () => {
+  it("is rejected with what it does not know", async () => {
     const path = pathOfNothing(route);
     expect(await refusal(`${path}?Limit=5&campaignId=x`)).toEqual({
       Limit: "unknown parameter; did you mean `limit`?",

@@ -21,7 +21,7 @@ it.each([0.01, 12.34, 999_999.99, 1_000_000])("a top-up of %d is added to the ce
   expect((await customer.topUp(0.29)).balance).toBe(Math.round(amount * 100 + 29) / 100);
 });
 
-describe("a top-up that is refused", () => {
+describe("a top-up that is rejected", () => {
   let customer: Customer;
   beforeAll(async () => {
     customer = await Customer.register();
@@ -75,7 +75,7 @@ it.each([
   [{ dailySpendCap: 0.001 }, "dailySpendCap"],
   [{ dailySpendCap: "5" }, "dailySpendCap"],
   [{ lowBalanceThreshold: -1 }, "lowBalanceThreshold"],
-])("a change of the wallet to %j is refused", async (json, field) => {
+])("a change of the wallet to %j is rejected", async (json, field) => {
   const customer = await Customer.register();
   const response = await customer.call("/v1/wallet", { method: "PATCH", json });
   expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });

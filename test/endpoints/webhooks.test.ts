@@ -27,7 +27,7 @@ async function register(customer: Customer, json: Record<string, unknown>): Prom
 }
 
 describe("webhook endpoints", () => {
-  /** Has no endpoint: all that it registers is refused. */
+  /** Has no endpoint: all that it registers is rejected. */
   let refused: Customer;
   beforeAll(async () => {
     refused = await Customer.register();
@@ -45,7 +45,7 @@ describe("webhook endpoints", () => {
     expect(listed.text).not.toContain("secret");
   });
 
-  it("are removed, once, and not by another organisation", async () => {
+  it("are removed, once, and not by another organization", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const { id } = await register(owner, { url: "https://example.com/hook" });
     const remove = async (customer: Customer) => customer.call(`/v1/webhooks/${id}`, { method: "DELETE" });
@@ -70,7 +70,7 @@ describe("webhook endpoints", () => {
     ["an unknown event", { url: "https://example.com", events: ["message.read"] }, "events.0"],
     ["an event twice", { url: "https://example.com", events: ["message.sent", "message.sent"] }, "events"],
     ["no event", { url: "https://example.com", events: [] }, "events"],
-  ])("are refused with %s", async (_name, json, path) => {
+  ])("are rejected with %s", async (_name, json, path) => {
     const response = await refused.call("/v1/webhooks", { json });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);
@@ -109,7 +109,7 @@ async function waitForStates(customer: Customer, webhook: { id: string }, states
 }
 
 describe("a webhook endpoint", () => {
-  it("is read and changed by its organisation alone", async () => {
+  it("is read and changed by its organization alone", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const { id } = await register(owner, { url: "https://example.com/hook" });
     const path = `/v1/webhooks/${id}`;

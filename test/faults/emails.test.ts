@@ -137,7 +137,7 @@ it("a user hears of a second factor that the operator took away, and of one whos
   expect(subjects.toSorted()).toEqual([
     "Verify your email",
     "Your second factor is switched on",
-    "Your second factor was taken away",
+    "Your second factor was removed",
   ]);
 });
 

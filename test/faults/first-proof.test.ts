@@ -181,7 +181,9 @@ describe("the first proof of an address", () => {
     await enableSecondFactor(squatted.squatter);
     const token = await resetTokenOf(email);
     const asked = emailsTo(gateway, email).find(({ subject }) => subject === "Set a new password");
-    expect(asked?.text).toContain("A new password makes the account yours and ends what was made before");
+    expect(asked?.text).toContain(
+      "With a new password, the account is yours. It removes all earlier sessions",
+    );
     expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
     // Without a code of the squatter's app.
     await expectAlone(squatted, await sessionOf(email, newPassword));

@@ -174,7 +174,7 @@ describe("a reset of the password", () => {
     expect((await reset(await resetTokenFor(customer))).status).toBe(200);
     for (const each of [secret, secretOfChild]) expect(await statusWith(each)).toBe(401);
     const told = await waitForSubject(gateway, customer.email, "Your password was changed");
-    expect(told.text).toContain("What was made in that time has ended");
+    expect(told.text).toContain("All earlier sessions, API keys, webhooks");
     // From now on it is known whose email it is.
     const session = await sessionOf(customer.email, newPassword);
     const asked = await customer.call("/v1/auth/verify-email/request", {

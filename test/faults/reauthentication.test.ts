@@ -103,7 +103,7 @@ describe("all owners are told by email", () => {
     const other = await join("owner");
     expect((await makeKey(owner.token, { scopes: ["billing"] })).status).toBe(201);
     for (const email of [owner.email, other.email]) {
-      await waitForSubject(gateway, email, "An API key was made");
+      await waitForSubject(gateway, email, "An API key was created");
     }
   });
 

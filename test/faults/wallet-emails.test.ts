@@ -44,7 +44,7 @@ it("an owner whose email is verified hears once that the balance is low, and onc
   expect([await send(), await send(), await send()]).toEqual([202, 202, 202]);
   const low = await waitForEmail(gateway, email, 2);
   expect(low.subject).toBe('The balance of Ada Bcc: eve@example.com <b>& "shop"</b> is low');
-  expect(low.text).toContain("is $0.9842, below the $0.99 that you want to hear of.");
+  expect(low.text).toContain("is $0.9842, below your threshold of $0.99.");
   expect(low.html).toContain("Ada Bcc: eve@example.com &lt;b&gt;&amp; &quot;shop&quot;&lt;/b&gt;");
   expect(low.html).not.toContain("<b>");
   expect(await ask("/v1/wallet", { dailySpendCap: 0.02 }, "PATCH")).toBe(200);
@@ -52,7 +52,7 @@ it("an owner whose email is verified hears once that the balance is low, and onc
   const capped = await waitForEmail(gateway, email, 3);
   expect(capped.subject).toContain("has reached its daily spend cap");
   expect(capped.text).toMatch(
-    /\$0\.02\. Messages are refused, and campaigns wait, until \d{4}-\d\d-\d\d 00:00 UTC\./,
+    /\$0\.02\. Messages are rejected, and campaigns wait, until \d{4}-\d\d-\d\d 00:00 UTC\./,
   );
   const isNote = isBy("SendEmail", "dynamodb:UpdateItem");
   await vi.waitFor(() => {

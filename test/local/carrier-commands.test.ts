@@ -322,7 +322,7 @@ it.each([
   [["routes", "remove", "44", "--type", "otp"], 1, "There is no route 44 (otp)."],
   [["numbers", "assign", "12", "ada@example.com"], 2, "<number> must be 3 to 15 digits"],
   [["numbers", "assign", "90909", "nobody@example.com"], 1, "nobody@example.com"],
-  [["numbers", "release", "90909"], 1, "90909 is nobody's."],
+  [["numbers", "release", "90909"], 1, "90909 belongs to no organization."],
 ] as const)("%j ends with %i and one line that says why, and changes nothing", async (args, code, reason) => {
   const before = await json(nothing, "audit-log", "--limit", "1000");
   const { out, err, code: ended } = await run(...args);

@@ -202,5 +202,5 @@ function decodeIndex(cursor: string): number {
 }
 
 function invalidCursor(): ApiError {
-  return invalidField("cursor", "must be the nextCursor of an earlier answer");
+  return invalidField("cursor", "must be the nextCursor of an earlier response");
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 
-import type { DeliveryErrorCode, Message as MessageOf } from "../../../../shared/contract/sms.ts";
+import { deliveryFailures, messageFailures } from "../../../../shared/contract/failures.ts";
+import type { Message as MessageOf } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
@@ -11,18 +12,6 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
-
-/** Why a message failed. */
-const reasons: Readonly<Record<NonNullable<MessageOf["errorCode"]>, string>> = {
-  MESSAGE_INVALID_DESTINATION: "This number cannot receive messages.",
-  MESSAGE_UNROUTABLE: "No carrier delivers to this number.",
-  MESSAGE_EXPIRED: "The message expired before it was submitted to a carrier.",
-  MESSAGE_PROVIDER_ERROR: "The carrier rejected the message or could not be reached.",
-  MESSAGE_OUTCOME_UNKNOWN: "It is unknown whether the carrier accepted the message, so it is not sent again.",
-  MESSAGE_SENDER_ID_NOT_APPROVED: "Approval of the sender ID was withdrawn before the message was sent.",
-  MESSAGE_RECIPIENT_OPTED_OUT: "The recipient opted out of marketing before the message was sent.",
-  ORGANIZATION_SUSPENDED: "Your organization was suspended when the message was due.",
-};
 
 /** One message: its timeline, price and text. */
 export function Message({ params }: ViewProps): JSX.Element {
@@ -65,7 +54,7 @@ function Details({ message }: { message: MessageOf }): JSX.Element {
           {errorCode === undefined ? null : (
             <Notice tone="bad">
               <p>
-                <strong>{reasons[errorCode]}</strong> <code>{errorCode}</code>
+                <strong>{messageFailures[errorCode]}</strong> <code>{errorCode}</code>
               </p>
             </Notice>
           )}
@@ -152,15 +141,6 @@ function stepsOf(message: MessageOf): Step[] {
   return made;
 }
 
-/** Why a phone did not receive a message. */
-const deliveryReasons: Readonly<Record<DeliveryErrorCode, string>> = {
-  DELIVERY_EXPIRED: "The phone could not be reached before the message expired.",
-  DELIVERY_INVALID_DESTINATION: "The number is not in use.",
-  DELIVERY_REJECTED: "A carrier or its spam filter rejected the message.",
-  DELIVERY_UNREACHABLE: "The phone is switched off, out of range or barred.",
-  DELIVERY_FAILED: "The carrier gave no reason.",
-};
-
 function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {
   if (status === "delivered") return { name: "Delivered", at, note: "Received by the phone" };
   if (status === "pending") return { name: "Waiting for the delivery receipt…" };
@@ -169,6 +149,6 @@ function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery
   return {
     name: "Not delivered",
     at,
-    note: errorCode === undefined ? undefined : deliveryReasons[errorCode],
+    note: errorCode === undefined ? undefined : deliveryFailures[errorCode],
   };
 }
