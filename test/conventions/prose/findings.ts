@@ -26,7 +26,8 @@ const withoutQuotations = (text: string): string =>
 
 /** Yields the sentences of a text with their positions. */
 export function* sentencesOf(text: string): Generator<{ sentence: string; index: number }> {
-  const ends = /(?<!\b(?:e\.g|i\.e|etc|vs|cf|St|no))[.!?]["')\]”*]*(?=\s+["'(“[]*[A-Z\d]|\s*$)|\n\n/g;
+  const ends =
+    /(?<!\b(?:e\.g|i\.e|etc|vs|cf|St|no))[.!?]["')\]”*]*(?=\s+["'(“[]*[A-Z\d]|\s*$)|\n\n|\n(?=- )/g;
   let from = 0;
   for (const { 0: end, index } of [...text.matchAll(ends), { 0: "", index: text.length }]) {
     const until = index + end.length;

@@ -147,7 +147,7 @@ function passagesOfCode(file: string, source: string): Passage[] {
       skip(node);
       for (const quasi of node.quasis) {
         const at = source.startsWith("`", quasi.start) || source.startsWith("}", quasi.start) ? 1 : 0;
-        builder.add(quasi.value.raw.replaceAll("\\n", lineBreak), quasi.start + at);
+        builder.add(quasi.value.raw.replaceAll("\\n", lineBreak).replaceAll("\\`", " `"), quasi.start + at);
         if (!quasi.tail) builder.add("X", quasi.end);
       }
     } else if (node.type === "BinaryExpression" && node.operator === "+") {

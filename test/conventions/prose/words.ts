@@ -20,7 +20,7 @@ export const words: readonly Word[] = [
   word("says|said|saying", "returns, reports, states or shows"),
   word("asks? (?:for|of)|asked (?:for|of)|asking (?:for|of)", "request, query or call"),
   word("answers?|answered|answering", "respond, response, return or reply"),
-  word("refuses?|refused|refusing|refusals?", "reject"),
+  word("(?<!connection )refuse[sd]?|refusing|refusals?", "reject"),
 
   // Words for persons whom the text does not name.
   word("nobody", "no one"),
