@@ -15,6 +15,7 @@ const scripts = [
   "check:unused",
   "lint:openapi",
   "check:format",
+  "lint:pages",
 ];
 
 /** Runs a script, prints what it wrote and how long it took. @returns whether it found nothing */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { findingsOf } from "./prose.ts";
 import { findingsIn } from "./prose/findings.ts";
+import { findingsInPage } from "./prose/pages.ts";
 
 /** Files and folders that follow `.github/STYLE.md` in all their prose. */
 const cleanPlaces = [
@@ -10,7 +11,21 @@ const cleanPlaces = [
   "functions/health",
   "infra/build-once.ts",
   "infra/local",
+  "shared/client.ts",
   "shared/console",
+  "shared/contract",
+  "shared/docs",
+  "shared/emails/email-job.ts",
+  "shared/emails/feedback.ts",
+  "shared/emails/hand-over.ts",
+  "shared/emails/layout.ts",
+  "shared/emails/queue-email.ts",
+  "shared/emails/suppression-record.ts",
+  "shared/emails/texts.ts",
+  "shared/openapi",
+  "shared/openapi.ts",
+  "shared/routes",
+  "shared/routes.ts",
   "test/conventions/prose.ts",
 ];
 
@@ -70,4 +85,17 @@ it.each([
   ["a proxy", "// A server behind a proxy."],
 ])("the check passes over %s", (_, source) => {
   expect(found(source)).toEqual([]);
+});
+
+it("the check of pages has the same rules, write-good's and markdownlint's", async () => {
+  const long = `One ${"long word ".repeat(12)}and more.`;
+  const page = `# Title\n\nA page\nis told \`told\`.\n\n| a thing |\n| --- |\n| b b |\n\n${long}\n\n### Too deep\n`;
+  const findings = await findingsInPage("page.md", page);
+  expect(findings.map(({ line, found: rule, advice }) => `${line}: ${rule}: ${advice}`)).toEqual([
+    expect.stringMatching(/^4: prose: "told": notify/),
+    expect.stringMatching(/^6: prose: "thing"/),
+    expect.stringMatching(/^8: prose: "b" is repeated/),
+    expect.stringMatching(/^10: prose: "One long.*27 words/),
+    expect.stringMatching(/^12: MD001/),
+  ]);
 });

@@ -12,7 +12,7 @@ export interface Finding {
 export const maxWords = 25;
 
 /** Replaces code, addresses and the targets of links by text of the same length, which no rule matches. */
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   return text
     .replaceAll(/(`+)[^`]+\1/g, (code) => "C".repeat(code.length))
     .replaceAll(/\{@link [^}]*\}/g, (link) => "C".repeat(link.length))

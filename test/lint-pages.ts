@@ -1,0 +1,43 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import { projectRoot } from "../infra/project-root.ts";
+import { findingsInPage } from "./conventions/prose/pages.ts";
+
+// `npm run lint:pages` checks the prose and the layout of all pages, or of those that it is given.
+
+/** Pages whose prose does not follow `.github/STYLE.md` yet. */
+const unfinished = new Set([
+  "CHANGELOG.md",
+  "infra/RUNBOOK.md",
+  "infra/SCALE.md",
+  "infra/local/README.md",
+  "infra/operator/README.md",
+  "infra/stages/README.md",
+  "shared/audit-log/README.md",
+  "shared/campaigns/README.md",
+  "shared/carrier-reports/README.md",
+  "shared/carriers/README.md",
+  "shared/messages/README.md",
+  "shared/platform/aws/README.md",
+  "shared/prices/README.md",
+  "shared/reconciliation/README.md",
+  "shared/webhooks/README.md",
+  "test/deploy/README.md",
+]);
+
+const named = process.argv.slice(2);
+const all = globSync(["*.md", ".github/**/*.md", "{functions,infra,shared,test}/**/*.md"], {
+  cwd: projectRoot,
+  exclude: (name) => name.includes("node_modules"),
+});
+const pages = named.length > 0 ? named : all.filter((page) => !unfinished.has(page)).toSorted();
+for (const page of pages) {
+  for (const { line, found, advice } of await findingsInPage(
+    page,
+    readFileSync(path.join(projectRoot, page), "utf8"),
+  )) {
+    process.stdout.write(`${page}:${line}: ${found}: ${advice}\n`);
+    process.exitCode = 1;
+  }
+}
