@@ -15,7 +15,6 @@ const unfinished = new Set([
   "infra/operator/README.md",
   "infra/stages/README.md",
   "shared/audit-log/README.md",
-  "shared/campaigns/README.md",
   "shared/carrier-reports/README.md",
   "shared/carriers/README.md",
   "shared/messages/README.md",
