@@ -2,52 +2,46 @@ import * as z from "zod/mini";
 
 import { readAuditLog, type EndedEntry } from "../../shared/audit-log/list.ts";
 import type { AuditActor } from "../../shared/platform/audit-log.ts";
-import { command, count, part, RequiredText } from "./command.ts";
-import { readOrganization } from "./organizations.ts";
+import { command, limit, part, RequiredText } from "./command.ts";
+import { readOrganization } from "./organization.ts";
 import { jsonOf, type Column } from "./output.ts";
 
-/** Entries that are read at once, and shown of one log at the most. */
 const batchSize = 500;
 const maxShown = 100_000;
 
 const columns: readonly Column<EndedEntry>[] = [
-  { heading: "AT", text: ({ createdAt }) => createdAt },
-  { heading: "WHO", text: ({ actor }) => actorText(actor) },
-  { heading: "FROM", text: ({ sourceAddress = "" }) => sourceAddress },
-  { heading: "WHAT", text: ({ action }) => action },
+  { heading: "TIME", text: ({ createdAt }) => createdAt },
+  { heading: "ACTOR", text: ({ actor }) => actorText(actor) },
+  { heading: "ADDRESS", text: ({ sourceAddress = "" }) => sourceAddress },
+  { heading: "ACTION", text: ({ action }) => action },
   { heading: "OUTCOME", text: ({ outcome, errorCode }) => errorCode ?? outcome },
-  { heading: "ABOUT", text: ({ subject = {} }) => jsonOf(subject) },
+  { heading: "SUBJECT", text: ({ subject = {} }) => jsonOf(subject) },
 ];
 
 const auditLog = command({
   name: "audit-log",
-  summary: "Show who did what in an organisation, or to the whole stage, newest first",
+  summary: "List the audit log of an organization or the stage, newest first",
   details:
-    "With --json it is an export: a line an entry, with all that the log has. Without an organisation it is the log of " +
-    "the stage, with the commands that are about no organisation.",
+    "The stage's log has the commands that concern no single organization. With --json all fields are printed, as an export.",
   examples: ["ada@example.com", "ada@example.com --limit 100000 --json --stage prod", "--stage prod"],
   input: z.object({
     organization: part(
-      "[organisation]",
-      "its id, or the email of its user; without it the log of the stage",
+      "[organization]",
+      "organization ID, or the email of one of its users; default: the stage's log",
       z.optional(RequiredText),
     ),
-    limit: part(
-      "--limit <number>",
-      `so many of the newest entries, 50 unless told, ${maxShown} at the most`,
-      z._default(count(maxShown), 50),
-    ),
+    limit: limit(50, maxShown, "entries"),
   }),
-  run: async ({ organization, limit }, { output }) => {
+  run: async ({ organization, limit: wanted }, { output }) => {
     const id = organization === undefined ? undefined : (await readOrganization(organization)).id;
     const entries: EndedEntry[] = [];
     let batch: EndedEntry[] = [];
     do {
-      const wanted = Math.min(batchSize, limit - entries.length);
-      batch = await readAuditLog(id, { after: entries.at(-1)?.id, limit: wanted });
+      const size = Math.min(batchSize, wanted - entries.length);
+      batch = await readAuditLog(id, { after: entries.at(-1)?.id, limit: size });
       entries.push(...batch);
       output.progress(`${entries.length} entries read`);
-    } while (batch.length > 0 && entries.length < limit);
+    } while (batch.length > 0 && entries.length < wanted);
     output.table(entries, columns);
     output.note(`${entries.length} entries`);
   },

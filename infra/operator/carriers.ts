@@ -4,11 +4,8 @@ import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
 
 import { readBreakers } from "../../shared/carriers/breaker.ts";
-import type { CarrierResponse } from "../../shared/carriers/call.ts";
 import { repliesUrl } from "../../shared/carriers/callback-url.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { carrierOf } from "../../shared/carriers/carriers.ts";
-import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
+import { readSecret } from "../../shared/carriers/credentials.ts";
 import {
   checkCarrier,
   deleteCarrier,
@@ -16,59 +13,50 @@ import {
   readUnusedCarrier,
   setCarrier,
 } from "../../shared/carriers/manage.ts";
-import { CarrierName, findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
+import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { SenderId } from "../../shared/contract/sms.ts";
 import { validationMessage } from "../../shared/contract/validation.ts";
-import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
-import { segmentsOf } from "../../shared/messages/segments.ts";
-import { newId } from "../../shared/platform/ids.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
-import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
-import type { Context } from "./context.ts";
+import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
+import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
 import { listOf, type Column } from "./output.ts";
 import { withoutRoutes } from "./routes.ts";
 
-const Name = part("<name>", "the carrier's name", CarrierName);
-
-const paceRule = "must be a number of segments a second such as 10 or 0.5, or none";
-const Pace = z
+const throughputRule = "must be a number of segments a second such as 10 or 0.5, or none";
+const Throughput = z
   .pipe(
-    z.string(paceRule).check(z.regex(/^(none|\d{1,5}(\.\d{1,3})?)$/, paceRule)),
+    z.string(throughputRule).check(z.regex(/^(none|\d{1,5}(\.\d{1,3})?)$/, throughputRule)),
     z.transform((typed) => (typed === "none" ? ("none" as const) : Number(typed))),
   )
-  .check(z.refine((pace) => pace === "none" || pace > 0, paceRule));
+  .check(z.refine((rate) => rate === "none" || rate > 0, throughputRule));
 
-/** @throws Error in words for whoever typed the name of the file */
 async function readJson(file: string): Promise<unknown> {
   const content = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new Error(`There is no file ${file} that can be read.`, { cause: error });
+    throw new Error(`Cannot read the file ${file}.`, { cause: error });
   });
   return parsed(content, file);
 }
 
-/** @param source where it is from, in words */
 function parsed(content: string, source: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    // What the parser says quotes what it has read, and it may have read a secret.
+    // The parser's message quotes its input, which may be a secret.
     throw new Error(`${source} is not JSON.`);
   }
 }
 
 async function readCredentials(file: string): Promise<unknown> {
-  return file === "-" ? parsed(await text(process.stdin), "What came in") : readJson(file);
+  return file === "-" ? parsed(await text(process.stdin), "The standard input") : readJson(file);
 }
 
 const set = command({
   name: "carriers set",
-  summary: "Make a carrier, or change its settings, credentials or throughput",
+  summary: "Create or change a carrier",
   details:
-    "The settings of each kind, and the credentials, are in shared/carriers/README.md. Credentials go to Secrets Manager; " +
-    "without --credentials they stay as they are. It counts within a minute, and takes messages once a route leads to it.",
+    "See shared/carriers/README.md for the settings and credentials of each kind. Secrets Manager stores the credentials. The " +
+    "change applies within a minute. A new carrier gets messages when a route names it.",
   examples: [
     "kannel-london --settings kannel.json --credentials credentials.json --stage prod",
     "kannel-london --settings kannel.json --throughput 30",
@@ -77,24 +65,23 @@ const set = command({
   asksFirst: true,
   input: z.object({
     name: Name,
-    settings: part("--settings <file>", "JSON: its kind, and what that asks for", RequiredText),
+    settings: part("--settings <file>", "JSON file with the kind and its settings", RequiredText),
     credentials: part(
       "--credentials <file>",
-      "JSON: what the carrier knows us by; - reads it from standard input",
+      "JSON file with credentials, or - for standard input; default: keep them",
       z.optional(RequiredText),
     ),
     throughput: part(
       "--throughput <segments>",
-      "what it takes in a second, in segments; none is no limit",
-      z.optional(Pace),
+      "segments a second, or none for no limit; default: keep it",
+      z.optional(Throughput),
     ),
-    rotateCallbackToken: part(
+    rotateCallbackToken: flag(
       "--rotate-callback-token",
-      "make the token of its calls back anew; the present one ends",
-      z.optional(z.boolean()),
+      "replace the token of its callback address; the present one becomes invalid",
     ),
   }),
-  run: async ({ name, settings: file, credentials, throughput, rotateCallbackToken = false }, context) => {
+  run: async ({ name, settings: file, credentials, throughput, rotateCallbackToken }, context) => {
     const { output, stackName, apiUrl, confirm, changed } = context;
     const settings = CarrierSettings.safeParse(await readJson(file), { error: validationMessage });
     if (!settings.success) {
@@ -110,8 +97,8 @@ const set = command({
     };
     await checkCarrier(wanted);
     const present = await findCarrier(name);
-    const change = present === undefined ? "make the carrier" : "change the carrier";
-    await confirm(`${change} ${name} (${settings.data.kind})`, {
+    const verb = present === undefined ? "create" : "change";
+    await confirm(`${verb} the carrier ${name} (${settings.data.kind})`, {
       before: present === undefined ? {} : shown(present),
     });
     const record = await setCarrier(wanted, {
@@ -122,11 +109,11 @@ const set = command({
     changed(shown(record));
     output.result(shown(record), carrierText(record));
     if (present === undefined)
-      output.note(`Try it: carriers test ${name} --to NUMBER; then lead a route to it: routes set`);
+      output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);
   },
 });
 
-/** A carrier as it may be seen: it has no secrets, and what leads to them is nobody's matter. */
+/** A carrier without internal fields, such as the hash of its callback token. */
 function shown(record: CarrierRecord): Record<string, unknown> {
   const { entity: _entity, callbackTokenHash: _hash, secretVersion: _version, ...rest } = record;
   return rest;
@@ -141,7 +128,7 @@ function carrierText(record: CarrierRecord): string {
     Throughput:
       record.segmentsPerSecond === undefined ? "no limit" : `${record.segmentsPerSecond} segments a second`,
     Credentials: record.secretId ?? "none",
-    "Calls back at": record.callbackBaseUrl,
+    "Callback URL": record.callbackBaseUrl,
     Changed: record.updatedAt,
     ...Object.fromEntries(
       Object.entries(settings).map(([name, value]) => [
@@ -174,18 +161,18 @@ const columns: readonly Column<Listed>[] = [
 
 const list = command({
   name: "carriers list",
-  summary: "List the carriers, whether they are enabled and whether they answer",
+  summary: "List carriers with their states",
   examples: ["", "--json --stage prod"],
   input: z.object({}),
   run: async (_, { output }) => {
     const [{ carriers, routes }, breakers] = await Promise.all([readCarriers(), readBreakers()]);
     const rows = [...carriers.values()].map((record): Listed => {
       const openedAt = breakers.get(record.name)?.openedAt;
-      const answers = openedAt === undefined ? "enabled" : `not answering since ${openedAt}`;
+      const state = openedAt === undefined ? "enabled" : `not responding since ${openedAt}`;
       return {
         name: record.name,
         kind: record.settings.kind,
-        state: record.disabledAt === undefined ? answers : `disabled since ${record.disabledAt}`,
+        state: record.disabledAt === undefined ? state : `disabled since ${record.disabledAt}`,
         segmentsPerSecond: record.segmentsPerSecond,
         routes: routes.filter((route) => route.carriers.includes(record.name)).length,
       };
@@ -195,24 +182,16 @@ const list = command({
   },
 });
 
-async function readCarrier(name: string): Promise<CarrierRecord> {
-  const record = await findCarrier(name);
-  if (record === undefined) throw new Error(`There is no carrier ${name}.`);
-  return record;
-}
-
 const show = command({
   name: "carriers show",
   summary: "Show a carrier's settings",
-  details:
-    "With --callbacks also the address that its replies go to, which has its token in it: keep it to yourself. The audit " +
-    "log then has that you asked for it.",
+  details: "The callback address has a secret token. The audit log records who displayed it.",
   examples: ["kannel-london", "kannel-london --callbacks --stage prod"],
   input: z.object({
     name: Name,
-    callbacks: part("--callbacks", "show where it calls back, with its token", z.optional(z.boolean())),
+    callbacks: flag("--callbacks", "show the address for inbound messages, with its secret token"),
   }),
-  run: async ({ name, callbacks = false }, { output, record: recordInAuditLog }) => {
+  run: async ({ name, callbacks }, { output, record: recordInAuditLog }) => {
     const record = await readCarrier(name);
     const replies = callbacks ? repliesUrl(record, await readSecret(record)) : undefined;
     if (callbacks) await recordInAuditLog({});
@@ -220,7 +199,7 @@ const show = command({
       { ...shown(record), ...(replies === undefined ? {} : { repliesUrl: replies }) },
       replies === undefined
         ? carrierText(record)
-        : `${carrierText(record)}\n${listOf({ "Replies to": replies })}`,
+        : `${carrierText(record)}\n${listOf({ "Inbound URL": replies })}`,
     );
   },
 });
@@ -249,125 +228,33 @@ function switching(
 
 const remove = command({
   name: "carriers remove",
-  summary: "Delete a carrier that no route leads to, with its credentials",
+  summary: "Remove a carrier that no route uses, with its credentials",
   details:
-    "Messages that it was asked about without an answer fail with MESSAGE_OUTCOME_UNKNOWN, and its receipts are not heard " +
-    "any more: disable it and wait some days first.",
+    "Disable it first, and wait some days. Messages without a known outcome fail with MESSAGE_OUTCOME_UNKNOWN, and later " +
+    "delivery receipts are rejected.",
   examples: ["kannel-london --stage prod"],
   asksFirst: true,
   input: z.object({ name: Name }),
   run: async ({ name }, { output, confirm }) => {
     const present = await readUnusedCarrier(name);
-    await confirm(`delete the carrier ${name} and its credentials`, { before: shown(present) });
+    await confirm(`remove the carrier ${name} and its credentials`, { before: shown(present) });
     await deleteCarrier(name);
-    output.result({ name, deleted: true }, `${name} is deleted`);
+    output.result({ name, removed: true }, `${name} is removed`);
   },
 });
-
-const test = command({
-  name: "carriers test",
-  summary: "Send one message with a carrier, outside of any wallet, and show what comes back",
-  details:
-    "It is sent from this machine, with what the carrier knows the stage by, also when the carrier is disabled or has no " +
-    "route. It is a real message, and costs what the carrier takes for it.",
-  examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
-  asksFirst: true,
-  input: z.object({
-    name: Name,
-    to: part("--to <number>", "in international form", GivenPhoneNumber, {
-      isPersonal: true,
-    }),
-    from: part("--from <sender>", "its sender ID; TEST without it", z._default(SenderId, "TEST")),
-    text: part("--text <text>", "what it says", z._default(RequiredText, "A test of the SMS gateway"), {
-      isPersonal: true,
-    }),
-  }),
-  run: async ({ name, to, from, text: message }, context) => {
-    const record = await readCarrier(name);
-    await context.confirm(`send one message with the carrier ${name}`);
-    await tryCarrier(record, { to, from, text: message }, context);
-  },
-});
-
-async function tryCarrier(
-  record: CarrierRecord,
-  message: { readonly to: string; readonly from: string; readonly text: string },
-  { output, changed }: Context,
-): Promise<void> {
-  let answer: CarrierResponse | undefined;
-  const carrier = carrierOf(record, {
-    onAnswer: (response) => {
-      answer = response;
-    },
-  });
-  const reference = `test.${newId("msg")}`;
-  const { encoding } = segmentsOf(message.text, { unicode: false });
-  const country = countryOfNumber(message.to);
-  const startedAtMs = performance.now();
-  let came: HandOff | { readonly outcome: "unknown"; readonly reason: string };
-  try {
-    came = await carrier.send({ ...message, reference, country, encoding, isPromotional: false });
-  } catch (error) {
-    came = { outcome: "unknown", reason: error instanceof Error ? error.name : "Error" };
-  }
-  const durationMs = Math.round(performance.now() - startedAtMs);
-  const body = answer === undefined ? undefined : withoutSecrets(answer.text, await readSecret(record));
-  changed({ outcome: came.outcome });
-  output.result(
-    { carrier: record.name, reference, ...came, durationMs, status: answer?.status, body },
-    listOf({
-      Carrier: record.name,
-      Outcome: came.outcome,
-      Code: "providerCode" in came ? came.providerCode : undefined,
-      Buffered: "isBuffered" in came && came.isBuffered ? "yes: its link is down" : undefined,
-      Why: "errorCode" in came ? came.errorCode : "reason" in came ? came.reason : undefined,
-      "Its reference": came.outcome === "accepted" ? (came.carrierReference ?? "none") : undefined,
-      Took: `${durationMs} ms`,
-      Status: answer?.status.toString(),
-      Answer: body,
-    }),
-  );
-  if (came.outcome !== "accepted") process.exitCode = 1;
-}
-
-/** The longest answer that is shown. */
-const maxShown = 1_000;
-
-/** An answer may repeat what it was asked with, in any of the forms that it was asked in. */
-function withoutSecrets(answer: string, { credentials, callbackToken }: CarrierSecret): string {
-  const texts = [...Object.values(credentials), callbackToken ?? ""].filter((each) => each !== "");
-  // Of basic authentication, whichever of them are its two.
-  const pairs = texts.flatMap((one) => texts.map((other) => base64(`${one}:${other}`)));
-  const forms = [...texts, ...pairs].flatMap((each) => [
-    each,
-    base64(each),
-    JSON.stringify(each).slice(1, -1),
-    encodeURIComponent(each),
-    new URLSearchParams({ "": each }).toString().slice(1),
-  ]);
-  // The longest first: what is left of a secret when a shorter one was taken out of it would be shown.
-  return forms
-    .toSorted((one, other) => other.length - one.length)
-    .reduce((shownText, form) => shownText.replaceAll(form, "…"), answer)
-    .slice(0, maxShown);
-}
-
-function base64(given: string): string {
-  return Buffer.from(given).toString("base64");
-}
 
 export const carrierCommands = [
   list,
   show,
   set,
   switching("enable", {
-    summary: "Let messages be handed to a carrier again",
-    details: "It counts within a minute.",
+    summary: "Enable a carrier",
+    details: "The change applies within a minute.",
   }),
   switching("disable", {
-    summary: "Hand nothing to a carrier, from within a minute on",
-    details: "Messages go to the next carrier of their route, or wait where there is none.",
+    summary: "Disable a carrier within a minute",
+    details: "Messages go to the next carrier of their route, or wait if there is none.",
   }),
-  test,
+  testCarrier,
   remove,
 ];

@@ -1,14 +1,13 @@
-import { Argument, Command, InvalidArgumentError } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError } from "commander";
 
 import { validationMessage } from "../../shared/contract/validation.ts";
+import { releaseText } from "../release.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";
-import { auditCommands } from "./audit.ts";
 import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
-import { emailCommands } from "./emails.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { marginCommands } from "./margins.ts";
@@ -19,64 +18,76 @@ import { optOutCommands } from "./opt-outs.ts";
 import { listOrganizations } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
+import { priceOverrideCommands } from "./price-overrides.ts";
 import { priceCommands } from "./prices.ts";
 import { reviewCommands } from "./reviews.ts";
 import { routeCommands } from "./routes.ts";
 import { sendingCommands } from "./sending.ts";
+import { smokeTest } from "./smoke.ts";
+import { suppressionCommands } from "./suppressions.ts";
 import { userCommands } from "./users.ts";
+import { verifyCommands } from "./verify.ts";
 import { versionCommands } from "./version.ts";
-import { walletCommands } from "./wallet.ts";
+import { movementCommands } from "./wallet-movements.ts";
+import { walletCommands } from "./wallets.ts";
 
-/** All commands, in the order that help lists them. */
+/** All commands, in the order of the help text. */
 export const commands: readonly OperatorCommand[] = [
   listOrganizations,
   ...organizationCommands,
   exportOrganization,
   ...eraseCommands,
   ...userCommands,
-  ...emailCommands,
+  ...suppressionCommands,
+  ...movementCommands,
   ...walletCommands,
+  ...verifyCommands,
   ...messageCommands,
   ...reviewCommands,
   ...numberCommands,
   ...optOutCommands,
   ...priceCommands,
+  ...priceOverrideCommands,
   ...marginCommands,
   ...sendingCommands,
   ...carrierCommands,
   ...routeCommands,
   ...deadLetterCommands,
-  ...auditCommands,
   ...auditLogCommands,
+  smokeTest,
   ...versionCommands,
 ];
 
-/** A command that was typed as its help says. */
+/** A command that was typed correctly. */
 export interface Order {
-  /** The command's name. */
   readonly name: string;
-  /** What was typed, but for what the audit log must not have. */
+  /** The input for the audit log, without personal data. */
   readonly recorded: Typed;
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
   readonly isJson: boolean;
-  /** Whether a person has to agree first. */
+  /** Whether a person has to consent first. */
   readonly mustAsk: boolean;
 }
 
 /**
- * The command line. It understands all that was typed, without a look at any gateway, before it hands on an order, and
- * says by itself what was typed wrongly and what help was asked for: these end in a CommanderError.
- * @param canAsk whether there is a terminal with somebody at it
+ * The command line. It checks all input before it connects to a gateway. Requests for help and invalid usage print their
+ * text and end in a CommanderError.
+ * @param canAsk whether a person can answer questions on a terminal
  */
 export function commandLine(canAsk: boolean, carryOut: (order: Order) => Promise<void>): Command {
   const program: Command = new Command("npm run operator --")
-    .helpOption("--help", "explain a command with examples, or list those of a group")
+    .helpOption("--help", "show help for a command or a group of commands")
     .helpCommand(false)
-    .addHelpText("afterAll", "\nExit codes: 0 done, 1 failed or found something, 2 typed wrongly.")
+    .option("--version", "show the version and commit of this command-line interface")
+    .on("option:version", () => {
+      process.stdout.write(`${releaseText()}\n`);
+      throw new CommanderError(0, "commander.version", "");
+    })
+    .addHelpText("afterAll", "\nExit codes: 0 success, 1 failure or finding, 2 invalid usage.")
     .configureHelp({
-      // All commands by their whole names, so that nobody has to look into every group.
+      // Lists all commands by their full names instead of the groups.
       visibleCommands: (group) =>
         group.commands.flatMap((each) => (each.commands.length > 0 ? each.commands : each)),
       subcommandTerm: (each) =>
@@ -84,7 +95,7 @@ export function commandLine(canAsk: boolean, carryOut: (order: Order) => Promise
     })
     .configureOutput({ outputError: (text, write) => write(printable(text.replace(/^error: /, ""))) })
     .exitOverride();
-  refuseUnknown(program);
+  rejectUnknown(program);
   for (const each of commands) {
     const added = add(each, program);
     added.action(async () => carryOut(orderOf(each, added, canAsk)));
@@ -104,40 +115,43 @@ function add(described: OperatorCommand, program: Command): Command {
     .usage([...parameters.map(({ title }) => title), "[options]"].join(" "))
     .showSuggestionAfterError();
   for (const { title, help } of parameters) {
-    // Whether it is missing is checked with its schema, so that the error reads like all others.
+    // The schema reports a missing argument, so that all errors read the same.
     added.addArgument(new Argument(title, help).argOptional());
   }
   for (const { title, help } of options) {
     if (title.includes("<")) added.option(title, help, valueOf);
     else added.option(title, help);
   }
-  if (asksFirst) added.option("--yes", "do not ask, also where the data of real customers is kept");
-  const stageHelp = "a deployed stage, with your AWS credentials; without it the gateway on this machine";
+  if (asksFirst) added.option("--yes", "do not ask for confirmation");
   const lines = examples.map((example) => `  ${program.name()} ${name} ${example}`.trimEnd());
   return added
-    .option("--stage <name>", stageHelp, deployedStage)
-    .option("--json", "one JSON object a line instead of text")
+    .option(
+      "--stage <name>",
+      "deployed stage, with your AWS credentials; default: local gateway",
+      deployedStage,
+    )
+    .option("--json", "print one JSON object per line")
     .addHelpText("after", ["\nExamples:", ...lines].join("\n"));
 }
 
 function addGroup(name: string, program: Command): Command {
   const group = program.command(name);
-  refuseUnknown(group);
+  rejectUnknown(group);
   return group;
 }
 
-/** Answers a command that is not known with the nearest ones, by their whole names. */
-function refuseUnknown(level: Command): void {
+/** Reports an unknown command, and suggests the most similar ones by their full names. */
+function rejectUnknown(level: Command): void {
   level.on("command:*", (operands: readonly string[]) => {
     const { parent } = level;
     const typed = [...(parent === null ? [] : [level.name()]), ...operands];
     const names = commands.map(({ name }) => name);
-    // Only the words of a command are compared, not what follows them.
+    // Arguments are not part of a name.
     const [both, first] = [typed.slice(0, 2).join(" "), typed[0] ?? ""];
     const nearest = nearestOf(both, names);
     const suggested = nearest.length > 0 ? nearest : nearestOf(first, names);
-    const suggestion = suggested.length === 0 ? "" : `; did you mean ${suggested.join(", or ")}?`;
-    level.error(`unknown command '${both}'${suggestion} --help lists all commands.`);
+    const suggestion = suggested.length === 0 ? "" : ` Did you mean ${suggested.join(", or ")}?`;
+    level.error(`Unknown command '${both}'.${suggestion} Use --help to list all commands.`);
   });
 }
 
@@ -146,37 +160,32 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
   const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
   const inputs: Typed = { ...values, ...Object.fromEntries(ofParameters) };
+  const parts = [...parameters, ...options];
   const run = work.safeParse(inputs, { error: validationMessage });
   if (!run.success) {
     const [issue] = run.error.issues;
-    const wrong = [...parameters, ...options].find(({ name }) => name === issue?.path[0]);
-    // Some schemas say what they take instead, which helps more.
+    const wrong = parts.find(({ name }) => name === issue?.path[0]);
+    // A schema's own message is more specific than "is required".
     const problem = issue?.message === "is required" ? "is missing" : issue?.message;
     return typed.error(`${wrong?.title.split(" ")[0]} ${problem}`);
   }
   const mustAsk = asksFirst && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
-    typed.error(
-      `${stage.name} keeps the data of real customers, and there is no terminal to ask on: add --yes`,
-    );
+    typed.error(`Stage ${stage.name} keeps its data, and there is no terminal to ask on: add --yes`);
   }
-  const personal = new Set(
-    [...parameters, ...options].filter((each) => each.isPersonal).map(({ name }) => name),
-  );
+  const personal = new Set(parts.filter((each) => each.isPersonal).map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(inputs).filter(([name]) => !personal.has(name)));
   return { name: described.name, recorded, run: run.data, stage, isJson: json === true, mustAsk };
 }
 
-/** An option that swallowed the next one has no value. */
+/** Rejects an option's name as the value of the option before it. */
 function valueOf(text: string): string {
-  if (text.startsWith("--")) throw new InvalidArgumentError("It looks like an option.");
+  if (text.startsWith("--")) throw new InvalidArgumentError("The value is missing.");
   return text;
 }
 
 function deployedStage(name: string): Stage {
-  if (name === "local") {
-    throw new InvalidArgumentError("It is the gateway on this machine: leave --stage out.");
-  }
+  if (name === "local") throw new InvalidArgumentError("Omit --stage for the local gateway.");
   try {
     return stageNamed(name);
   } catch (error) {

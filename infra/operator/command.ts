@@ -3,19 +3,17 @@ import * as z from "zod/mini";
 import type { Context } from "./context.ts";
 
 interface Description {
-  /** Its one or two words; the first of two is its group. */
+  /** A plural noun and a verb, or one word. The noun is the command's group. */
   readonly name: string;
-  /** What it does, in a few words. */
   readonly summary: string;
-  /** What else there is to know. */
   readonly details?: string;
-  /** What could stand behind the command's name. */
+  /** What can follow the command's name. */
   readonly examples: readonly string[];
-  /** Whether it moves money, or changes what customers can do: a stage whose data is kept asks first. */
+  /** Whether it moves money or changes what customers can do: a stage that keeps its data asks first. */
   readonly asksFirst?: boolean;
 }
 
-/** What help says about a part of a command's input, by the name that it has there. */
+/** A part of a command's input, as help shows it. */
 interface Part {
   readonly name: string;
   readonly title: string;
@@ -23,19 +21,18 @@ interface Part {
   readonly isPersonal: boolean;
 }
 
-/** What was typed for each part of a command's input. */
+/** The text that was typed for each part of a command's input. */
 export type Typed = Readonly<Record<string, unknown>>;
 
 /** A command, as help and the command line need it. */
 export interface OperatorCommand extends Description {
-  /** In their order. */
   readonly parameters: readonly Part[];
   readonly options: readonly Part[];
-  /** Makes of what was typed for each part what carries the command out. */
+  /** Checks the input, and returns the function that executes the command. */
   readonly work: z.ZodMiniType<(context: Context) => Promise<void>>;
 }
 
-/** A command, whose input is made of parts: see {@link part}. */
+/** A command, whose input consists of parts: see {@link part}. */
 export function command<Input extends Readonly<Record<string, z.ZodMiniType>>>({
   input,
   run,
@@ -61,10 +58,9 @@ export function command<Input extends Readonly<Record<string, z.ZodMiniType>>>({
 
 /**
  * A part of a command's input.
- * @param title how it is typed, in the notation of commander: `<amount>` is a parameter, `[organisation...]` takes all
- * that follow, `--reason <text>` is the option for the part of the name `reason`, and `--shared` is one that is given or not
- * @param help what it is for
- * @param isPersonal whether it may tell of a person: the audit log, which keeps what it has, does not get it
+ * @param title how it is typed, in commander's notation: `<amount>` is a parameter, `[organization...]` accepts any number
+ * of them, `--reason <text>` is the option for the part named `reason`, and `--shared` is a flag
+ * @param isPersonal whether it may identify a person: the audit log, whose entries are never deleted, leaves it out
  */
 export function part<Schema extends z.ZodMiniType>(
   title: string,
@@ -75,18 +71,16 @@ export function part<Schema extends z.ZodMiniType>(
   return schema.check(z.meta({ title, description: help, isPersonal }));
 }
 
-/** Text that must be there; what a customer or a colleague reads later has a length. */
-export const RequiredText = z
-  .string("is missing")
-  .check(z.trim(), z.minLength(1, "is missing"), z.maxLength(500, "is too long"));
+/** An option without a value. */
+export function flag(title: string, help: string): z.ZodMiniType<boolean> {
+  return part(title, help, z._default(z.boolean(), false));
+}
 
-/** What all commands that are about one organisation ask for; an entry of the audit log has its id. */
-export const Organization = part("<organisation>", "its id, or the email of its user", RequiredText, {
-  isPersonal: true,
-});
-
-/** Why something that an operator had stopped goes on. The audit log keeps it, as all that is typed. */
-export const WhyAgain = part("--reason <text>", "why; kept in the audit log", z.optional(RequiredText));
+/** The option that limits how many rows a command lists or processes. */
+export function limit(usual: number, highest: number, of: string): z.ZodMiniType<number> {
+  const help = `number of ${of}: ${usual} by default, at most ${highest}`;
+  return part("--limit <number>", help, z._default(count(highest), usual));
+}
 
 /** A count between 1 and a bound. */
 export function count(highest: number): z.ZodMiniType<number> {
@@ -95,3 +89,37 @@ export function count(highest: number): z.ZodMiniType<number> {
     .pipe(z.string(rule).check(z.regex(/^\d{1,9}$/, rule)), z.transform(Number))
     .check(z.refine((value) => value >= 1 && value <= highest, rule));
 }
+
+/** Text that must not be empty. Customers and other operators may read it, so its length is limited. */
+export const RequiredText = z
+  .string("is missing")
+  .check(z.trim(), z.minLength(1, "is missing"), z.maxLength(500, "is too long"));
+
+const isPersonal = true;
+const idOrEmail = "organization ID, or the email of one of its users";
+
+/** The organization that a command is about. The audit log has its ID. */
+export const Organization = part("<organization>", idOrEmail, RequiredText, { isPersonal });
+
+/** Any number of organizations. */
+export const Organizations = part(
+  "[organization...]",
+  "organization IDs or emails of users; default: all that have a wallet",
+  z.array(z.string()),
+  { isPersonal },
+);
+
+const optionTitle = "--organization <organization>";
+export const OrganizationOption = part(optionTitle, idOrEmail, z.optional(RequiredText), { isPersonal });
+export const RequiredOrganizationOption = part(optionTitle, idOrEmail, RequiredText, { isPersonal });
+
+/** A reason that other operators see and customers do not. */
+export const Reason = part("--reason <text>", "reason, shown to operators only", RequiredText);
+export const OptionalReason = part(
+  "--reason <text>",
+  "reason, kept in the audit log",
+  z.optional(RequiredText),
+);
+
+/** A reason that the customer reads. */
+export const PublicReason = part("--reason <text>", "reason, shown to the customer", RequiredText);

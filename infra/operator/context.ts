@@ -12,65 +12,91 @@ import { localCarrier, type Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";
 import { useConfigurationOf } from "./sdk-configuration.ts";
 
-/** The state of something, as far as it was changed. */
+/** The fields of a record that a command changes. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** What a command is about to change. */
+/** The subject of a change. */
 export interface About {
-  /** The organisation in whose audit log it stands; without one it stands in the log of the stage. */
+  /** The organization whose audit log gets the entry. Without it the entry goes to the stage's log. */
   readonly organizationId?: string | undefined;
-  /** How what will be changed is now, for the audit log. */
+  /** The state before the change, for the audit log. */
   readonly before?: Facts;
 }
 
-/** The gateway that a command is about. */
+/** The gateway that a command works on. */
 export interface Connection {
-  /** An output of the gateway's stack. */
+  /** Returns an output of the gateway's stack. */
   readonly stackOutput: (name: string) => StackOutput;
   readonly stackName: string;
-  /** The address of its API, without a slash at the end. */
+  /** The address of its API, without a trailing slash. */
   readonly apiUrl: string;
-  /** The carrier that takes everything while there is no route. */
+  /** The carrier that gets all messages while there are no routes. */
   readonly stageCarrier: string;
-  /** The share of a price that must be left after what a carrier takes. */
+  /** The share of a price that must remain after the carrier's cost. */
   readonly minimumMargin: number;
 }
 
-/** What a command works with. */
 export interface Context extends Connection {
+  /** Undefined for the gateway on this machine. */
+  readonly stage: Stage | undefined;
   readonly output: Output;
   /**
-   * Shows what will be done and, where the data of real customers is kept, waits for the answer that allows it: the id of
-   * the organisation, or `yes` where it is about none. Then it is written into the audit log. Every command that changes
-   * something begins with it.
+   * Shows what will happen, and waits for the operator's consent if the stage keeps its data. The operator types the
+   * organization's ID, or `yes` if there is none. Then it writes an entry to the audit log. Every command that changes
+   * something calls it first.
    */
   readonly confirm: (what: string, about?: About) => Promise<void>;
-  /** Writes into the audit log what is handed out, of a command that changes nothing and asks nobody. */
+  /** Writes an entry to the audit log without asking, for a command that discloses data or changes only its own. */
   readonly record: (about: About) => Promise<void>;
-  /** Notes for the audit log how it is after the change. */
+  /** Sets the state after the change, for the audit log. */
   readonly changed: (after: Facts) => void;
 }
 
-/** Finds a deployed stage by its stack's outputs, or the gateway on this machine, and points the shared code at it. */
+/** A change of a record, such as a wallet. */
+interface Change<State extends object> {
+  readonly what: string;
+  readonly organizationId?: string;
+  readonly before: State;
+  readonly apply: () => Promise<State>;
+  /** Selects the fields that the audit log keeps. */
+  readonly facts: (state: State) => Facts;
+  /** The result in words. */
+  readonly text: (after: State) => string;
+}
+
+/** Asks for consent, changes a record, and shows it. The audit log gets the state before and after. */
+export async function change<State extends object>(
+  { what, organizationId, before, apply, facts, text }: Change<State>,
+  { output, confirm, changed }: Context,
+): Promise<void> {
+  await confirm(what, { organizationId, before: facts(before) });
+  const after = await apply();
+  changed(facts(after));
+  output.result(after, text(after));
+}
+
+/** Finds a deployed stage by its stack's outputs, or the gateway on this machine, and configures the shared code for it. */
 export async function connect(stage: Stage | undefined): Promise<Connection> {
   const { outputs, stackName } = stage === undefined ? await localGateway() : await deployedStage(stage);
+  const find = (name: string): StackOutput | undefined => outputs.find((each) => each.name === name);
   const stackOutput = (name: string): StackOutput => {
-    const output = outputs.find((each) => each.name === name);
+    const output = find(name);
     if (output === undefined) {
-      throw new Error(`The stack has no output ${name}: deploy it again, or run the gateway again.`);
+      throw new Error(
+        `The stack has no output ${name}. Deploy the stage again, or restart the local gateway.`,
+      );
     }
     return output;
   };
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
-  const retention = outputs.find(({ name }) => name === outputNames.messageRetentionDays)?.value;
+  const retention = find(outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
-  const apiUrl = stackOutput(outputNames.apiUrl).value.replace(/\/$/, "");
   return {
     stackOutput,
     stackName,
-    apiUrl,
+    apiUrl: stackOutput(outputNames.apiUrl).value.replace(/\/$/, ""),
     stageCarrier: stage?.carrier ?? localCarrier,
-    minimumMargin: Number(outputs.find(({ name }) => name === outputNames.minimumMargin)?.value ?? 0),
+    minimumMargin: Number(find(outputNames.minimumMargin)?.value ?? 0),
   };
 }
 
@@ -88,7 +114,7 @@ async function localGateway(): Promise<Found> {
   process.env["AWS_REGION"] = localRegion;
   process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
   process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
-  // A profile that the shell names would come before these credentials.
+  // A profile in the shell's environment would take precedence over these credentials.
   delete process.env["AWS_PROFILE"];
   return { outputs, stackName };
 }
@@ -108,10 +134,7 @@ async function deployedStage({ name, region }: Stage): Promise<Found> {
   return { outputs, stackName };
 }
 
-/**
- * Asks AWS in the region that a stage names, or else in the one that the AWS CLI would ask in. The SDK does not know
- * AWS_DEFAULT_REGION.
- */
+/** Sets the region: the stage's, or the one that the AWS CLI would use. The SDK does not read AWS_DEFAULT_REGION. */
 function useRegion(ofStage: string | undefined): void {
   const region = ofStage ?? (process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"]);
   if (region !== undefined) process.env["AWS_REGION"] = region;
@@ -122,7 +145,7 @@ interface Streams {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks a person to type an answer. @returns whether they did; the end of the input is a no */
+/** Asks the operator to type a given text. @returns whether they did; the end of the input counts as no */
 export async function agrees(
   what: string,
   answer: string,
@@ -132,7 +155,7 @@ export async function agrees(
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   try {
-    const question = printable(`${what}\nType ${answer} to go on: `);
+    const question = printable(`${what}\nType ${answer} to continue: `);
     const typed = await lines.question(question, { signal: ended.signal });
     return typed.trim() === answer;
   } catch (error) {

@@ -11,52 +11,44 @@ import * as z from "zod/mini";
 import { queuedAtAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
-import { command, count, part } from "./command.ts";
+import { command, limit, part } from "./command.ts";
 import type { Context } from "./context.ts";
 import { queues as client } from "./queues.ts";
 
-/** SQS takes and gives at most this many messages in one call. */
+/** The number of messages in one call to SQS. */
 const batchSize = 10;
 
-/** How long a job that was taken off a dead-letter queue stays hidden from others. */
+/** How long a received job is hidden from other receivers. */
 const hiddenSeconds = 60;
 
-/** How long a receive waits: only one that waits asks every server whether it has a message. */
+/** Long polling: only a receive that waits queries all servers of the queue. */
 const waitSeconds = 1;
 
-/** More parked jobs are not listed. */
-const maxListed = 1_000;
-
-/** More jobs are not moved by one command. */
 const maxMoved = 100_000;
 
 const queueRule = `must be one of ${queueNames.join(", ")}`;
 const Queue = z.enum(queueNames, queueRule);
 
-/** A parked job as the operator sees it. */
+/** A parked job, as the operator sees it. */
 interface ParkedJob {
   readonly id: string;
   readonly queuedAt: string;
   readonly receiveCount: number;
-  /** The ids in it; what else it holds may be a customer's data. */
+  /** The IDs in it. Its other contents may be personal data. */
   readonly ids: readonly string[];
 }
 
 const list = command({
   name: "dead-letters list",
-  summary: "Show what is parked on the dead-letter queues and what it means for customers",
+  summary: "List dead-letter queues and the impact on customers, or the jobs of one queue",
   examples: ["", "--queue refunds --stage prod"],
   input: z.object({
-    queue: part("--queue <name>", "show the jobs that are parked behind this queue", z.optional(Queue)),
-    limit: part(
-      "--limit <number>",
-      `so many of its jobs, 100 unless told, ${maxListed} at the most`,
-      z._default(count(maxListed), 100),
-    ),
+    queue: part("--queue <name>", "list the parked jobs of this queue", z.optional(Queue)),
+    limit: limit(100, 1_000, "jobs"),
   }),
-  run: async ({ queue, limit }, context) => {
+  run: async ({ queue, limit: wanted }, context) => {
     if (queue === undefined) await listQueues(context);
-    else await listJobs(context, queue, limit);
+    else await listJobs(context, queue, wanted);
   },
 });
 
@@ -70,19 +62,19 @@ async function listQueues({ output, stackOutput }: Context): Promise<void> {
   output.table(rows, [
     { heading: "QUEUE", text: ({ queue }) => queue },
     { heading: "PARKED", text: ({ parked }) => String(parked), isNumber: true },
-    // The sentences behind the first say what to do.
-    { heading: "WHAT IT MEANS", text: ({ meaning }) => meaning.split(". ")[0] ?? "" },
+    // The other sentences describe what to do.
+    { heading: "IMPACT", text: ({ meaning }) => meaning.split(". ")[0] ?? "" },
   ]);
 }
 
-async function listJobs({ output, stackOutput }: Context, queue: QueueName, limit: number): Promise<void> {
+async function listJobs({ output, stackOutput }: Context, queue: QueueName, wanted: number): Promise<void> {
   const { value: url, description = "" } = stackOutput(outputNames.deadLetterQueueUrl(queue));
   output.note(description);
   const held: Message[] = [];
   try {
-    // A job that is looked at is hidden, so that the next receive brings others.
-    while (held.length < limit) {
-      const messages = await receive(url, Math.min(batchSize, limit - held.length));
+    // A received job is hidden, so that the next receive returns others.
+    while (held.length < wanted) {
+      const messages = await receive(url, Math.min(batchSize, wanted - held.length));
       if (messages.length === 0) break;
       held.push(...messages);
       output.progress(`${held.length} jobs read`);
@@ -110,28 +102,24 @@ async function listJobs({ output, stackOutput }: Context, queue: QueueName, limi
 
 const redrive = command({
   name: "dead-letters redrive",
-  summary: "Move parked jobs back to their queue, when the cause is fixed",
+  summary: "Move parked jobs back to their queue, once the cause is fixed",
   details:
-    "Each job is put on its queue before it is taken off the dead-letter queue: what comes in between can double " +
-    "a job, which changes nothing, but never lose one.",
+    "Each job is added to its queue before it is removed from the dead-letter queue. An interruption can duplicate a job, " +
+    "which is harmless, but never lose one.",
   examples: ["refunds", "transactionalSends --limit 10 --stage prod"],
   asksFirst: true,
   input: z.object({
-    queue: part("<queue>", "its name, as dead-letters list shows it", Queue),
-    limit: part(
-      "--limit <number>",
-      `so many jobs at the most, ${maxMoved} unless told`,
-      z._default(count(maxMoved), maxMoved),
-    ),
+    queue: part("<queue>", "name of the queue, as shown by dead-letters list", Queue),
+    limit: limit(maxMoved, maxMoved, "jobs"),
   }),
-  run: async ({ queue, limit }, { output, stackOutput, confirm }) => {
+  run: async ({ queue, limit: wanted }, { output, stackOutput, confirm }) => {
     const from = stackOutput(outputNames.deadLetterQueueUrl(queue)).value;
     const to = stackOutput(outputNames.queueUrl(queue)).value;
     const parked = await countParked(from);
-    await confirm(`move ${Math.min(parked, limit)} of about ${parked} parked jobs back to ${queue}`);
+    await confirm(`move ${Math.min(parked, wanted)} of about ${parked} parked jobs back to ${queue}`);
     let moved = 0;
-    while (moved < limit) {
-      const messages = await receive(from, Math.min(batchSize, limit - moved));
+    while (moved < wanted) {
+      const messages = await receive(from, Math.min(batchSize, wanted - moved));
       if (messages.length === 0) break;
       moved += await move(messages, from, to);
       output.progress(`${moved} of about ${parked} jobs moved`);
@@ -142,9 +130,9 @@ const redrive = command({
 });
 
 /**
- * Puts jobs on their queue, then takes them off the dead-letter queue.
- * @returns how many
- * @throws Error when the queue did not take all of them; the others stay parked
+ * Adds jobs to their queue, then removes them from the dead-letter queue.
+ * @returns the number of jobs
+ * @throws Error when the queue rejected some of them; these stay parked
  */
 async function move(messages: readonly Message[], from: string, to: string): Promise<number> {
   const sent = await client.send(
@@ -154,7 +142,7 @@ async function move(messages: readonly Message[], from: string, to: string): Pro
         Id: String(index),
         MessageBody: Body,
         MessageGroupId: Attributes?.MessageGroupId,
-        // Some jobs do not say by themselves when they happened, and the order of opt-outs depends on it.
+        // The order of opt-outs depends on the time, which some jobs do not contain.
         MessageAttributes: {
           [queuedAtAttribute]: MessageAttributes?.[queuedAtAttribute] ?? {
             DataType: "Number",
@@ -164,20 +152,20 @@ async function move(messages: readonly Message[], from: string, to: string): Pro
       })),
     }),
   );
-  const taken = (sent.Successful ?? []).flatMap(({ Id = "" }) => messages[Number(Id)] ?? []);
-  if (taken.length > 0) {
-    const Entries = taken.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+  const moved = (sent.Successful ?? []).flatMap(({ Id = "" }) => messages[Number(Id)] ?? []);
+  if (moved.length > 0) {
+    const Entries = moved.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await client.send(new DeleteMessageBatchCommand({ QueueUrl: from, Entries }));
   }
-  const [refused] = sent.Failed ?? [];
-  if (refused !== undefined) {
+  const [rejected] = sent.Failed ?? [];
+  if (rejected !== undefined) {
     await showAgain(
       from,
-      messages.filter((message) => !taken.includes(message)),
+      messages.filter((message) => !moved.includes(message)),
     );
-    throw new Error(`The queue refused a job: ${refused.Code} ${refused.Message ?? ""}`);
+    throw new Error(`The queue rejected a job: ${rejected.Code} ${rejected.Message ?? ""}`);
   }
-  return taken.length;
+  return moved.length;
 }
 
 async function receive(QueueUrl: string, MaxNumberOfMessages: number): Promise<Message[]> {
@@ -194,7 +182,7 @@ async function receive(QueueUrl: string, MaxNumberOfMessages: number): Promise<M
   return Messages ?? [];
 }
 
-/** Lets others see jobs that were only looked at. */
+/** Makes received jobs visible again. */
 async function showAgain(QueueUrl: string, messages: readonly Message[]): Promise<void> {
   for (let start = 0; start < messages.length; start += batchSize) {
     const Entries = messages.slice(start, start + batchSize).map(({ ReceiptHandle }, index) => ({
@@ -206,7 +194,7 @@ async function showAgain(QueueUrl: string, messages: readonly Message[]): Promis
   }
 }
 
-/** About how many jobs are parked, those included that someone looks at right now. */
+/** The approximate number of parked jobs, including hidden ones. */
 async function countParked(QueueUrl: string): Promise<number> {
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({

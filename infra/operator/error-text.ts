@@ -1,16 +1,16 @@
 import { oneLine } from "./output.ts";
 
 /**
- * What went wrong, in one line and without a stack. Of a `fetch` that failed it says why, which is in the causes alone. Where
- * the reader can do something about it, it says what.
+ * Describes an error in one line, without a stack. A failed `fetch` has its reason in the cause only. If the operator can
+ * fix the problem, the text ends with how.
  */
 export function errorText(error: unknown): string {
   const isFetch = error instanceof Error && error.message === "fetch failed";
-  const told =
+  const described =
     isFetch && error.cause !== undefined ? `fetch failed: ${ownText(error.cause)}` : ownText(error);
   const causes = isFetch ? [error, error.cause] : [error];
   const hint = hints.find(({ fits }) => causes.some(fits))?.hint;
-  const text = oneLine(told);
+  const text = oneLine(described);
   return hint === undefined ? text : `${text.replace(/[.:]$/, "")}. ${hint}`;
 }
 
@@ -20,7 +20,7 @@ const hints: readonly { readonly fits: (error: unknown) => boolean; readonly hin
     fits: (error) => error instanceof Error && error.name === "CredentialsProviderError",
     hint:
       "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI; " +
-      "`aws sts get-caller-identity` shows whether it finds any.",
+      "`aws sts get-caller-identity` checks them.",
   },
   {
     fits: (error) => error instanceof Error && error.message === "Region is missing",
@@ -29,7 +29,7 @@ const hints: readonly { readonly fits: (error: unknown) => boolean; readonly hin
 ];
 
 function ownText(error: unknown): string {
-  // A host name with several addresses fails with an error for each of them and, in Node, no message of its own.
+  // A host name with several addresses fails with one error per address, and in Node without a message of its own.
   if (error instanceof AggregateError && error.message === "") {
     return error.errors.map((each) => ownText(each)).join(", ") || (codeOf(error) ?? "");
   }

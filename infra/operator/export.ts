@@ -16,16 +16,16 @@ import {
 import { maxMessageParts } from "../../shared/wallet/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
-import { readOrganization } from "./organizations.ts";
+import { readOrganization } from "./organization.ts";
 import { jsonOf } from "./output.ts";
 
-/** Whatever its record says now, an item is exported as it is stored: also one that cannot be read. */
+/** Items are exported as they are stored, even those that their schema rejects. */
 const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.optional(z.string()) });
 type Stored = z.infer<typeof Stored>;
 
 /**
- * What is exported of an item: no keys of the table, no secrets and what proves one, and nothing of what the operator has
- * with carriers, for it is the customer who gets it.
+ * Removes the table's keys, secrets and their hashes, and the operator's carriers and costs: the export is for the
+ * customer.
  */
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
   const shown = Object.entries(fields).filter(
@@ -40,15 +40,14 @@ function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unkno
 /** `organizations export` */
 export const exportOrganization = command({
   name: "organizations export",
-  summary: "Write down everything that the gateway holds of an organisation",
+  summary: "Export all data of an organization",
   details:
-    "One JSON object a line: the users and who is invited, the organisation, its keys and webhooks without their secrets, KYC, sender IDs, " +
-    "wallet, ledger, messages, numbers of each day, contacts, opt-outs, replies, templates, campaigns, deliveries and the audit log. Not in " +
-    "it is what lives for a day: answers to repeated requests, and limits.",
+    "Writes one JSON object per line. The export has no secrets, and no data that lives for a day: stored responses to " +
+    "repeated requests, and rate limits.",
   examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
   input: z.object({
     organization: Organization,
-    to: part("--to <file>", "a new file; without it the standard output", z.optional(RequiredText), {
+    to: part("--to <file>", "new file; default: standard output", z.optional(RequiredText), {
       isPersonal: true,
     }),
   }),
@@ -56,7 +55,7 @@ export const exportOrganization = command({
   run: async ({ organization, to }, { output, confirm, changed }) => {
     const found = await readOrganization(organization);
     const { id: organizationId, name } = found;
-    await confirm(`write down all personal data of ${name} (${organizationId})`, { organizationId });
+    await confirm(`export all personal data of ${name} (${organizationId})`, { organizationId });
     const file = to === undefined ? undefined : await newFile(to);
     let count = 0;
     try {
@@ -71,18 +70,19 @@ export const exportOrganization = command({
       await file?.close();
     }
     changed({ count });
-    if (to !== undefined) output.result({ organizationId: found.id, count, to }, `${count} items in ${to}`);
+    if (to !== undefined)
+      output.result({ organizationId: found.id, count, to }, `${count} items written to ${to}`);
   },
 });
 
-/** Personal data: only this user of the machine can read the file, and no existing file is overwritten. */
+/** Only the current user can read the file. An existing file is not overwritten. */
 async function newFile(name: string): Promise<FileHandle> {
   return open(name, "wx", 0o600).catch((error: unknown) => {
-    throw new Refusal(`The file ${name} cannot be made: ${errorText(error)}`, { cause: error });
+    throw new Refusal(`Cannot create the file ${name}: ${errorText(error)}`, { cause: error });
   });
 }
 
-/** All items that are an organisation's. */
+/** All items of an organization. */
 async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGenerator<Stored> {
   const { id } = organization;
   const userIds = new Set<string>();
@@ -120,13 +120,13 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     ...webhookIds.map((webhookId) => keys.webhookDelivery(webhookId, "").pk),
   ];
   for (const pk of partitions) yield* itemsOf(pk);
-  // Of one that was lifted the table has what the person said last.
+  // A removed opt-out stays in the table, with the last STOP or START of the person.
   for await (const item of itemsOf(keys.optOut(id, "").pk)) {
     const record = OptOutRecord.safeParse(item);
     const isLifted = record.success && inForce(record.data) === undefined;
     yield isLifted ? { ...item, entity: "liftedOptOut" } : item;
   }
-  // A contact's number is in the contact.
+  // The contact has its number too.
   for await (const item of itemsOf(keys.contact(id, "").pk)) if (item.entity !== "contactNumber") yield item;
 }
 

@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
@@ -11,26 +9,20 @@ import {
 } from "../../shared/sender-ids/look-alikes.ts";
 import { isNumeric } from "../../shared/sender-ids/names.ts";
 import { readSenderIds } from "../../shared/sender-ids/record.ts";
-import { listWallets } from "../../shared/wallet/record.ts";
-import { batches } from "./batches.ts";
-import { part } from "./command.ts";
+import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
+import { organizationBatches } from "./organization.ts";
 import type { Column } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
-export const AllowLookAlikes = part(
+export const AllowLookAlikes = flag(
   "--allow-look-alikes",
-  "also if it resembles a sender ID of another organisation, or a well-known name",
-  z._default(z.boolean(), false),
+  "approve it although it resembles another organization's sender ID or a well-known name",
 );
 
-/** Organizations whose sender IDs are read at once. */
-const readAtOnce = 25;
-
-/** A stage with more organizations is not read to its end, which is said. */
+/** The number of organizations that are compared. The command reports if there are more. */
 const maxOrganizations = 100_000;
 
-/** More look-alikes are counted and not shown. */
 const maxShown = 20;
 
 interface LookAlike {
@@ -42,10 +34,10 @@ interface LookAlike {
 }
 
 /**
- * Shows what a sender ID resembles: sender IDs approved for other organizations, and well-known names. The same sender ID
- * in another case is not among them: `--shared` decides about that.
- * @param most organizations that are read
- * @throws Refusal when there is anything that was not accepted, or not all organizations were read
+ * Shows which sender IDs of other organizations and which well-known names a sender ID resembles. The same sender ID in
+ * another case is not a look-alike: `--shared` decides about it.
+ * @param most the number of organizations to compare
+ * @throws Refusal for a look-alike that was not accepted, or if not all organizations were compared
  */
 export async function guardAgainstLookAlikes(
   asked: { readonly organizationId: string; readonly senderId: string; readonly areAccepted: boolean },
@@ -54,7 +46,7 @@ export async function guardAgainstLookAlikes(
 ): Promise<void> {
   const { output } = context;
   const { senderId, areAccepted } = asked;
-  // Numbers are never approved by their name: all of them resemble others.
+  // All numbers resemble others, so they are not compared.
   if (isNumeric(senderId)) return;
   const { found, isWhole } = await findLookAlikes(asked, context, most);
   if (found.length === 0 && isWhole) return;
@@ -63,10 +55,10 @@ export async function guardAgainstLookAlikes(
   const shown = found.length > maxShown ? `; the first ${maxShown} are shown` : "";
   const summary = [
     ...(found.length === 0 ? [] : [`${senderId} resembles ${others}${shown}.`]),
-    ...(isWhole ? [] : [`Only the first ${most} organisations were compared.`]),
+    ...(isWhole ? [] : [`Only the first ${most} organizations were compared.`]),
   ].join(" ");
   if (!areAccepted) {
-    throw new Refusal(`Nothing was changed: ${summary} --allow-look-alikes approves it.`);
+    throw new Refusal(`Nothing was changed: ${summary} Use --allow-look-alikes to approve it.`);
   }
   output.aside(`Warning: ${summary}`);
 }
@@ -80,19 +72,19 @@ async function findLookAlikes(
     const resemblance = resemblanceOfProtected(senderId, each);
     return resemblance === undefined ? [] : [{ senderId: each, resemblance }];
   });
-  let read = 0;
-  for await (const ids of batches(listWallets(), readAtOnce)) {
-    if (read >= most) return { found, isWhole: false };
+  let compared = 0;
+  for await (const ids of organizationBatches()) {
+    if (compared >= most) return { found, isWhole: false };
     const others = ids.filter((each) => each !== organizationId);
     const ofOthers = await Promise.all(others.map(async (each) => lookAlikesOf(each, senderId)));
     found.push(...ofOthers.flat());
-    read += ids.length;
-    output.progress(`sender IDs of ${read} organisations compared`);
+    compared += ids.length;
+    output.progress(`sender IDs of ${compared} organizations compared`);
   }
   return { found, isWhole: true };
 }
 
-/** The approved sender IDs of another organization that one resembles. */
+/** The approved sender IDs of another organization that resemble one. */
 async function lookAlikesOf(organizationId: string, senderId: string): Promise<LookAlike[]> {
   const records = await readSenderIds(organizationId);
   const found = records.flatMap(({ senderId: other, status }): LookAlike[] => {
@@ -108,6 +100,6 @@ async function lookAlikesOf(organizationId: string, senderId: string): Promise<L
 const columns: readonly Column<LookAlike>[] = [
   { heading: "SENDER ID", text: ({ senderId }) => senderId },
   { heading: "RESEMBLANCE", text: ({ resemblance }) => resemblance },
-  { heading: "ORGANISATION", text: ({ organizationId = "a well-known name" }) => organizationId },
+  { heading: "ORGANIZATION", text: ({ organizationId = "(well-known name)" }) => organizationId },
   { heading: "NAME", text: ({ organizationName = "" }) => organizationName },
 ];

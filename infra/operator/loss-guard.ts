@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
 import type { CarrierBook } from "../../shared/carriers/record.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
@@ -8,43 +6,38 @@ import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
 import { findPriceOverrides } from "../../shared/prices/overrides.ts";
 import type { RateCard } from "../../shared/prices/rate-card.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
-import { listWallets } from "../../shared/wallet/record.ts";
-import { batches } from "./batches.ts";
-import { part } from "./command.ts";
+import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
 import { findLosses, type Loss, type Market, type Question } from "./losses.ts";
+import { organizationBatches } from "./organization.ts";
 import type { Column } from "./output.ts";
 import { amountText } from "./price-changes.ts";
 
-/** Whether an operator accepts prices that carriers of their routes take more than. */
-export const AllowLoss = part(
+/** Whether an operator accepts prices below the cost of a carrier of their route. */
+export const AllowLoss = flag(
   "--allow-loss",
-  "also where a price is below what a carrier of its route takes, or leaves less than the stage's minimumMargin",
-  z._default(z.boolean(), false),
+  "accept prices below the cost of a carrier of their route, or below the stage's minimumMargin",
 );
 
-/** The worst losses that are shown, and for each carrier the prefixes whose cost is missing. */
+/** The number of losses to show, and of prefixes without a cost for each carrier. */
 const shownLosses = 20;
 const shownPrefixes = 10;
 
-/** Organizations whose own prices are read at once. */
-const readAtOnce = 25;
-
-/** Prices and routes as they are, on the stage that a command is for. */
+/** The present prices and routes of the stage. */
 export function marketOf(card: RateCard, { routes }: Pick<CarrierBook, "routes">, context: Context): Market {
   return { card, routes, stageCarrier: context.stageCarrier };
 }
 
-/** A change of what prices are compared with. */
+/** A change of prices, costs or routes. */
 interface Change extends Omit<Question, "at" | "minimumMargin"> {
-  /** Whether it can turn the prices that organizations have for themselves into losses. */
+  /** Present if the change can turn price overrides into losses too. */
   readonly concernsAll?: { readonly before: Market };
   readonly allowLoss: boolean;
 }
 
 /**
- * Shows the losses of a change, the worst first, and what is not known.
- * @throws Error when it loses anything that was not accepted
+ * Shows the losses of a change, the largest first, and warns of unknown costs.
+ * @throws Error for losses that were not accepted
  */
 export async function guardAgainstLoss(
   { allowLoss, concernsAll, ...asked }: Change,
@@ -63,20 +56,19 @@ export async function guardAgainstLoss(
   for (const [carrier, prefixes] of withoutCost) {
     const first = [...prefixes].slice(0, shownPrefixes).map((prefix) => prefix || "default");
     const more = prefixes.size > shownPrefixes ? ` and ${prefixes.size - shownPrefixes} more` : "";
-    output.aside(`Warning: what ${carrier} takes is not known for ${first.join(", ")}${more}.`);
+    output.aside(`Warning: the cost of ${carrier} is unknown for ${first.join(", ")}${more}.`);
   }
   if (all.length === 0) return;
   output.table(all.toSorted(worstFirst).slice(0, shownLosses), columns);
-  const what =
-    minimumMargin === 0 ? "" : `, or above it by less than ${percentText(minimumMargin)} of the price`;
-  const worst = all.length > shownLosses ? `; the worst ${shownLosses} are shown` : "";
+  const what = minimumMargin === 0 ? "" : ` plus the minimum margin of ${percentText(minimumMargin)}`;
+  const worst = all.length > shownLosses ? `; the ${shownLosses} largest losses are shown` : "";
   const count = all.length === 1 ? "1 price is" : `${all.length} prices are`;
-  const summary = `${count} below what a carrier of the route takes${what}${worst}.`;
-  if (!allowLoss) throw new Error(`Nothing was changed: ${summary} --allow-loss accepts them.`);
+  const summary = `${count} below the cost of a carrier of the route${what}${worst}.`;
+  if (!allowLoss) throw new Error(`Nothing was changed: ${summary} Use --allow-loss to accept them.`);
   output.aside(`Warning: ${summary}`);
 }
 
-/** The organizations that have prices for themselves. */
+/** The organizations that have price overrides. */
 async function* organizationsWithPrices({ output }: Context): AsyncGenerator<NonNullable<Question["own"]>> {
   let read = 0;
   const readOne = async (organizationId: string): Promise<NonNullable<Question["own"]> | undefined> => {
@@ -84,7 +76,7 @@ async function* organizationsWithPrices({ output }: Context): AsyncGenerator<Non
     const prices = organization === undefined ? undefined : await findPriceOverrides(organization);
     return prices === undefined ? undefined : { organizationId, prices };
   };
-  for await (const ids of batches(listWallets(), readAtOnce)) {
+  for await (const ids of organizationBatches()) {
     const found = await Promise.all(ids.map(readOne));
     yield* found.filter((each) => each !== undefined);
     read += ids.length;
@@ -97,19 +89,19 @@ function worstFirst(one: Loss, other: Loss): number {
 }
 
 const columns: readonly Column<Loss>[] = [
-  { heading: "prefix", text: ({ prefix }) => prefix || "default" },
+  { heading: "PREFIX", text: ({ prefix }) => prefix || "default" },
   {
-    heading: "type",
+    heading: "TYPE",
     text: ({ messageTypes }) =>
       messageTypes.length === MessageType.options.length ? "any" : messageTypes.join(", "),
   },
-  { heading: "for", text: ({ organizationId }) => organizationId ?? "everybody" },
-  { heading: "valid from", text: ({ validFrom }) => validFrom ?? "now" },
-  { heading: "price", text: ({ priceMicros }) => amountText(priceMicros), isNumber: true },
-  { heading: "carrier", text: ({ carrier }) => carrier },
-  { heading: "cost", text: ({ costMicros }) => amountText(costMicros), isNumber: true },
+  { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId ?? "all" },
+  { heading: "VALID FROM", text: ({ validFrom }) => validFrom ?? "now" },
+  { heading: "PRICE", text: ({ priceMicros }) => amountText(priceMicros), isNumber: true },
+  { heading: "CARRIER", text: ({ carrier }) => carrier },
+  { heading: "COST", text: ({ costMicros }) => amountText(costMicros), isNumber: true },
   {
-    heading: "margin",
+    heading: "MARGIN",
     text: ({ priceMicros, costMicros }) =>
       priceMicros === 0 ? "" : percentText(amountOf(priceMicros - costMicros) / amountOf(priceMicros)),
     isNumber: true,

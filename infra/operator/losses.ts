@@ -4,52 +4,52 @@ import { MessageType } from "../../shared/contract/sms.ts";
 import type { RateCard } from "../../shared/prices/rate-card.ts";
 
 /*
- * Holds prices against what carriers take. The prefixes of prices and of routes divide all numbers into classes: of the
- * numbers of one class all have the same price, the same costs, and by message type the same carriers.
+ * Compares prices with carriers' costs. The prefixes of prices and routes divide all numbers into classes. All numbers of
+ * a class have the same price, the same costs, and by message type the same carriers.
  */
 
-/** What decides which carriers a message may go to, and what these take. */
+/** The prices, costs and routes of a stage. */
 export interface Market {
   readonly card: RateCard;
   readonly routes: readonly RouteRecord[];
-  /** The carrier that takes everything where there is no route. */
+  /** The carrier that gets all messages while there are no routes. */
   readonly stageCarrier: string;
 }
 
-/** A price that leaves less than it should after what a carrier of its route takes. Amounts are those of a segment. */
+/** A price that is too low for the cost of a carrier of its route. Amounts are for one segment. */
 export interface Loss {
-  /** What the numbers begin with. */
+  /** The first digits of the numbers. */
   readonly prefix: string;
-  /** From when on, in ISO 8601; absent where it counts already. */
+  /** The start of a later price, in ISO 8601. */
   readonly validFrom?: string;
   readonly messageTypes: readonly MessageType[];
   readonly priceMicros: number;
   readonly carrier: string;
   readonly costMicros: number;
-  /** Whose price it is; absent where it is everybody's. */
+  /** The organization of a price override. */
   readonly organizationId?: string;
 }
 
 export interface Findings {
   readonly losses: readonly Loss[];
-  /** By carrier, the prefixes for which it is not known what it takes. */
+  /** By carrier, the prefixes for which its cost is unknown. */
   readonly withoutCost: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface Question {
   readonly market: Market;
-  /** The prefixes of the prices or the route that are looked at, with all that begins with them. */
+  /** The prefixes to check, with all longer ones. */
   readonly prefixes: readonly string[];
-  /** The prices of one organization. Only those of them that have one of the prefixes are looked at. */
+  /** The price overrides of one organization. Only those with one of the prefixes are checked. */
   readonly own?: { readonly organizationId: string; readonly prices: RateCard };
-  /** How things were. What was a loss then, as large as now, is left out. */
+  /** The state before the change. Losses that were as large then are left out. */
   readonly before?: Market;
-  /** The share of a price that must be left. */
+  /** The share of a price that must remain after the cost. */
   readonly minimumMargin: number;
   readonly at: Date;
 }
 
-/** Finds the prices that leave too little, for any carrier of the routes that apply, now or from a later moment on. */
+/** Finds the prices that are too low for any carrier of their route, now or at a later time. */
 export function findLosses(question: Question): Findings {
   const { market, before, own, minimumMargin, at } = question;
   const carriersNow = carriersIn(market);
@@ -95,7 +95,7 @@ export function findLosses(question: Question): Findings {
   return { losses, withoutCost };
 }
 
-/** A millionth of a micro-unit: what is left is a whole number of them, and the share of a price may not be. */
+/** Tolerance for the rounding error of a share: margins are whole numbers of micro-units. */
 const roundingMicros = 1e-6;
 
 function isTooLittle(
@@ -105,7 +105,7 @@ function isTooLittle(
   return priceMicros - costMicros < priceMicros * minimumMargin - roundingMicros;
 }
 
-/** The prefixes that stand for all classes of numbers which begin with one of those that are asked for. */
+/** One prefix for each class of the numbers to check. */
 function classesOf({ market, own, prefixes }: Question): Set<string> {
   const known = [
     ...market.card.prefixes(),
@@ -121,7 +121,7 @@ function classesOf({ market, own, prefixes }: Question): Set<string> {
   return found;
 }
 
-/** The index of the first of sorted texts that does not come before one. */
+/** Finds the first of sorted texts that is not less than a given one. */
 function firstAtLeast(sorted: readonly string[], text: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -134,7 +134,7 @@ function firstAtLeast(sorted: readonly string[], text: string): number {
 
 type CarriersOfNumber = (number: string) => ReadonlyMap<string, readonly MessageType[]>;
 
-/** Tells which carriers the messages to a number may go to, with the types of these messages. */
+/** Returns a function that finds the carriers for a number, with the message types of each. */
 function carriersIn({ routes, stageCarrier }: Market): CarriersOfNumber {
   const everyType = new Map([[stageCarrier, MessageType.options]]);
   if (routes.length === 0) return () => everyType;

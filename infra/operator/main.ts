@@ -3,15 +3,15 @@ import path from "node:path";
 
 import { projectRoot } from "../project-root.ts";
 
-// `npm run operator -- <command>`: what only the operator of a gateway may do.
+// `npm run operator -- <command>`: the commands of the gateway's operator.
 
-// Whoever reads the results may have had enough of them.
+// The reader of a pipe, such as `head`, may close it early.
 process.stdout.on("error", (error) => {
   if ("code" in error && error.code === "EPIPE") process.exit();
   throw error;
 });
 
-// Most of a command's start is to compile TypeScript and the AWS SDK: what is imported from here on is kept compiled.
+// A command spends most of its start on compiling TypeScript and the AWS SDK: cache what is imported from here on.
 enableCompileCache(path.join(projectRoot, ".build/compile-cache"));
 
 const { runCommandLine } = await import("./run.ts");

@@ -6,20 +6,20 @@ import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { partNames } from "../../shared/platform/table/keys.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { listWallets, readWallet } from "../../shared/wallet/record.ts";
-import { command, count, part } from "./command.ts";
+import { command, count, flag, part } from "./command.ts";
 import type { Column, Output } from "./output.ts";
 import { amountText } from "./price-changes.ts";
 
 const groupings = ["day", "country", "carrier", "organization"] as const;
 type Grouping = (typeof groupings)[number];
 
-/** Margins of one organisation on one day. */
+/** Margins of one organization on one day. */
 interface MarginOfDay extends Margin {
   readonly day: string;
   readonly organization: string;
 }
 
-/** What is shown of one day, country, carrier or organisation. */
+/** The margin of one day, country, carrier or organization. */
 interface MarginRow extends Omit<Margin, "carrier" | "country"> {
   readonly name: string;
   readonly marginMicros: number;
@@ -27,29 +27,20 @@ interface MarginRow extends Omit<Margin, "carrier" | "country"> {
 
 const margins = command({
   name: "margins",
-  summary: "Show what messages brought in, what carriers took for them, and what is left",
+  summary: "Show the revenue, carrier cost and margin of sent messages",
   details:
-    "A message counts for the day (UTC) on which it was accepted, once it is sent; what was refunded brings in nothing. A day " +
-    "is computed from its messages an hour after it is over, and exact when all of them have ended: what waits " +
-    "for its time is added day by day. Costs are those of the rate card when a message was handed over.",
+    "A sent message counts for the day (UTC) on which it was accepted. Refunded messages have no revenue. A day is calculated " +
+    "one hour after its end; scheduled messages are added later. Costs are those of the rate card at the time of submission.",
   examples: ["", "--days 7 --by country --stage prod", "--by organization --csv --stage prod > margins.csv"],
   input: z.object({
-    days: part(
-      "--days <days>",
-      "the last days that are over, 30 where nothing is said",
-      z._default(count(400), 30),
-    ),
+    days: part("--days <days>", "number of past days; default: 30", z._default(count(400), 30)),
     by: part(
-      "--by <what>",
-      `${groupings.join(", ")}; day where nothing is said`,
+      "--by <group>",
+      `${groupings.join(", ")}; default: day`,
       z._default(z.enum(groupings, `must be one of ${groupings.join(", ")}`), "day"),
     ),
-    today: part(
-      "--today",
-      "also what is not computed yet, by reading the messages of today and yesterday",
-      z._default(z.boolean(), false),
-    ),
-    csv: part("--csv", "as a CSV file", z._default(z.boolean(), false)),
+    today: flag("--today", "include today, and yesterday if it is not calculated yet, from their messages"),
+    csv: flag("--csv", "print a CSV file"),
   }),
   run: async ({ days, by, today, csv }, { output }) => {
     const found: MarginOfDay[] = [];
@@ -65,13 +56,15 @@ const margins = command({
       if (isRecent) found.push(...(await uncounted(day, counted, output)));
       output.progress(`${day} read`);
     }
-    show(rowsBy(found, by), { by, isCsv: csv, output });
-    if (csv) return;
-    if (open > 0) output.note(`${open} days of organisations have messages that wait for their time.`);
+    const rows = rowsBy(found, by);
+    if (csv) return output.csv(rows, columnsOf(by));
+    output.table(rows, columnsOf(by));
+    showTotals(rows, output);
+    if (open > 0) output.note(`Not final: ${open} days of organizations have scheduled messages.`);
   },
 });
 
-/** The margins of a day's messages that have not been computed yet. */
+/** The margins of a day's messages that have not been calculated yet. */
 async function uncounted(day: string, counted: ReadonlySet<string>, output: Output): Promise<MarginOfDay[]> {
   const found: MarginOfDay[] = [];
   let read = 0;
@@ -82,7 +75,7 @@ async function uncounted(day: string, counted: ReadonlySet<string>, output: Outp
       found.push(...ofPart.map((margin) => ({ ...margin, day, organization })));
     }
     read += 1;
-    output.progress(`${day}: messages of ${read} organisations read`);
+    output.progress(`${day}: messages of ${read} organizations read`);
   }
   return found;
 }
@@ -118,30 +111,15 @@ function rowsBy(found: readonly MarginOfDay[], by: Grouping): MarginRow[] {
   return rows.toSorted((one, other) => other.revenueMicros - one.revenueMicros);
 }
 
-interface Shown {
-  readonly by: Grouping;
-  readonly isCsv: boolean;
-  readonly output: Output;
-}
-
-function show(rows: readonly MarginRow[], { by, isCsv, output }: Shown): void {
-  const columns = columnsOf(by);
-  if (isCsv) {
-    output.note(columns.map(({ heading }) => heading.replaceAll(" ", "_")).join(","));
-    for (const row of rows) output.result(row, columns.map(({ text }) => text(row)).join(","));
-    return;
-  }
-  output.table(rows, columns);
+function showTotals(rows: readonly MarginRow[], output: Output): void {
   const total = (of: (row: MarginRow) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
   const [revenue, cost] = [total((row) => row.revenueMicros), total((row) => row.costMicros)];
   const without = total((row) => row.messagesWithoutCost);
   output.note(
-    `In all ${total((row) => row.messages)} messages: revenue ${amountText(revenue)}, cost ${amountText(cost)}, ` +
+    `Total of ${total((row) => row.messages)} messages: revenue ${amountText(revenue)}, cost ${amountText(cost)}, ` +
       `margin ${amountText(revenue - cost)} USD (${shareText(revenue - cost, revenue) || "-"})`,
   );
-  if (without > 0) {
-    output.note(`What carriers took for ${without} of them is not known, and not in the costs.`);
-  }
+  if (without > 0) output.note(`The costs of ${without} messages are unknown and not included.`);
 }
 
 function columnsOf(by: Grouping): Column<MarginRow>[] {
@@ -151,14 +129,14 @@ function columnsOf(by: Grouping): Column<MarginRow>[] {
     isNumber: true,
   });
   return [
-    { heading: by, text: ({ name }) => name },
-    number("messages", ({ messages }) => String(messages)),
-    number("segments", ({ segments }) => String(segments)),
-    number("revenue", ({ revenueMicros }) => amountText(revenueMicros)),
-    number("cost", ({ costMicros }) => amountText(costMicros)),
-    number("margin", ({ marginMicros }) => amountText(marginMicros)),
-    number("share", ({ marginMicros, revenueMicros }) => shareText(marginMicros, revenueMicros)),
-    number("without cost", ({ messagesWithoutCost }) => String(messagesWithoutCost)),
+    { heading: by.toUpperCase(), text: ({ name }) => name },
+    number("MESSAGES", ({ messages }) => String(messages)),
+    number("SEGMENTS", ({ segments }) => String(segments)),
+    number("REVENUE", ({ revenueMicros }) => amountText(revenueMicros)),
+    number("COST", ({ costMicros }) => amountText(costMicros)),
+    number("MARGIN", ({ marginMicros }) => amountText(marginMicros)),
+    number("SHARE", ({ marginMicros, revenueMicros }) => shareText(marginMicros, revenueMicros)),
+    number("WITHOUT COST", ({ messagesWithoutCost }) => String(messagesWithoutCost)),
   ];
 }
 

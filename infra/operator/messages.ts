@@ -8,48 +8,44 @@ import type { MessageRecord } from "../../shared/messages/record.ts";
 import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
-import { command, count, part, RequiredText } from "./command.ts";
-import { readOrganization } from "./organizations.ts";
+import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
+import { readOrganization } from "./organization.ts";
 import { listOf, tableOf, type Column } from "./output.ts";
 
 /*
- * What became of messages, and why. Their texts are the customers' matter and are not shown.
+ * The history of messages. Their texts belong to the customers and are never shown.
  */
 
 const attemptColumns: readonly Column<Attempt>[] = [
-  { heading: "AT", text: ({ at }) => at },
+  { heading: "TIME", text: ({ at }) => at },
   { heading: "CARRIER", text: ({ carrier = "?" }) => carrier },
   { heading: "OUTCOME", text: ({ outcome }) => outcome },
   { heading: "CODE", text: ({ code = "" }) => code },
 ];
 
+const searched = maxSearched.toLocaleString("en");
+
 const show = command({
   name: "messages show",
-  summary: "Show what became of a message, and which carrier said what",
-  details:
-    "With the carriers' own codes, of the last five attempts. A message is kept with its organisation: without " +
-    `--organization up to ${maxSearched.toLocaleString("en")} organisations are searched for it.`,
+  summary: "Show a message, and the carriers' responses to its last five attempts",
+  details: `Without --organization the command searches up to ${searched} organizations.`,
   examples: [
     "msg_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod",
     "msg_01M7Y6EJCCCYF8FQN69JCEXBCE --organization ada@example.com --json",
   ],
   input: z.object({
-    message: part("<message>", "its id", idSchema("msg")),
-    organization: part(
-      "--organization <organisation>",
-      "the id of its organisation, or the email of a user there",
-      z.optional(RequiredText),
-      { isPersonal: true },
-    ),
+    message: part("<message>", "message ID", idSchema("msg")),
+    organization: OrganizationOption,
   }),
   run: async ({ message: id, organization }, { output }) => {
     const organizationId = organization === undefined ? undefined : (await readOrganization(organization)).id;
     const { message, isComplete } = await findMessageById(id, organizationId);
     if (message === undefined) {
+      const within = organizationId === undefined ? "" : ` of ${organizationId}`;
       throw new Refusal(
         isComplete
-          ? `There is no message ${id}${organizationId === undefined ? "" : ` of ${organizationId}`}.`
-          : `None of the first ${maxSearched} organisations has ${id}: name its own with --organization.`,
+          ? `There is no message ${id}${within}.`
+          : `None of the first ${searched} organizations has ${id}. Name its organization with --organization.`,
       );
     }
     const result = shown(message);
@@ -67,7 +63,7 @@ interface Shown extends Omit<
   readonly timesClaimed: number;
 }
 
-/** A message without its text, and without what the gateway only keeps for itself. */
+/** A message without its text and internal fields. */
 function shown(record: MessageRecord): Shown {
   const {
     entity: _entity,
@@ -75,7 +71,7 @@ function shown(record: MessageRecord): Shown {
     attemptLog: _log,
     attempts: timesClaimed,
     leaseToken: _token,
-    expiresAt: _forgottenAt,
+    expiresAt: _expiresAt,
     ...rest
   } = record;
   return { ...rest, timesClaimed, attempts: attemptsOf(record) };
@@ -85,7 +81,7 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
   const { status, errorCode, deliveryStatus, deliveryErrorCode, deliveryProviderCode } = message;
   return {
     Message: message.id,
-    Organisation: message.organizationId,
+    Organization: message.organizationId,
     To: message.to,
     From: message.senderId,
     Type: message.messageType,
@@ -99,7 +95,7 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
     Cancelled: message.cancelledAt,
     Refund: message.refund,
     Carrier: message.carrier,
-    "Its reference": message.carrierReference,
+    Reference: message.carrierReference,
     Delivery:
       deliveryStatus === undefined
         ? undefined
@@ -107,7 +103,7 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
             .filter((each) => each !== undefined)
             .join(" "),
     Price: `${amountOf(message.totalMicros)} USD, ${message.segments} segments`,
-    Cost: message.costMicros === undefined ? "not known" : `${amountOf(message.costMicros)} USD`,
+    Cost: message.costMicros === undefined ? "unknown" : `${amountOf(message.costMicros)} USD`,
   };
 }
 
@@ -123,52 +119,41 @@ const columns: readonly Column<Shown>[] = [
 ];
 
 const sinceRule = "must be a day such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z";
-const maxListed = 1_000;
+const Since = z.pipe(
+  z.union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
+  z.transform((text) => new Date(text)),
+);
+const statuses = MessageStatus.options.join(", ");
 
 const list = command({
   name: "messages list",
-  summary: "List an organisation's newest messages, with the last carrier and its code",
+  summary: "List an organization's newest messages, with the last carrier and its code",
   examples: [
     "--organization ada@example.com --status failed --stage prod",
     "--organization ada@example.com --number 15005550100 --since 2026-03-01 --json",
   ],
   input: z.object({
-    organization: part(
-      "--organization <organisation>",
-      "its id, or the email of a user there",
-      RequiredText,
-      { isPersonal: true },
-    ),
+    organization: RequiredOrganizationOption,
     number: part(
       "--number <number>",
-      "only messages to this number, in international form",
+      "recipient's number, in international form",
       z.optional(KnownPhoneNumber),
-      { isPersonal: true },
+      {
+        isPersonal: true,
+      },
     ),
     status: part(
       "--status <state>",
-      `only messages in this state: ${MessageStatus.options.join(", ")}`,
-      z.optional(z.enum(MessageStatus.options, `must be one of ${MessageStatus.options.join(", ")}`)),
+      `one of ${statuses}`,
+      z.optional(z.enum(MessageStatus.options, `must be one of ${statuses}`)),
     ),
-    since: part(
-      "--since <time>",
-      "only messages that were accepted from this day (UTC) or time on",
-      z.optional(
-        z.pipe(
-          z.union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
-          z.transform((text) => new Date(text)),
-        ),
-      ),
-    ),
-    limit: part(
-      "--limit <number>",
-      `so many of the newest, 50 unless told, ${maxListed} at the most`,
-      z._default(count(maxListed), 50),
-    ),
+    since: part("--since <time>", "first day (UTC) or time of acceptance", z.optional(Since)),
+    limit: limit(50, 1_000, "messages"),
   }),
-  run: async ({ organization, number, status, since, limit }, { output }) => {
+  run: async ({ organization, number, status, since, limit: wanted }, { output }) => {
     const { id } = await readOrganization(organization);
-    const { messages, isComplete } = await searchMessages(id, { to: number, status, since, limit });
+    const filter = { to: number, status, since, limit: wanted };
+    const { messages, isComplete } = await searchMessages(id, filter);
     output.table(messages.map(shown), columns);
     output.note(`${messages.length} messages${isComplete ? "" : "; there may be more"}`);
   },

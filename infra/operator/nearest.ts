@@ -1,16 +1,15 @@
 import { editDistance } from "../../shared/contract/validation.ts";
 
-/** More suggestions would not help. */
 const maxSuggestions = 3;
 
-/** A word counts as a misspelling of another when at most this part of its letters is wrong. */
-const wrongShare = 0.4;
+/** The largest share of a word's letters that may differ in a suggestion. */
+const maxDifference = 0.4;
 
-/** Those of the known names that were most likely meant, the nearest first. */
+/** The known names that are most similar to a misspelled one, most similar first. */
 export function nearestOf(typed: string, known: readonly string[]): string[] {
   return known
     .map((name) => ({ name, distance: editDistance(typed, name) }))
-    .filter(({ name, distance }) => distance <= wrongShare * Math.max(typed.length, name.length))
+    .filter(({ name, distance }) => distance <= maxDifference * Math.max(typed.length, name.length))
     .toSorted((one, other) => one.distance - other.distance)
     .slice(0, maxSuggestions)
     .map(({ name }) => name);

@@ -11,10 +11,10 @@ import {
   type Owners,
 } from "../../shared/numbers/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
-import { readOrganization } from "./organizations.ts";
+import { readOrganization } from "./organization.ts";
 
 /*
- * Whose the messages are that come to a number.
+ * Which organization receives the inbound messages of a number.
  */
 
 const OwnNumber = z.pipe(
@@ -27,19 +27,19 @@ const OwnNumber = z.pipe(
     .check(z.regex(/^\d{3,15}$/, "must be 3 to 15 digits: a number in international form, or a short code")),
 );
 
-const Number = part("<number>", "in international form, or a short code", OwnNumber);
+const Number = part("<number>", "number in international form, or a short code", OwnNumber);
 const Keyword = part(
   "--keyword <word>",
-  "of a number that several share: the word that its messages begin with",
+  "first word of the messages, for a number that several organizations share",
   z.optional(RequiredText),
 );
 
 const assign = command({
   name: "numbers assign",
-  summary: "Give an organisation the messages that come to a number",
+  summary: "Assign the inbound messages of a number to an organization",
   details:
-    "Alone, or with a keyword where several share it. The carrier has to report what comes to the number: carriers show has " +
-    "the address. Whoever answers STOP there gets no more marketing of the organisation, or of all that share the number.",
+    "Without --keyword the organization receives all of them. The carrier must report inbound messages: carriers show has the " +
+    "address. A person who answers STOP opts out of the marketing of the organization, or of all that share the number.",
   examples: ["12025550100 ada@example.com --stage prod", "90909 ada@example.com --keyword PIZZA"],
   asksFirst: true,
   input: z.object({ number: Number, organization: Organization, keyword: Keyword }),
@@ -48,7 +48,7 @@ const assign = command({
     const assignment = { number, organizationId, keyword };
     assigned(await findNumber(number), assignment);
     const what = keyword === undefined ? "all messages" : `messages that begin with ${keyword}`;
-    await confirm(`give ${what} to ${number} to ${name} (${organizationId})`, { organizationId });
+    await confirm(`assign ${what} to ${number} to ${name} (${organizationId})`, { organizationId });
     const record = await assignNumber(assignment);
     changed(assignment);
     output.result(record, rowsOf(record).map(textOf).join("\n"));
@@ -57,8 +57,8 @@ const assign = command({
 
 const release = command({
   name: "numbers release",
-  summary: "Take a number, or its keyword, from whoever has it",
-  details: "What comes to it from then on is nobody's, and is not kept. What has come stays where it is.",
+  summary: "Release a number, or one of its keywords",
+  details: "Later inbound messages are discarded. Messages that were received before are kept.",
   examples: ["12025550100 --stage prod", "90909 --keyword PIZZA"],
   asksFirst: true,
   input: z.object({ number: Number, keyword: Keyword }),
@@ -66,27 +66,27 @@ const release = command({
     const present = await findNumber(number);
     released(present, { number, keyword });
     const what = [number, keyword ?? ""].join(" ").trim();
-    await confirm(`keep no messages any more that come to ${what}`, { before: ownersOf(present) });
+    await confirm(`discard later inbound messages to ${what}`, { before: ownersOf(present) });
     const record = await releaseNumber(number, keyword);
     changed(ownersOf(record));
-    output.result(record, `${what} is nobody's`);
+    output.result(record, `${what} is released`);
   },
 });
 
 const list = command({
   name: "numbers list",
-  summary: "List the numbers, and whose the messages are that come to them",
+  summary: "List the assigned numbers and their organizations",
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
     output.table((await listNumbers()).flatMap(rowsOf), [
       { heading: "NUMBER", text: ({ number }) => number },
       { heading: "KEYWORD", text: ({ keyword }) => keyword },
-      { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
     ]),
 });
 
-/** Whose a number is, for the audit log of the stage: that of an organisation does not tell of others. */
+/** The owners of a number, for the stage's audit log. An organization's log must not show the other owners. */
 function ownersOf({ organizationId, keywords = {} }: Partial<Owners> = {}): Partial<Owners> {
   return { organizationId, ...(Object.keys(keywords).length === 0 ? {} : { keywords }) };
 }
@@ -98,7 +98,7 @@ interface Row {
 }
 
 function rowsOf({ number, organizationId, keywords }: NumberRecord): Row[] {
-  // The table keeps no order in a map.
+  // DynamoDB does not keep the order of a map.
   const inOrder = Object.entries(keywords).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const shared = inOrder.map(([keyword, each]) => ({ number, keyword, organizationId: each }));
   return organizationId === undefined ? shared : [{ number, keyword: "", organizationId }, ...shared];

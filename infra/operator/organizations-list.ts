@@ -8,23 +8,22 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, unreadableOf } from "../../shared/platform/table/table.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { listNewestWallets, WalletRecord } from "../../shared/wallet/record.ts";
-import { command, count, part } from "./command.ts";
+import { command, limit, part } from "./command.ts";
 import type { Column } from "./output.ts";
 
-/** Organizations that are looked at side by side. */
+/** Organizations that are read at the same time. */
 const readAtOnce = 10;
-const usualRows = 50;
 
 type Status = "active" | "closed" | "erased" | "suspended" | "unreadable";
 
-/** An organization in the list. What cannot be known of one that is erased or unreadable is null. */
+/** An organization in the list. Fields of an erased or unreadable one are null. */
 interface Row {
   readonly id: string;
   readonly email: string | null;
   readonly name: string | null;
   readonly status: Status;
   readonly balanceMicros: number | null;
-  /** When its newest message was accepted, in ISO 8601, or the day of it alone; null where it has sent nothing. */
+  /** When its newest message was accepted: a time in ISO 8601, or only the day; null if there is none. */
   readonly lastSendAt: string | null;
 }
 
@@ -44,35 +43,30 @@ const columns: readonly Column<Row>[] = [
 /** `organizations list` */
 export const listOrganizations = command({
   name: "organizations list",
-  summary: "List the organizations, newest first",
+  summary: "List organizations, newest first",
   details:
-    "With the email of the owner, the balance, and when the newest message that is kept was accepted. All that ever " +
-    "registered are in the list: of one that was erased the wallet is left. `closed` is one whose wallet is closed.",
+    "The status is `closed` if the wallet is closed. Erased organizations are listed too, because their wallets remain.",
   examples: ["--stage prod", "--limit 1000 --json --stage prod", "--after org_01M7Y6EGDXHA99AE471ACHQK57"],
   input: z.object({
-    limit: part(
-      "--limit <number>",
-      `how many, ${usualRows} where nothing is said, 1000 at the most`,
-      z._default(count(1_000), usualRows),
-    ),
+    limit: limit(50, 1_000, "organizations"),
     after: part(
       "--after <id>",
-      "go on behind this organization: the last one of the page before",
+      "continue after this organization, the last one of the previous page",
       z.optional(z.string().check(z.regex(/^org_[0-9A-Z]{26}$/, "must be the id of an organization"))),
     ),
   }),
-  run: async ({ limit, after }, { output }) => {
-    // One more tells whether there is another page.
-    const ids = await listNewestWallets({ after, limit: limit + 1 });
+  run: async ({ limit: wanted, after }, { output }) => {
+    // One more shows whether there is another page.
+    const ids = await listNewestWallets({ after, limit: wanted + 1 });
     const rows: Row[] = [];
-    for (let start = 0; start < Math.min(limit, ids.length); start += readAtOnce) {
-      const batch = ids.slice(start, Math.min(start + readAtOnce, limit));
+    for (let start = 0; start < Math.min(wanted, ids.length); start += readAtOnce) {
+      const batch = ids.slice(start, Math.min(start + readAtOnce, wanted));
       rows.push(...(await Promise.all(batch.map(readRow))));
       output.progress(`${rows.length} organizations read`);
     }
     output.table(rows, columns);
     if (rows.length === 0) output.note("There are no more organizations.");
-    if (ids.length > limit) output.note(`There are more: --after ${rows.at(-1)?.id}`);
+    if (ids.length > wanted) output.note(`More organizations follow: --after ${rows.at(-1)?.id}`);
   },
 });
 
@@ -99,7 +93,7 @@ function readable<Record extends object>(found: Record | "unreadable" | undefine
   return found === "unreadable" ? undefined : found;
 }
 
-/** Of one whose messages are all forgotten the wallet knows the day. */
+/** If all messages have expired, the wallet still has the day. */
 async function lastSendOf(wallet: WalletRecord): Promise<string | null> {
   const at = await newestMessageAt(wallet);
   const { messageCount, spendDay = null } = wallet;

@@ -1,15 +1,15 @@
-/** A column of a table, for rows of one kind. */
+/** A column of a table. */
 export interface Column<Row> {
   readonly heading: string;
   readonly text: (row: Row) => string;
-  /** Numbers stand on the right. */
+  /** Numbers are aligned to the right. */
   readonly isNumber?: boolean;
 }
 
-/** How often progress is told where nobody watches it on a terminal. */
+/** How often progress is reported if standard error is not a terminal. */
 const progressIntervalMs = 5_000;
 
-/** What a command says: text for people, or one JSON object a line; progress goes to standard error. */
+/** The output of a command: text for people, or one JSON object per line. Progress goes to standard error. */
 export class Output {
   readonly #isJson: boolean;
   #progressAt = Date.now();
@@ -19,34 +19,40 @@ export class Output {
     this.#isJson = isJson;
   }
 
-  /** One result: the object itself, or what it says in words. */
+  /** Prints one result: the object, or its text. */
   result(value: object, text: string): void {
     this.#print(this.#isJson ? jsonOf(value) : printable(text));
   }
 
-  /** What is JSON for people too. */
+  /** Prints JSON for people too. */
   json(value: object): void {
     this.#print(jsonOf(value));
   }
 
-  /** Rows that belong together, with how they are shown as a table. */
+  /** Prints rows, as a table for people. */
   table<Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
     if (this.#isJson) for (const row of rows) this.#print(jsonOf(row));
     else if (rows.length > 0) this.#print(printable(tableOf(rows, columns)));
   }
 
-  /** Words that only people need. */
+  /** Prints rows as a CSV file. */
+  csv<Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+    this.note(columns.map(({ heading }) => heading.toLowerCase().replaceAll(" ", "_")).join(","));
+    for (const row of rows) this.result(row, columns.map(({ text }) => text(row)).join(","));
+  }
+
+  /** Prints text for people only. */
   note(text: string): void {
     if (!this.#isJson) this.#print(printable(text));
   }
 
-  /** Words that must be seen at once, whoever reads the results. */
+  /** Prints text on standard error, such as a warning. */
   aside(text: string): void {
     this.endProgress();
     process.stderr.write(`${printable(text)}\n`);
   }
 
-  /** How far long work has come. On a terminal the line is written over, elsewhere it comes now and then. */
+  /** Reports the progress of long work. A terminal shows the latest report only. */
   progress(text: string): void {
     if (process.stderr.isTTY) {
       process.stderr.write(`\r${text.padEnd(this.#progressLength)}`);
@@ -57,7 +63,7 @@ export class Output {
     }
   }
 
-  /** Takes the line of progress away. */
+  /** Clears the progress line. */
   endProgress(): void {
     if (this.#progressLength > 0) process.stderr.write(`\r${" ".repeat(this.#progressLength)}\r`);
     this.#progressLength = 0;
@@ -89,24 +95,24 @@ export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>
     .join("\n");
 }
 
-/** Names and values below each other; those without a value are left out. */
+/** Aligned names and values, one pair per line. Names without a value are left out. */
 export function listOf(fields: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const width = Math.max(...given.map(([name]) => name.length));
   return given.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value ?? "")}`).join("\n");
 }
 
-/** Text that keeps to its line. */
+/** Replaces line breaks and other white space with spaces. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-/** What customers typed must not move the cursor of the operator's terminal, or turn its text around. */
+/** Replaces control characters, so that customers' text cannot move the cursor or reverse the terminal's text. */
 export function printable(text: string): string {
   return text.replace(invisible, "\u{FFFD}");
 }
 
-/** An object as JSON, which can say every character in another way than by itself. */
+/** An object as JSON, with control characters escaped. */
 export function jsonOf(value: object): string {
   return JSON.stringify(value, (_name, each: unknown) => (each instanceof Set ? [...each] : each)).replace(
     invisible,
@@ -118,5 +124,5 @@ export function jsonOf(value: object): string {
   );
 }
 
-/** Control and format characters, but for the line breaks that we write ourselves. */
+/** Control and format characters, except line breaks. */
 const invisible = /[^\P{C}\n]/gu;

@@ -1,7 +1,26 @@
-import type { PriceRow } from "../../shared/prices/rate-card.ts";
+import { RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import { findCurrentVersion, readRateCard } from "../../shared/prices/record.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
+import type { Output } from "./output.ts";
 
-/** What becomes other when rows take the place of others. */
+/** The operator's options for a change of prices. */
+export interface Decision {
+  readonly isDryRun?: boolean;
+  readonly allowLoss: boolean;
+}
+
+interface CurrentPrices {
+  /** Undefined if no prices have been imported. */
+  readonly version: number | undefined;
+  readonly card: RateCard;
+}
+
+export async function readCurrent(): Promise<CurrentPrices> {
+  const version = await findCurrentVersion();
+  return { version, card: version === undefined ? new RateCard("") : await readRateCard(version) };
+}
+
+/** The difference between two sets of prices. */
 export interface PriceChanges {
   readonly added: readonly PriceRow[];
   readonly removed: readonly PriceRow[];
@@ -9,7 +28,7 @@ export interface PriceChanges {
   readonly unchanged: number;
 }
 
-/** Holds rows against those that they take the place of: by prefix and time. */
+/** Compares rows with those that they replace, by prefix and time. */
 export function priceChanges(before: readonly PriceRow[], after: readonly PriceRow[]): PriceChanges {
   const left = new Map(before.map((row) => [nameOf(row), row]));
   const added: PriceRow[] = [];
@@ -33,21 +52,28 @@ function contentOf({ country = "", priceMicros, costMicros }: PriceRow): string 
   return JSON.stringify([country, priceMicros, costs]);
 }
 
-/** Costs by the names of their carriers: in a file they stand in any order. */
+/** Costs in the order of their carriers, which a file can list in any order. */
 function sortedCosts(costMicros: PriceRow["costMicros"]): [string, number][] {
   return Object.entries(costMicros).toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** How many of each kind are shown. */
 const shownOfEach = 10;
 
-/** The changes in words: how many of each kind, and the first ones. */
+export function countsOf({ added, removed, changed, unchanged }: PriceChanges): Record<string, number> {
+  return { added: added.length, removed: removed.length, changed: changed.length, unchanged };
+}
+
+export function showChanges(changes: PriceChanges, output: Output): void {
+  output.result({ changes: countsOf(changes) }, textOfChanges(changes));
+}
+
+/** Describes the changes: the number of each kind, and the first of them. */
 export function textOfChanges({ added, removed, changed, unchanged }: PriceChanges): string {
   const counts = [
     `${added.length} added`,
     `${removed.length} removed`,
     `${changed.length} changed`,
-    `${unchanged} as before`,
+    `${unchanged} unchanged`,
   ];
   return [
     counts.join(", "),
@@ -72,7 +98,7 @@ function contentText({ country, priceMicros, costMicros }: PriceRow): string {
   return [country ?? "no country", amountText(priceMicros), ...costs].join(", ");
 }
 
-/** An amount as it stands in a file of prices. */
+/** An amount as in a price file. */
 export function amountText(micros: number): string {
   return amountOf(micros)
     .toFixed(6)

@@ -1,4 +1,4 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 
-/** The queues are reached where the gateway's other tools reach them, whatever host their URLs name. */
+/** Uses the configured endpoint, not the host in a queue's URL. */
 export const queues = new SQSClient({ useQueueUrlAsEndpoint: false });

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+
 import { CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 
@@ -5,14 +7,15 @@ import { CarrierName } from "../../shared/carriers/record.ts";
 import { Country } from "../../shared/contract/countries.ts";
 import type { PriceRow } from "../../shared/prices/rate-card.ts";
 import { microsOfText } from "../../shared/wallet/money.ts";
+import type { Output } from "./output.ts";
 
-/** Twice the rows that the largest rate cards have. */
+/** Twice the size of the largest known rate cards. */
 const maxRows = 200_000;
 
-/** More than a segment costs anywhere: what is dearer was typed wrongly. */
+/** Above the price of a segment anywhere: a higher amount is a mistake. */
 export const maxAmountMicros = 1_000_000_000;
 
-/** What is wrong with a file. */
+/** An error in a file. */
 export interface Problem {
   /** The line of the file, from 1. */
   readonly line: number;
@@ -20,21 +23,21 @@ export interface Problem {
   readonly problem: string;
 }
 
-/** What a file of prices says. */
+/** The contents of a price file. */
 export interface Rates {
   readonly rows: readonly PriceRow[];
-  /** Why nothing of it can be used: each line with a mistake, in order. */
+  /** All errors, in the order of the lines. A file with errors is rejected as a whole. */
   readonly errors: readonly Problem[];
 }
 
-/** The columns besides the carriers', which are `cost:NAME`. */
+/** The columns except those of carriers' costs, which are named `cost:NAME`. */
 const columns = ["prefix", "country", "price", "valid_from"] as const;
 const costColumn = "cost:";
 
 export interface RatesOptions {
-  /** Columns that must be there. */
+  /** Required columns. */
   readonly required: readonly (typeof columns)[number][];
-  /** Whether it may say what carriers take. */
+  /** Whether the file can have carriers' costs. */
   readonly hasCosts: boolean;
 }
 
@@ -43,7 +46,32 @@ interface Line {
   readonly cells: readonly string[];
 }
 
-/** Understands a file of prices, row by row. */
+/**
+ * Reads a price file, and shows its errors.
+ * @returns undefined if there are any
+ * @throws Error when the file cannot be read
+ */
+export async function readRates(
+  file: string,
+  options: RatesOptions,
+  output: Output,
+): Promise<readonly PriceRow[] | undefined> {
+  const content = await readFile(file).catch((error: unknown) => {
+    throw new Error(`Cannot read the file ${file}.`, { cause: error });
+  });
+  const { rows, errors } = parseRates(content, options);
+  if (errors.length === 0) return rows;
+  output.table(errors, [{ heading: "ERROR", text: problemText }]);
+  output.aside(`Nothing was changed: the file has ${errors.length} errors.`);
+  process.exitCode = 1;
+  return undefined;
+}
+
+function problemText({ line, column, problem }: Problem): string {
+  return `line ${line}${column === "" ? "" : `, ${column}`}: ${problem}`;
+}
+
+/** Parses a price file. */
 export function parseRates(content: Uint8Array, options: RatesOptions): Rates {
   const lines = linesOf(content);
   if ("problem" in lines) return { rows: [], errors: [lines] };
@@ -52,7 +80,7 @@ export function parseRates(content: Uint8Array, options: RatesOptions): Rates {
   const errors = problemsOfHeading(heading, options);
   if (errors.length > 0) return { rows: [], errors };
   if (others.length > maxRows) {
-    const problem = `the file has ${others.length} rows, and ${maxRows} is the most`;
+    const problem = `the file has ${others.length} rows, but the maximum is ${maxRows}`;
     return { rows: [], errors: [mistake(heading.line, "", problem)] };
   }
   return new Reader(heading.cells).read(others);
@@ -62,7 +90,7 @@ function mistake(line: number, column: string, problem: string): Problem {
   return { line, column, problem };
 }
 
-/** The lines of a file with their cells, or what makes it no file of cells between commas. */
+/** The lines of a CSV file with their cells, or the error that makes it unreadable. */
 function linesOf(content: Uint8Array): readonly Line[] | Problem {
   if ((content[0] === 0xff && content[1] === 0xfe) || (content[0] === 0xfe && content[1] === 0xff)) {
     return mistake(1, "", "the file is in UTF-16: save it as CSV UTF-8");
@@ -79,11 +107,11 @@ function linesOf(content: Uint8Array): readonly Line[] | Problem {
     ["\t", "tabs"],
   ] as const) {
     if (first.includes(delimiter) && !first.includes(",")) {
-      return mistake(1, "", `there are ${name} between the columns: save it with commas`);
+      return mistake(1, "", `the columns are separated by ${name}: save it with commas`);
     }
   }
   try {
-    // The lengths of the rows are looked at where the heading is known.
+    // The reader checks the number of cells, with the heading.
     const record_delimiter = ["\r\n", "\n", "\r"];
     const parsed = parse(text, { bom: true, info: true, record_delimiter, relax_column_count: true });
     const records = z.array(Parsed).parse(parsed);
@@ -93,7 +121,7 @@ function linesOf(content: Uint8Array): readonly Line[] | Problem {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = z.object({ lines: z.number() }).parse(error).lines;
-    return mistake(line, "", "the quotes are not right: a cell has them at both ends, and twice inside");
+    return mistake(line, "", "invalid quotes: quote the whole cell, and double each quote inside it");
   }
 }
 
@@ -108,16 +136,16 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
         mistake(
           line,
           cell,
-          `there is no such column, only ${[...columns, ...(hasCosts ? [`${costColumn}CARRIER`] : [])].join(", ")}`,
+          `unknown column; the columns are ${[...columns, ...(hasCosts ? [`${costColumn}CARRIER`] : [])].join(", ")}`,
         ),
       ),
     ...cells
       .filter((cell) => hasCosts && cell.startsWith(costColumn))
       .filter((cell) => !CarrierName.safeParse(cell.slice(costColumn.length)).success)
-      .map((cell) => mistake(line, cell, `behind ${costColumn} must be the name of a carrier`)),
+      .map((cell) => mistake(line, cell, `${costColumn} must be followed by the name of a carrier`)),
     ...cells
       .filter((cell, index) => cells.indexOf(cell) !== index)
-      .map((cell) => mistake(line, cell, "the column is there twice")),
+      .map((cell) => mistake(line, cell, "the column occurs twice")),
     ...required
       .filter((column) => !cells.includes(column))
       .map((column) => mistake(line, column, "the column is missing")),
@@ -127,12 +155,12 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
 const CountryOfPrice = z.union([Country, z.literal("XK")]);
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
-/** Reads the rows behind a heading, and notes what is wrong with them. */
+/** Reads the rows after the heading, and collects their errors. */
 class Reader {
   readonly #heading: readonly string[];
   readonly #carriers: readonly string[];
   readonly #errors: Problem[] = [];
-  /** The lines of the rows so far, by their prefix and time. */
+  /** The line numbers of the rows read so far, by prefix and time. */
   readonly #lines = new Map<string, number>();
 
   constructor(heading: readonly string[]) {
@@ -144,7 +172,7 @@ class Reader {
 
   read(lines: readonly Line[]): Rates {
     const rows = lines.flatMap((line) => this.#rowOf(line) ?? []);
-    if (lines.length === 0) this.#errors.push(mistake(1, "", "there is no row behind the heading"));
+    if (lines.length === 0) this.#errors.push(mistake(1, "", "there is no row after the heading"));
     return { rows, errors: this.#errors };
   }
 
@@ -153,7 +181,7 @@ class Reader {
     const wrong = (column: string, problem: string): void =>
       void this.#errors.push(mistake(line, column, problem));
     if (cells.length !== this.#heading.length) {
-      wrong("", `has ${cells.length} cells, and the heading ${this.#heading.length}`);
+      wrong("", `has ${cells.length} cells, but the heading has ${this.#heading.length}`);
       return undefined;
     }
     const cell = (column: string): string => cells[this.#heading.indexOf(column)] ?? "";
@@ -189,7 +217,7 @@ class Reader {
     }
     const id = `${prefix} ${validFrom ?? ""}`;
     const twin = this.#lines.get(id);
-    if (twin !== undefined) wrong("prefix", `${shown(prefix)} is in line ${twin} already, for the same time`);
+    if (twin !== undefined) wrong("prefix", `${shown(prefix)} is already in line ${twin}, for the same time`);
     else this.#lines.set(id, line);
     if (this.#errors.length > before || priceMicros === undefined || validFrom === null) return undefined;
     return {
@@ -202,18 +230,18 @@ class Reader {
   }
 }
 
-/** A cell as it stands in an error: long ones are not all shown. */
+/** A cell for an error message, shortened. */
 function shown(cell: string): string {
   return cell === "" ? "it" : `"${cell.length > 40 ? `${cell.slice(0, 40)}…` : cell}"`;
 }
 
-/** A moment in ISO 8601 and UTC; undefined of an empty cell, and null of what is none. */
+/** A time in ISO 8601 and UTC; undefined for an empty cell, null for an invalid one. */
 function momentOf(cell: string): string | null | undefined {
   if (cell === "") return undefined;
   return Moment.safeParse(cell).success ? new Date(cell).toISOString() : null;
 }
 
-/** An amount in micro-units, or what is wrong with it. */
+/** An amount in micro-units, or an error. */
 function microsOrProblem(cell: string): number | string {
   const micros = microsOfText(cell);
   if (micros !== undefined)

@@ -10,7 +10,7 @@ import type { Stage } from "../stages/stage.ts";
 import type { Typed } from "./command.ts";
 import type { About } from "./context.ts";
 
-/** What the audit log has of one command: an entry before it changes anything, and what came of it. */
+/** The audit log's record of one command: an entry before it changes anything, and its outcome. */
 export class RecordOfCommand {
   readonly #stage: Stage | undefined;
   readonly #name: string;
@@ -18,7 +18,7 @@ export class RecordOfCommand {
   #entry: AuditEntryRecord | undefined;
   #after: Ending["after"];
 
-  /** @param recorded what was typed, without what tells of a person */
+  /** @param recorded what was typed, without personal data */
   constructor(stage: Stage | undefined, name: string, recorded: Typed) {
     this.#stage = stage;
     this.#name = name;
@@ -26,8 +26,8 @@ export class RecordOfCommand {
   }
 
   /**
-   * Writes down that the command will change something.
-   * @throws Error when it could not be written, so that nothing must be changed
+   * Writes the entry.
+   * @throws Error when it could not be written, so that nothing may be changed
    */
   async begin({ organizationId, before }: About): Promise<void> {
     const { operatorIdentity } = await import("./identity.ts");
@@ -40,17 +40,16 @@ export class RecordOfCommand {
     });
   }
 
-  /** Notes how things are after the change. */
+  /** Sets the state after the change. */
   changed(after: NonNullable<Ending["after"]>): void {
     this.#after = after;
   }
 
-  /** Writes down that it is done. */
   async end(): Promise<void> {
     await this.#write({ outcome: "done" });
   }
 
-  /** Records that it failed: that it was refused, or that its outcome is unknown. */
+  /** Records a failure: the change was refused, or its outcome is unknown. */
   async failed(error: unknown): Promise<void> {
     await this.#write(endingOf(error));
   }
@@ -60,7 +59,7 @@ export class RecordOfCommand {
   }
 }
 
-/** Commands put an error of the shared code into words of their own, and keep it as the cause. */
+/** Commands replace the message of an error of the shared code, and keep the error as the cause. */
 function endingOf(error: unknown): Ending {
   if (error instanceof Refusal) return { outcome: "refused" };
   if (!(error instanceof ApiError)) {

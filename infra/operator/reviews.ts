@@ -7,40 +7,35 @@ import type { Decision } from "../../shared/reviews/record.ts";
 import { readSenderId } from "../../shared/sender-ids/record.ts";
 import { decideSenderId, listPendingSenderIds, takeApprovedNames } from "../../shared/sender-ids/review.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
-import { command, Organization, part, RequiredText } from "./command.ts";
+import { command, flag, Organization, part, PublicReason, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
-import { readOrganization } from "./organizations.ts";
+import { readOrganization } from "./organization.ts";
 import { listOf, type Column, type Output } from "./output.ts";
 
 /*
- * What customers submit to the operator: their particulars (KYC), and the sender IDs that they ask for.
+ * Reviews of customers' KYC submissions and requested sender IDs.
  */
 
-/** More requests are not listed at once. */
 const maxListed = 1_000;
 
 const Submission = z.object({
   organization: Organization,
-  submissionId: part("<kyc>", "the submission's id, as kyc list and kyc show have it", RequiredText),
+  submissionId: part("<kyc>", "submission ID, as shown by kyc list", RequiredText),
 });
 const SenderIdRequest = z.object({
   organization: Organization,
-  senderIdId: part("<sid>", "the request's id, as sender-ids list shows it", RequiredText),
+  senderIdId: part("<sid>", "request ID, as shown by sender-ids list", RequiredText),
 });
-const Reason = {
-  reason: part("--reason <text>", "why; the customer reads it", RequiredText),
-};
-
 const kycList = command({
   name: "kyc list",
-  summary: "List the KYC submissions that wait for a decision, oldest first",
+  summary: "List pending KYC submissions, oldest first",
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
     listRequests(output, listPendingKyc(), [
       { heading: "SUBMITTED", text: ({ submittedAt }) => submittedAt },
-      { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
       { heading: "ID", text: ({ id }) => id },
       { heading: "COUNTRY", text: ({ country = "" }) => country },
       { heading: "BUSINESS", text: ({ businessName }) => businessName },
@@ -49,7 +44,7 @@ const kycList = command({
 
 const kycShow = command({
   name: "kyc show",
-  summary: "Show an organisation's KYC submission",
+  summary: "Show an organization's KYC submission",
   examples: ["ada@example.com"],
   input: z.object({ organization: Organization }),
   run: async ({ organization }, { output }) => {
@@ -60,7 +55,7 @@ const kycShow = command({
 
 const kycApprove = command({
   name: "kyc approve",
-  summary: "Approve an organisation's KYC submission",
+  summary: "Approve an organization's KYC submission",
   examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,
   input: Submission,
@@ -69,23 +64,23 @@ const kycApprove = command({
 
 const kycReject = command({
   name: "kyc reject",
-  summary: "Reject an organisation's KYC submission, or withdraw its approval",
-  details: "The organisation may submit another.",
-  examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'The number is not known'"],
+  summary: "Reject a KYC submission, or withdraw its approval",
+  details: "The organization can submit another one.",
+  examples: ["ada@example.com kyc_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Unknown registration number'"],
   asksFirst: true,
-  input: z.extend(Submission, Reason),
+  input: z.extend(Submission, { reason: PublicReason }),
   run: async ({ reason, ...input }, context) => decideOnKyc(input, { approved: false, reason }, context),
 });
 
 const senderIdsList = command({
   name: "sender-ids list",
-  summary: "List the sender IDs that wait for a decision, oldest first",
+  summary: "List pending sender IDs, oldest first",
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
     listRequests(output, listPendingSenderIds(), [
       { heading: "REQUESTED", text: ({ createdAt }) => createdAt },
-      { heading: "ORGANISATION", text: ({ organizationId }) => organizationId },
+      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
       { heading: "ID", text: ({ id }) => id },
       { heading: "SENDER ID", text: ({ senderId }) => senderId },
       { heading: "USE CASE", text: ({ useCase = "" }) => useCase },
@@ -96,9 +91,9 @@ const senderIdsApprove = command({
   name: "sender-ids approve",
   summary: "Approve a sender ID",
   details:
-    "The first one of an organisation becomes its default. Register it with the carrier before. In whatever case it is " +
-    "written it is then this organisation's: for another it is refused, unless both may have it. Sender IDs of other " +
-    "organisations and well-known names that it resembles are shown first, and then it takes --allow-look-alikes.",
+    "Register it with the carrier first. The organization's first sender ID becomes its default. A sender ID belongs to one " +
+    "organization, in upper or lower case, unless you use --shared. If it resembles another organization's sender ID or a " +
+    "well-known name, the command shows these and needs --allow-look-alikes.",
   examples: [
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod",
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --shared",
@@ -106,22 +101,22 @@ const senderIdsApprove = command({
   ],
   asksFirst: true,
   input: z.extend(SenderIdRequest, {
-    shared: part("--shared", "also if another organisation has it", z.optional(z.literal(true))),
+    shared: flag("--shared", "approve it although another organization has it"),
     allowLookAlikes: AllowLookAlikes,
   }),
-  run: async ({ shared: isShared = false, allowLookAlikes, ...input }, context) =>
+  run: async ({ shared: isShared, allowLookAlikes, ...input }, context) =>
     decideOnSenderId(input, { approved: true, isShared, allowLookAlikes }, context),
 });
 
 const senderIdsReject = command({
   name: "sender-ids reject",
-  summary: "Reject a sender ID, or withdraw the approval of one",
+  summary: "Reject a sender ID, or withdraw its approval",
   details:
-    "One whose approval is withdrawn is free for others. Where a stage sends under approved sender IDs only, messages that " +
-    "carry it and have not been sent fail, and are refunded.",
+    "Other organizations can then use the sender ID. If the stage requires approved sender IDs, its unsent messages fail and " +
+    "are refunded.",
   examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
   asksFirst: true,
-  input: z.extend(SenderIdRequest, Reason),
+  input: z.extend(SenderIdRequest, { reason: PublicReason }),
   run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
 });
 
@@ -167,12 +162,12 @@ async function listRequests<Request extends object>(
     output.progress(`${requests.length} read`);
   }
   output.table(requests, columns);
-  output.note(isWhole ? `${requests.length} pending` : `the first ${maxListed}; more are pending`);
+  output.note(isWhole ? `${requests.length} pending` : `first ${maxListed} shown; more are pending`);
 }
 
 async function submissionOf(organizationId: string): Promise<KycRecord> {
   const submission = await findKyc(organizationId);
-  if (submission === undefined) throw new Error(`${organizationId} has submitted nothing.`);
+  if (submission === undefined) throw new Error(`${organizationId} has no KYC submission.`);
   return submission;
 }
 
@@ -223,7 +218,7 @@ function verbOf({ approved }: Decision): string {
 
 function submissionText(submission: KycRecord): string {
   return listOf({
-    Organisation: submission.organizationId,
+    Organization: submission.organizationId,
     Submission: submission.id,
     Status: submission.status,
     Business: submission.businessName,

@@ -16,10 +16,10 @@ import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import type { Column } from "./output.ts";
 
-const prefixRule = "must be the digits that numbers begin with, or default";
+const prefixRule = "must be the first digits of the numbers, or default";
 const Prefix = part(
   "<prefix>",
-  "what the numbers begin with, such as 4477; default is for all others",
+  "first digits of the numbers, such as 4477, or default for all others",
   z.pipe(
     z.string(prefixRule).check(z.regex(/^(default|[1-9]\d{0,14})$/, prefixRule)),
     z.transform((prefix) => (prefix === "default" ? "" : prefix)),
@@ -28,12 +28,11 @@ const Prefix = part(
 
 const Type = part(
   "--type <type>",
-  "otp, transactional or marketing; without it the route is for those that no other one of its prefix is for",
+  "otp, transactional or marketing; default: all types without their own route",
   z.optional(MessageType),
 );
 
-/** What an operator should know where there is no route. */
-export const withoutRoutes = "There is no route: the carrier that the stage's file names takes everything.";
+export const withoutRoutes = "There are no routes: all messages go to the carrier in the stage's file.";
 
 const columns: readonly Column<RouteRecord>[] = [
   { heading: "PREFIX", text: ({ prefix }) => (prefix === "" ? "default" : prefix) },
@@ -44,10 +43,12 @@ const columns: readonly Column<RouteRecord>[] = [
 
 const list = command({
   name: "routes list",
-  summary: "List the routes, or those of a type, or show the one that a message would take",
+  summary: "List the routes, or find the route of a number",
   examples: ["--stage prod", "--to 447700900123 --type otp"],
   input: z.object({
-    to: part("--to <number>", "the number of a message", z.optional(GivenPhoneNumber), { isPersonal: true }),
+    to: part("--to <number>", "find the route to this number", z.optional(GivenPhoneNumber), {
+      isPersonal: true,
+    }),
     type: Type,
   }),
   run: async ({ to, type }, { output }) => {
@@ -58,23 +59,24 @@ const list = command({
     output.table(found, columns);
     if (routes.length === 0) output.note(withoutRoutes);
     else if (to !== undefined && taken === undefined)
-      output.note("No route leads there: such messages fail with MESSAGE_UNROUTABLE.");
+      output.note("There is no route to this number: messages to it fail with MESSAGE_UNROUTABLE.");
   },
 });
 
 const set = command({
   name: "routes set",
-  summary: "Let messages to a prefix go to carriers, in their order",
+  summary: "Set the carriers for a prefix, in failover order",
   details:
-    "The longest prefix counts, and of two routes with the same one that of the message's type. What a carrier surely did " +
-    "not take goes to the next, unless that takes more than the customer paid. It counts within a minute; with the first route, the stage's own carrier takes nothing more.",
+    "The longest prefix applies, and the message's type before all types. A message that a carrier definitely did not accept " +
+    "fails over to the next, unless that costs more than the customer paid. The change applies within a minute. With the " +
+    "first route, the carrier in the stage's file gets no more messages.",
   examples: ["default --carriers kannel-london,twilio --stage prod", "4477 --type otp --carriers twilio"],
   asksFirst: true,
   input: z.object({
     prefix: Prefix,
     carriers: part(
       "--carriers <names>",
-      "their names, with commas between, the first choice in front",
+      "names separated by commas, the first choice first",
       z.pipe(
         z.pipe(
           RequiredText,
@@ -82,7 +84,7 @@ const set = command({
         ),
         z
           .array(CarrierName)
-          .check(z.refine((names) => new Set(names).size === names.length, "must not have a name twice")),
+          .check(z.refine((names) => new Set(names).size === names.length, "must not contain a name twice")),
       ),
     ),
     type: Type,
@@ -96,7 +98,7 @@ const set = command({
     const before = book.routes.find((each) => each.prefix === prefix && each.messageType === type);
     const others = book.routes.filter((each) => each !== before);
     await guardRoutes(book, [...others, routeRecord(route)], { prefix, allowLoss }, context);
-    await confirm(`lead messages of the route ${routeText(route)} to ${carriers.join(", then ")}`, {
+    await confirm(`set the carriers of the route ${routeText(route)} to ${carriers.join(", then ")}`, {
       before: { carriers: before?.carriers },
     });
     const record = await setRoute(route);
@@ -107,8 +109,8 @@ const set = command({
 
 const remove = command({
   name: "routes remove",
-  summary: "Take a route away; its messages take the one with the next shorter prefix",
-  details: "With the last route, the carrier that the stage's file names takes everything again.",
+  summary: "Remove a route; the next shorter prefix applies to its messages",
+  details: "Without any route, all messages go to the carrier in the stage's file.",
   examples: ["4477 --type otp --stage prod"],
   asksFirst: true,
   input: z.object({ prefix: Prefix, type: Type, allowLoss: AllowLoss }),
@@ -121,16 +123,16 @@ const remove = command({
     if (before === undefined) throw new Error(`There is no route ${routeText(route)}.`);
     const others = routes.filter((each) => each !== before);
     await guardRoutes(book, others, { prefix, allowLoss }, context);
-    await confirm(`take away the route ${routeText(route)}`, { before: { carriers: before.carriers } });
+    await confirm(`remove the route ${routeText(route)}`, { before: { carriers: before.carriers } });
     await deleteRoute(route);
-    output.result({ ...route, deleted: true }, `the route ${routeText(route)} is deleted`);
+    output.result({ ...route, removed: true }, `the route ${routeText(route)} is removed`);
     if (routes.length === 1) output.note(withoutRoutes);
   },
 });
 
 /**
- * Holds the prices of numbers with a prefix against the carriers that they would go to.
- * @throws Error when one becomes a loss by that, unless it is accepted
+ * Compares the prices of a prefix with the costs of its new carriers.
+ * @throws Error for losses that were not accepted
  */
 async function guardRoutes(
   book: CarrierBook,
@@ -139,12 +141,12 @@ async function guardRoutes(
   context: Context,
 ): Promise<void> {
   const version = await findCurrentVersion();
-  // Without imported prices no costs are known.
+  // Costs are unknown without imported prices.
   if (version === undefined) return;
   const card = await readRateCard(version);
   const before = marketOf(card, book, context);
   const market = marketOf(card, { routes }, context);
-  // Without the last route everything takes another way.
+  // The removal of the last route changes the carrier of all numbers.
   const prefixes = [routes.length === 0 ? "" : prefix];
   await guardAgainstLoss({ market, before, prefixes, concernsAll: { before }, allowLoss }, context);
 }

@@ -5,9 +5,8 @@ import { errorText } from "./error-text.ts";
 import { Output, printable } from "./output.ts";
 
 /**
- * Carries out what was typed, and sets the exit code of the process: 1 when it failed or found something, 2 when it was
- * typed wrongly.
- * @param canAsk whether there is a terminal with somebody at it
+ * Executes a command line, and sets the exit code of the process: 1 for a failure or a finding, 2 for invalid usage.
+ * @param canAsk whether a person can answer questions on a terminal
  */
 export async function runCommandLine(typed: readonly string[], canAsk: boolean): Promise<void> {
   try {
@@ -30,6 +29,7 @@ async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order):
   try {
     await run({
       output,
+      stage,
       ...(await connect(stage)),
       confirm: async (what, about = {}) => {
         const answer = about.organizationId ?? "yes";

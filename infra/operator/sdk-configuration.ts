@@ -3,8 +3,8 @@ import type { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { useCredentials } from "../../shared/platform/aws/credentials.ts";
 
 /**
- * Lets the shared code ask AWS with the credentials and in the region that the SDK has found, which may come from a
- * profile: by itself it knows the environment alone, as a function does.
+ * Configures the shared code with the credentials and the region that the SDK found, possibly in a profile. The shared
+ * code itself reads environment variables only, as in a function.
  */
 export async function useConfigurationOf({
   config: { credentials, region },

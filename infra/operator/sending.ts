@@ -6,43 +6,45 @@ import {
   resumeSending,
   type Sending,
 } from "../../shared/messages/sending-pause.ts";
-import { command, part, RequiredText, WhyAgain } from "./command.ts";
+import { command, OptionalReason, Reason } from "./command.ts";
+import { change } from "./context.ts";
+
+const facts = (sending: Sending): Record<string, unknown> => ({ ...sending });
 
 const pause = command({
   name: "sending pause",
-  summary: "Hand nothing to the carrier, for the whole stage, from within a minute on",
+  summary: "Pause sending to all carriers for the whole stage, within a minute",
   details:
-    "Messages are accepted and paid as ever, and wait. Nothing of them is lost or given up, however long it takes.",
+    "The gateway still accepts and charges messages. They wait, however long the pause takes, and none is lost.",
   examples: ["--reason 'The carrier sends everything twice' --stage prod"],
   asksFirst: true,
-  input: z.object({ reason: part("--reason <text>", "why; kept for the next operator", RequiredText) }),
-  run: async ({ reason }, { output, confirm, changed }) => {
-    await confirm("hand no message of any customer to the carrier", { before: { ...(await readSending()) } });
-    const sending = await pauseSending(reason);
-    changed({ ...sending });
-    output.result(sending, sendingText(sending));
+  input: z.object({ reason: Reason }),
+  run: async ({ reason }, context) => {
+    const what = "pause sending for all customers";
+    const before = await readSending();
+    await change(
+      { what, before, apply: async () => pauseSending(reason), facts, text: sendingText },
+      context,
+    );
   },
 });
 
 const resume = command({
   name: "sending resume",
-  summary: "Hand messages to the carrier again; those that waited go out within minutes",
+  summary: "Resume sending; messages that waited are sent within minutes",
   examples: ["--reason 'The carrier has fixed it' --stage prod"],
   asksFirst: true,
-  input: z.object({ reason: WhyAgain }),
-  run: async (_, { output, confirm, changed }) => {
-    await confirm("hand all that waits to the carrier, and what comes", {
-      before: { ...(await readSending()) },
-    });
-    const sending = await resumeSending();
-    changed({ ...sending });
-    output.result(sending, sendingText(sending));
+  input: z.object({ reason: OptionalReason }),
+  run: async (_, context) => {
+    const what = "resume sending for all customers, beginning with the messages that wait";
+    const before = await readSending();
+    await change({ what, before, apply: resumeSending, facts, text: sendingText }, context);
   },
 });
 
-const status = command({
+const show = command({
   name: "sending show",
-  summary: "Tell whether messages are handed to the carrier",
+  summary: "Show whether sending is paused",
   examples: ["--stage prod"],
   input: z.object({}),
   run: async (_, { output }) => {
@@ -53,7 +55,7 @@ const status = command({
 
 function sendingText({ pausedAt, pausedReason, resumedAt }: Sending): string {
   if (pausedAt !== undefined) return `paused since ${pausedAt} (${pausedReason ?? "no reason"})`;
-  return resumedAt === undefined ? "sending" : `sending, since ${resumedAt} again`;
+  return resumedAt === undefined ? "active" : `active, resumed at ${resumedAt}`;
 }
 
-export const sendingCommands = [pause, resume, status];
+export const sendingCommands = [pause, resume, show];

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
+
+import * as z from "zod/mini";
 
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { createClient, type Client } from "../../shared/client.ts";
+import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { SenderId } from "../../shared/contract/sms.ts";
 import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -13,271 +16,240 @@ import { microsOf, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { serviceSignature } from "../../shared/webhooks/signature.ts";
 import { startReceiver } from "../demo/webhook-receiver.ts";
-import { stageNamed, type Stage } from "../stages/stage.ts";
-import { connect } from "./context.ts";
+import type { Stage } from "../stages/stage.ts";
+import { command, part } from "./command.ts";
+import type { Context } from "./context.ts";
 import { errorText } from "./error-text.ts";
-import { jsonOf } from "./output.ts";
-import { RecordOfCommand } from "./record-of-command.ts";
 
-// `npm run smoke -- --stage NAME`: does on a deployed stage what the gateway is for, as a customer who is made up for it
-// and as its operator, and cleans up. Its README says what remains.
-
-const usage =
-  "npm run smoke -- --stage NAME [--to NUMBER --sender-id ID] [--json], where a real carrier sends to NUMBER";
-
-/** More than a message costs anywhere. */
+/** More than the price of any message. */
 const creditMicros = 1_000_000;
-/** The sandbox accepts every message to it. */
+/** The sandbox carrier accepts all messages to it. */
 const sandboxNumber = "15005550000";
 const sandboxSenderId = "SMOKE";
-/** A function that starts anew, and a carrier that is slow, are long done. */
+/** Longer than a cold start and a slow carrier need. */
 const waitTimeoutMs = 60_000;
 const pollIntervalMs = 250;
+
+export const smokeTest = command({
+  name: "smoke-test",
+  summary: "Test a deployed stage as a new customer and its operator, then clean up",
+  details:
+    "Registers a customer, credits the wallet, sends a message, and verifies the ledger. Only the customer, the empty wallet, " +
+    "its ledger and the message remain. A real carrier needs --to and --sender-id, and charges for the message.",
+  examples: ["--stage dev", "--to 15551234567 --sender-id ACME --stage prod"],
+  input: z
+    .object({
+      to: part("--to <number>", "recipient's number, in international form", z.optional(KnownPhoneNumber), {
+        isPersonal: true,
+      }),
+      senderId: part("--sender-id <sender>", "sender ID of the message", z.optional(SenderId)),
+    })
+    .check(
+      z.refine(({ to, senderId }) => (to === undefined) === (senderId === undefined), {
+        path: ["senderId"],
+        error: "and --to must be used together",
+      }),
+    ),
+  run: async (options, context) => {
+    if (context.stage === undefined) throw new Error("Name the stage to test with --stage.");
+    await new SmokeTest(context.stage, context).run(options);
+  },
+});
+
+interface Options {
+  readonly to?: string | undefined;
+  readonly senderId?: string | undefined;
+}
 
 interface Customer {
   readonly client: Client;
   readonly organizationId: string;
-  readonly email: string;
 }
 
-/** What is undone at the end, last first, whatever has happened. */
-const cleaning: { readonly what: string; readonly undo: () => Promise<unknown> }[] = [];
+class SmokeTest {
+  readonly #stage: Stage;
+  readonly #context: Context;
+  /** Steps that clean up, in reverse order. They run after a failure too. */
+  readonly #cleaning: { readonly what: string; readonly undo: () => Promise<unknown> }[] = [];
 
-let isJson = false;
-
-try {
-  const { stage, to, senderId, ...options } = readOptions();
-  ({ isJson } = options);
-  const { apiUrl: baseUrl } = await connect(stage);
-  say("stage", `${stage.name} at ${baseUrl}`);
-  // All that it does as the operator: what it gives and approves, and takes back.
-  const record = new RecordOfCommand(stage, "smoke", {});
-  try {
-    await tryStage(stage, baseUrl, record, { to, senderId });
-  } catch (error) {
-    await cleanUp();
-    // What it did before is done, whatever it failed with.
-    await record.failed(undefined);
-    throw error;
+  constructor(stage: Stage, context: Context) {
+    this.#stage = stage;
+    this.#context = context;
   }
-  await cleanUp();
-  await (process.exitCode === undefined ? record.end() : record.failed(undefined));
-  if (process.exitCode === undefined) say("passed", `stage ${stage.name} does what it is for`);
-} catch (error) {
-  process.exitCode = 1;
-  process.stderr.write(`The smoke test failed: ${errorText(error)}\n`);
-}
 
-interface Options {
-  readonly to: string | undefined;
-  readonly senderId: string | undefined;
-}
-
-function readOptions(): Options & { readonly stage: Stage; readonly isJson: boolean } {
-  const text = { type: "string" } as const;
-  const json = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({ options: { stage: text, to: text, "sender-id": text, json } });
-  if (values.stage === undefined || (values.to === undefined) !== (values["sender-id"] === undefined)) {
-    throw new Error(usage);
+  async run(options: Options): Promise<void> {
+    this.#say("stage", `${this.#stage.name} at ${this.#context.apiUrl}`);
+    const problems: string[] = [];
+    await this.#test(options).catch((error: unknown) => problems.push(errorText(error)));
+    problems.push(...(await this.#cleanUp()));
+    // Without a cause, because the audit log must not record the test as refused: it has changed something.
+    if (problems.length > 0) throw new Error(`The smoke test failed: ${problems.join("; ")}`);
+    this.#say("passed", `stage ${this.#stage.name} works`);
   }
-  return {
-    stage: stageNamed(values.stage),
-    to: values.to,
-    senderId: values["sender-id"],
-    isJson: values.json,
-  };
-}
 
-async function tryStage(
-  stage: Stage,
-  baseUrl: string,
-  record: RecordOfCommand,
-  options: Options,
-): Promise<void> {
-  const { version } = await createClient({ baseUrl }).getHealth();
-  say("health", `answers, version ${version}`);
-  const customer = await register(baseUrl);
-  await record.begin({ organizationId: customer.organizationId });
-  await credit(customer);
-  const { id: keyId, secret } = await customer.client.createApiKey({ body: { name: "smoke test" } });
-  cleaning.push({
-    what: "API key disabled",
-    undo: async () => customer.client.disableApiKey({ params: { id: keyId } }),
-  });
-  say("API key", keyId);
-  const withKey = { ...customer, client: createClient({ baseUrl, credential: secret }) };
-  const to = options.to ?? (stage.carrier === "sandbox" ? sandboxNumber : undefined);
-  if (to === undefined) {
-    say("hand-off", `not tried, for the carrier of stage ${stage.name} is real: give a number with --to`);
-  } else {
-    const expectCall = await addWebhook(stage, baseUrl, withKey.client);
-    const senderId = options.senderId ?? sandboxSenderId;
-    await satisfyPolicies(stage, customer, senderId);
-    const message = await send(withKey.client, to, senderId);
-    await expectCall(message.id);
-    await checkLedger(withKey.client, message.priceMicros);
+  async #test(options: Options): Promise<void> {
+    const stage = this.#stage;
+    const baseUrl = this.#context.apiUrl;
+    const { version } = await createClient({ baseUrl }).getHealth();
+    this.#say("health", `ok, version ${version}`);
+    const customer = await this.#register();
+    await this.#context.record({ organizationId: customer.organizationId });
+    await this.#credit(customer);
+    const { id: keyId, secret } = await customer.client.createApiKey({ body: { name: "smoke test" } });
+    this.#later("API key disabled", async () => customer.client.disableApiKey({ params: { id: keyId } }));
+    this.#say("API key", keyId);
+    const client = createClient({ baseUrl, credential: secret });
+    const to = options.to ?? (stage.carrier === "sandbox" ? sandboxNumber : undefined);
+    if (to === undefined) {
+      this.#say(
+        "message",
+        `skipped, because the carrier of stage ${stage.name} is real: add --to and --sender-id`,
+      );
+    } else {
+      const expectCall = await this.#addWebhook(client);
+      const senderId = options.senderId ?? sandboxSenderId;
+      await this.#satisfyPolicies(customer, senderId);
+      const message = await this.#send(client, to, senderId);
+      await expectCall(message.id);
+      await this.#checkLedger(client, message.priceMicros);
+    }
+    await this.#verifyWallet(customer.organizationId);
   }
-  await audit(customer.organizationId);
-}
 
-/**
- * An address that is new each time. Amazon SES delivers to it without a mailbox: its simulator takes what is sent to
- * `success`, with any label, and none of it counts as a bounce.
- */
-function newAddress(): string {
-  return `success+smoke-${randomUUID()}@simulator.amazonses.com`;
-}
-
-async function register(baseUrl: string): Promise<Customer> {
-  const email = newAddress();
-  const session = await createClient({ baseUrl }).register({
-    body: { email, password: randomUUID(), organizationName: "Smoke test" },
-  });
-  const organizationId = session.organization.id;
-  say("registered", `${organizationId}, ${email}`);
-  cleaning.push({
-    what: `all but the user, the empty wallet with its ledger and the messages of ${organizationId}`,
-    undo: async () => undefined,
-  });
-  return { client: createClient({ baseUrl, credential: session.token }), organizationId, email };
-}
-
-/** Adds money as the operator does, which works where top-ups are off. */
-async function credit({ client, organizationId }: Customer): Promise<void> {
-  cleaning.push({ what: "rest of the credit taken back", undo: async () => debitRest(organizationId) });
-  const reason = "Smoke test";
-  const reference = randomUUID();
-  await adjustWallet({ organizationId, type: "credit", amountMicros: creditMicros, reason, reference });
-  const { balance } = await client.getWallet();
-  mustBe("the balance after the credit", moneyText(microsOf(balance)), moneyText(creditMicros));
-  say("credited", moneyText(creditMicros));
-}
-
-/** Does as operator what a stage wants before it sends anything, and takes back what others could use. */
-async function satisfyPolicies(
-  { policies }: Stage,
-  { client, organizationId }: Customer,
-  senderId: string,
-): Promise<void> {
-  if (policies.verifiedEmail === "before-sending") {
-    await noteVerifiedEmail(organizationId);
-    say("email", "verified, as the operator does it");
-  }
-  const withdrawal = { approved: false, reason: "The smoke test is over" } as const;
-  if (policies.kyc === "before-sending") {
-    const { id } = await client.submitKyc({ body: { businessName: "Smoke test" } });
-    await decideKyc(organizationId, id, { approved: true });
-    cleaning.push({
-      what: "approval of KYC withdrawn",
-      undo: async () => decideKyc(organizationId, id, withdrawal),
+  async #register(): Promise<Customer> {
+    const baseUrl = this.#context.apiUrl;
+    // The mailbox simulator of Amazon SES accepts emails to `success`, with any label.
+    const email = `success+smoke-${randomUUID()}@simulator.amazonses.com`;
+    const session = await createClient({ baseUrl }).register({
+      body: { email, password: randomUUID(), organizationName: "Smoke test" },
     });
-    say("KYC", "submitted and approved");
+    const organizationId = session.organization.id;
+    this.#say("registered", `${organizationId}, ${email}`);
+    return { client: createClient({ baseUrl, credential: session.token }), organizationId };
   }
-  if (policies.senderIds === "approved") {
-    const { id } = await client.createSenderId({ body: { senderId } });
-    // A customer may have it, and keeps it.
-    await decideSenderId(organizationId, id, { approved: true }, { isShared: true });
-    cleaning.push({
-      what: "approval of the sender ID withdrawn",
-      undo: async () => decideSenderId(organizationId, id, withdrawal),
-    });
-    say("sender ID", `${senderId} approved for the smoke test too`);
+
+  /** Credits the wallet as the operator, because a stage can disable top-ups. */
+  async #credit({ client, organizationId }: Customer): Promise<void> {
+    this.#later("remaining credit removed", async () => debitRest(organizationId));
+    const reason = "Smoke test";
+    const reference = randomUUID();
+    await adjustWallet({ organizationId, type: "credit", amountMicros: creditMicros, reason, reference });
+    const { balance } = await client.getWallet();
+    mustBe("the balance after the credit", moneyText(microsOf(balance)), moneyText(creditMicros));
+    this.#say("credited", moneyText(creditMicros));
+  }
+
+  /** Approves as the operator what the stage's policies require, and withdraws it later. */
+  async #satisfyPolicies({ client, organizationId }: Customer, senderId: string): Promise<void> {
+    const { policies } = this.#stage;
+    if (policies.verifiedEmail === "before-sending") {
+      await noteVerifiedEmail(organizationId);
+      this.#say("email", "verified by the operator");
+    }
+    const withdrawal = { approved: false, reason: "The smoke test is over" } as const;
+    if (policies.kyc === "before-sending") {
+      const { id } = await client.submitKyc({ body: { businessName: "Smoke test" } });
+      await decideKyc(organizationId, id, { approved: true });
+      this.#later("KYC approval withdrawn", async () => decideKyc(organizationId, id, withdrawal));
+      this.#say("KYC", "submitted and approved");
+    }
+    if (policies.senderIds === "approved") {
+      const { id } = await client.createSenderId({ body: { senderId } });
+      // A customer who has the sender ID keeps it.
+      await decideSenderId(organizationId, id, { approved: true }, { isShared: true });
+      this.#later("sender ID approval withdrawn", async () => decideSenderId(organizationId, id, withdrawal));
+      this.#say("sender ID", `${senderId} approved`);
+    }
+  }
+
+  /**
+   * Registers a webhook endpoint on this machine, if the stage can call it.
+   * @returns a function that waits for the call about a message
+   */
+  async #addWebhook(client: Client): Promise<(messageId: string) => Promise<void>> {
+    const isOnThisMachine = /^(127\.0\.0\.1|(.+\.)?localhost)$/.test(new URL(this.#context.apiUrl).hostname);
+    if (this.#stage.webhookTargets !== "any" || !isOnThisMachine) {
+      this.#say("webhook", "skipped, because the stage cannot call this machine");
+      return async () => undefined;
+    }
+    const receiver = await startReceiver();
+    this.#later("receiver stopped", async () => receiver.close());
+    const webhook: CreatedWebhook = await client.createWebhook({ body: { url: receiver.url } });
+    this.#later("webhook deleted", async () => client.deleteWebhook({ params: { id: webhook.id } }));
+    return async (messageId) => {
+      const { body, event, signature } = await receiver.next();
+      mustBe("the webhook's event", event, "message.sent");
+      mustBe("the webhook's signature", signature, serviceSignature(webhook.secret, body));
+      if (!body.includes(messageId)) throw new Error(`the webhook's call is not about ${messageId}: ${body}`);
+      this.#say("webhook", "called with a valid signature");
+    };
+  }
+
+  /** Sends a message, and waits until a carrier accepts it. */
+  async #send(client: Client, to: string, senderId: string): Promise<{ id: string; priceMicros: number }> {
+    const message = "Smoke test of the SMS gateway";
+    const { id, pricing } = await client.sendSms({ body: { to, message, senderId } });
+    const deadline = Date.now() + waitTimeoutMs;
+    for (;;) {
+      const { status, errorCode } = await client.getSms({ params: { id } });
+      if (status === "sent") break;
+      if (status !== "queued") throw new Error(`the message ${id} is ${status}: ${errorCode ?? "no reason"}`);
+      if (Date.now() > deadline)
+        throw new Error(`the message ${id} is still queued after ${waitTimeoutMs / 1_000} seconds`);
+      await delay(pollIntervalMs);
+    }
+    const priceMicros = microsOf(pricing.total);
+    this.#say("sent", `${id} for ${moneyText(priceMicros)}`);
+    return { id, priceMicros };
+  }
+
+  async #checkLedger(client: Client, priceMicros: number): Promise<void> {
+    const { balance } = await client.getWallet();
+    const { rows } = await client.listTransactions();
+    const amounts = rows.map(({ amount }) => moneyText(microsOf(amount))).join(", ");
+    mustBe("the balance", moneyText(microsOf(balance)), moneyText(creditMicros - priceMicros));
+    mustBe("the ledger, newest first,", amounts, `${moneyText(-priceMicros)}, ${moneyText(creditMicros)}`);
+    this.#say("ledger", `${amounts}; the balance is ${moneyText(microsOf(balance))}`);
+  }
+
+  async #verifyWallet(organizationId: string): Promise<void> {
+    const { findings, entries } = await auditWallet(organizationId);
+    if (findings.length > 0) throw new Error(`the wallet is wrong: ${findings.join("; ")}`);
+    this.#say("wallet", `verified, ${entries} entries`);
+  }
+
+  #later(what: string, undo: () => Promise<unknown>): void {
+    this.#cleaning.push({ what, undo });
+  }
+
+  /** Runs all steps that clean up. @returns those that failed, with their errors */
+  async #cleanUp(): Promise<string[]> {
+    const failed: string[] = [];
+    for (const { what, undo } of this.#cleaning.toReversed()) {
+      try {
+        await undo();
+        this.#say("cleaned up", what);
+      } catch (error) {
+        failed.push(`not cleaned up (${what}): ${errorText(error)}`);
+      }
+    }
+    return failed;
+  }
+
+  #say(step: string, result: string): void {
+    this.#context.output.result({ step, result }, `${step.padEnd(12)}  ${result}`);
   }
 }
 
 async function debitRest(organizationId: string): Promise<void> {
   const { balanceMicros } = await readWallet(organizationId);
   if (balanceMicros === 0) return;
-  const reason = "Smoke test: what was left";
+  const reason = "Smoke test: remaining credit";
   const amountMicros = -balanceMicros;
   const reference = randomUUID();
   await adjustWallet({ organizationId, type: "correction", amountMicros, reason, reference });
 }
 
-/**
- * Registers an endpoint on this machine, where the stage can call it.
- * @returns waits for the call about a message
- */
-async function addWebhook(
-  stage: Stage,
-  baseUrl: string,
-  client: Client,
-): Promise<(messageId: string) => Promise<void>> {
-  const isOnThisMachine = /^(127\.0\.0\.1|(.+\.)?localhost)$/.test(new URL(baseUrl).hostname);
-  if (stage.webhookTargets !== "any" || !isOnThisMachine) {
-    say("webhook", "not tried, for the stage cannot call this machine");
-    return async () => undefined;
-  }
-  const receiver = await startReceiver();
-  cleaning.push({ what: "receiver stopped", undo: async () => receiver.close() });
-  const webhook: CreatedWebhook = await client.createWebhook({ body: { url: receiver.url } });
-  cleaning.push({
-    what: "webhook deleted",
-    undo: async () => client.deleteWebhook({ params: { id: webhook.id } }),
-  });
-  return async (messageId) => {
-    const { body, event, signature } = await receiver.next();
-    mustBe("the webhook's event", event, "message.sent");
-    mustBe("the webhook's signature", signature, serviceSignature(webhook.secret, body));
-    if (!body.includes(messageId)) throw new Error(`the webhook's call is not about ${messageId}: ${body}`);
-    say("webhook", "called with a right signature");
-  };
-}
-
-/** Sends a message and waits until the carrier has it. */
-async function send(
-  client: Client,
-  to: string,
-  senderId: string,
-): Promise<{ id: string; priceMicros: number }> {
-  const message = "Smoke test of the SMS gateway";
-  const { id, pricing } = await client.sendSms({ body: { to, message, senderId } });
-  const deadline = Date.now() + waitTimeoutMs;
-  for (;;) {
-    const { status, errorCode } = await client.getSms({ params: { id } });
-    if (status === "sent") break;
-    if (status !== "queued") throw new Error(`the message ${id} is ${status}: ${errorCode ?? "no reason"}`);
-    if (Date.now() > deadline) throw new Error(`the message ${id} is still queued after a minute`);
-    await delay(pollIntervalMs);
-  }
-  const priceMicros = microsOf(pricing.total);
-  say("sent", `${id} for ${moneyText(priceMicros)}`);
-  return { id, priceMicros };
-}
-
-async function checkLedger(client: Client, priceMicros: number): Promise<void> {
-  const { balance } = await client.getWallet();
-  const { rows } = await client.listTransactions();
-  const amounts = rows.map(({ amount }) => moneyText(microsOf(amount))).join(", ");
-  mustBe("the balance", moneyText(microsOf(balance)), moneyText(creditMicros - priceMicros));
-  mustBe("the ledger, newest first,", amounts, `${moneyText(-priceMicros)}, ${moneyText(creditMicros)}`);
-  say("ledger", `${amounts}; the balance is ${moneyText(microsOf(balance))}`);
-}
-
-async function audit(organizationId: string): Promise<void> {
-  const { findings, entries } = await auditWallet(organizationId);
-  if (findings.length > 0) throw new Error(`the wallet is not in order: ${findings.join("; ")}`);
-  say("audit", `in order, ${entries} entries`);
-}
-
-/** Undoes what was done, all that can be, and says what could not. */
-async function cleanUp(): Promise<void> {
-  for (const { what, undo } of cleaning.toReversed()) {
-    try {
-      await undo();
-      say("cleaned up", what);
-    } catch (error) {
-      process.exitCode = 1;
-      process.stderr.write(`Not cleaned up, ${what}: ${errorText(error)}\n`);
-    }
-  }
-}
-
 function mustBe(what: string, found: string, expected: string): void {
-  if (found !== expected) throw new Error(`${what} is ${found} and not ${expected}`);
-}
-
-function say(what: string, text: string): void {
-  const line = isJson ? jsonOf({ step: what, result: text }) : `${what.padEnd(12)}  ${text}`;
-  process.stdout.write(`${line}\n`);
+  if (found !== expected) throw new Error(`${what} is ${found} instead of ${expected}`);
 }

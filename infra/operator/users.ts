@@ -4,21 +4,20 @@ import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts"
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { command, part, RequiredText } from "./command.ts";
 
-const resetOfSecondFactor = command({
+const reset = command({
   name: "users reset-second-factor",
-  summary: "Take the second factor away from a user who has lost their app and all recovery codes",
+  summary: "Remove the second factor of a user who lost their app and recovery codes",
   details:
-    "You have made sure that it is them who asks, in another way than by email: whoever reads their email may have their " +
-    "password too. From then on the password alone lets them in, until they set up another one, and " +
-    "an email tells them within twenty minutes.",
+    "First verify the person's identity by other means than email: anyone who reads their email may know their password too. " +
+    "The user then logs in with the password alone. An email informs them within twenty minutes.",
   examples: ["ada@example.com", "ada@example.com --stage prod"],
   asksFirst: true,
-  input: z.object({ user: part("<user>", "their email", RequiredText, { isPersonal: true }) }),
+  input: z.object({ user: part("<user>", "the user's email", RequiredText, { isPersonal: true }) }),
   run: async (input, { output, confirm, changed }) => {
     const user = await findUserByEmail(input.user.toLowerCase());
     if (user === undefined) throw new Error(`There is no user ${input.user}.`);
     const { id: userId, organizationId, email, secondFactorAt } = user;
-    const what = `take the second factor away from ${email} (${userId}, of ${organizationId})`;
+    const what = `remove the second factor of ${email} (${userId}, in ${organizationId})`;
     await confirm(what, { organizationId, before: { userId, secondFactorAt } });
     const hadOne = await resetSecondFactor(user);
     changed({ userId });
@@ -29,4 +28,4 @@ const resetOfSecondFactor = command({
   },
 });
 
-export const userCommands = [resetOfSecondFactor];
+export const userCommands = [reset];

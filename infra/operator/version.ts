@@ -7,8 +7,7 @@ import { listOf } from "./output.ts";
 
 const version = command({
   name: "version",
-  summary: "Show which version and commit is deployed, and which is here",
-  details: "The health check says the version alone, which the commits between two releases share.",
+  summary: "Show the version and commit of the deployed gateway and of this command-line interface",
   examples: ["", "--stage prod"],
   input: z.object({}),
   run: async (_, { output, stackOutput }) => {

@@ -191,7 +191,7 @@ describe("an upgrade from the last release", () => {
       outcome: z.string(),
     });
     const log = await rowsOf(Entry, "kept", "audit-log", /org_\w+/.exec(out)?.[0] ?? "none");
-    expect(log).toContainEqual({ action: "smoke", actor: { type: "operator" }, outcome: "done" });
+    expect(log).toContainEqual({ action: "smoke-test", actor: { type: "operator" }, outcome: "done" });
   });
 });
 

@@ -69,6 +69,6 @@ describe("the operator's commands", () => {
   it("pass the smoke test, with a call of a webhook", async () => {
     const { code, out } = await smoke("open");
     expect({ code, out }).toMatchObject({ code: 0 });
-    expect(out).toContain("called with a right signature");
+    expect(out).toContain("called with a valid signature");
   });
 });

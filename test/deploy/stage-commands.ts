@@ -51,7 +51,7 @@ export async function statusOf(TableName: string): Promise<string | undefined> {
 /** Runs the smoke test on a stage. */
 export async function smoke(stage: string): Promise<Ended> {
   const options = { environment: { NODE_OPTIONS: `--import ${localhostNames}` } };
-  return run(process.execPath, ["infra/operator/smoke.ts", "--stage", stage], options);
+  return run(process.execPath, ["infra/operator/main.ts", "smoke-test", "--stage", stage], options);
 }
 
 /** Waits until something is so. */

@@ -45,8 +45,8 @@ it("the runbook has commands of all kinds", () => {
 
 it.each([
   ["npm run operator -- dead-letters redrive --stage prod", "<queue> must be one of"],
-  ["npm run operator -- wallets credit", "<organisation> is missing"],
-  ["npm run operator -- wallets borrow", "unknown command 'wallets borrow'"],
+  ["npm run operator -- wallets credit", "<organization> is missing"],
+  ["npm run operator -- wallets borrow", "Unknown command 'wallets borrow'"],
   ["npm run nothing", "there is no script nothing"],
   ["npm run deploy -c stage=dev", "npm would keep"],
   ["npm run deploy -- --never", "--never"],

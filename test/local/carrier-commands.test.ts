@@ -114,7 +114,7 @@ const nothing = z.looseObject({});
 it("a carrier is made with its secrets apart, and takes messages once a route leads to it", async () => {
   const made = await setCarrier("acme", "--throughput", "30");
   expect(made).toMatchObject({ code: 0, err: "" });
-  expect(made.out).toContain("Try it: carriers test acme --to NUMBER");
+  expect(made.out).toContain("Test it with: carriers test acme --to NUMBER");
   await send();
   expect(carrier.asked).toEqual([]);
 
@@ -222,7 +222,7 @@ it("a route that a message would take is found, the longest first and its type b
   expect(await prefixFor("--type", "otp")).toEqual(["4477"]);
   await run("routes", "remove", "default");
   expect((await run("routes", "list", "--to", "4915112345678")).out).toBe(
-    "No route leads there: such messages fail with MESSAGE_UNROUTABLE.\n",
+    "There is no route to this number: messages to it fail with MESSAGE_UNROUTABLE.\n",
   );
 });
 
@@ -258,8 +258,8 @@ it("a carrier is tried with one message, and what it says is shown without our s
     "Hello",
   );
   expect(tried).toMatchObject({ code: 0, err: "" });
-  expect(tried.out).toMatch(/Outcome +accepted\nIts reference +it-1\n/);
-  expect(tried.out).toMatch(/Status +200\nAnswer +\{"id":"it-1","url":"\/messages\?key=…"/);
+  expect(tried.out).toMatch(/Outcome +accepted\nReference +it-1\n/);
+  expect(tried.out).toMatch(/Status +200\nResponse +\{"id":"it-1","url":"\/messages\?key=…"/);
   expect(tried.out).toContain('"authorization":"Basic …"');
   expect(JSON.parse(carrier.asked[0]?.body ?? "")).toMatchObject({
     to: "447700900123",
@@ -272,10 +272,10 @@ it("a carrier is tried with one message, and what it says is shown without our s
   carrier.answer = says(422, "no");
   const refused = await run("carriers", "test", "acme", "--to", "447700900123");
   expect(refused).toMatchObject({ code: 1, err: "" });
-  expect(refused.out).toMatch(/Outcome +refused\nCode +HTTP422\nWhy +MESSAGE_PROVIDER_ERROR\n/);
+  expect(refused.out).toMatch(/Outcome +refused\nCode +HTTP422\nReason +MESSAGE_PROVIDER_ERROR\n/);
   carrier.answer = says(500, "oh");
   expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
-    /Outcome +unknown\nWhy +UnclearAnswer500\n(.*\n)*Status +500\nAnswer +oh\n/,
+    /Outcome +unknown\nReason +UnclearAnswer500\n(.*\n)*Status +500\nResponse +oh\n/,
   );
 });
 
@@ -292,11 +292,7 @@ it.each([
     2,
     "--throughput must be a number of segments",
   ],
-  [
-    ["carriers", "set", "acme", "--settings", "/nowhere.json"],
-    1,
-    "There is no file /nowhere.json that can be read.",
-  ],
+  [["carriers", "set", "acme", "--settings", "/nowhere.json"], 1, "Cannot read the file /nowhere.json."],
   [["carriers", "show", "nobody"], 1, "There is no carrier nobody."],
   [["carriers", "disable", "nobody"], 1, "There is no carrier nobody."],
   [["carriers", "test", "nobody", "--to", "447700900123"], 1, "There is no carrier nobody."],
@@ -307,10 +303,10 @@ it.each([
   [
     ["routes", "set", "+44", "--carriers", "acme"],
     2,
-    "<prefix> must be the digits that numbers begin with, or default",
+    "<prefix> must be the first digits of the numbers, or default",
   ],
   [["routes", "set", "44"], 2, "--carriers is missing"],
-  [["routes", "set", "44", "--carriers", "acme,acme"], 2, "--carriers must not have a name twice"],
+  [["routes", "set", "44", "--carriers", "acme,acme"], 2, "--carriers must not contain a name twice"],
   [["routes", "set", "44", "--carriers", "acme,"], 2, "--carriers must be 1 to 32 lower-case letters"],
   [
     ["routes", "set", "44", "--carriers", "acme,nobody"],
@@ -473,13 +469,13 @@ it("a number is one organisation's alone, or of several by their keywords", asyn
   );
   expect((await run("numbers", "list")).out).toMatch(
     new RegExp(
-      `^NUMBER +KEYWORD +ORGANISATION\\n12025550100 +${customer.organizationId}\\n` +
+      `^NUMBER +KEYWORD +ORGANIZATION\\n12025550100 +${customer.organizationId}\\n` +
         `90909 +PASTA +${other.organizationId}\\n90909 +PIZZA +${customer.organizationId}\\n$`,
     ),
   );
   expect(await run("numbers", "release", "90909", "--keyword", "pizza")).toMatchObject({
     code: 0,
-    out: "90909 pizza is nobody's\n",
+    out: "90909 pizza is released\n",
   });
   await run("numbers", "release", "12025550100");
   const rows = await json(nothing, "numbers", "list");
@@ -495,12 +491,12 @@ it("a carrier that no route leads to is deleted with its secrets, and without ro
   await run("routes", "remove", "4477", "--type", "otp");
   const last = await run("routes", "remove", "44");
   expect(last.out).toBe(
-    "the route 44 is deleted\nThere is no route: the carrier that the stage's file names takes everything.\n",
+    "the route 44 is removed\nThere are no routes: all messages go to the carrier in the stage's file.\n",
   );
   for (const name of ["acme", "beta"]) {
-    expect(await run("carriers", "remove", name)).toMatchObject({ code: 0, out: `${name} is deleted\n` });
+    expect(await run("carriers", "remove", name)).toMatchObject({ code: 0, out: `${name} is removed\n` });
   }
-  expect((await run("carriers", "list")).out).toContain("There is no route");
+  expect((await run("carriers", "list")).out).toContain("There are no routes");
   expect(await readFile(path.join(dataFolder, "operator-secrets.json"), "utf8")).toBe("{}");
   expect((await send("15005550000")).status).toBe("sent");
 });
@@ -528,7 +524,7 @@ it("a message is found by its id, by its number and by its state, with what its 
   const byId = await run("messages", "show", failed.id);
   expect(byId).toMatchObject({ code: 0, err: "" });
   expect(byId.out).toMatch(/^State +failed MESSAGE_PROVIDER_ERROR$/m);
-  expect(byId.out).toMatch(/\nAT +CARRIER +OUTCOME +CODE\n\S+ +coded +refused +21606\n$/);
+  expect(byId.out).toMatch(/\nTIME +CARRIER +OUTCOME +CODE\n\S+ +coded +refused +21606\n$/);
   expect(byId.out).not.toMatch(/The From number|hello/);
   const attempts = [{ at: expect.any(String), carrier: "coded", outcome: "refused", code: "21606" }];
   const organizationId = customer.organizationId;

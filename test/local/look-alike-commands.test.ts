@@ -47,7 +47,7 @@ it("one that resembles another organization's is shown with it, and approved whe
   const refused = await approve(asked);
   expect(refused).toMatchObject({
     code: 1,
-    err: "Nothing was changed: HARB0URBK resembles 1 name. --allow-look-alikes approves it.\n",
+    err: "Nothing was changed: HARB0URBK resembles 1 name. Use --allow-look-alikes to approve it.\n",
   });
   expect(refused.out).toMatch(new RegExp(`^HARBOURBK +looks the same +${holder.organizationId} +`, "m"));
   expect(await statusOf(asked)).toBe("pending");
@@ -94,6 +94,6 @@ it("where not all organizations can be compared, that has to be accepted too", a
       const asked = { organizationId, senderId: "LIGHTHAUS", areAccepted };
       await guardAgainstLookAlikes(asked, { output: new Output(false) }, 0);
     });
-  await expect(guard(false)).rejects.toThrow("Only the first 0 organisations were compared");
-  expect((await guard(true)).stderr).toContain("Warning: Only the first 0 organisations were compared.");
+  await expect(guard(false)).rejects.toThrow("Only the first 0 organizations were compared");
+  expect((await guard(true)).stderr).toContain("Warning: Only the first 0 organizations were compared.");
 });

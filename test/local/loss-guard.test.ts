@@ -82,15 +82,15 @@ async function send(): Promise<unknown[]> {
   return [errorCode ?? status, alpha.asked.length, beta.asked.length];
 }
 
-const refused = "Nothing was changed: 1 price is below what a carrier of the route takes.";
+const refused = "Nothing was changed: 1 price is below the cost of a carrier of the route.";
 
 it("an import is held against each carrier of its route, and refused where one takes more", async () => {
   await operator(["routes", "set", "default", "--carriers", "alpha,beta"]);
   const file = await rates("0.05", "0.04,0.09");
   for (const more of [[], ["--dry-run"]]) {
     const { code, out, err } = await operator(["prices", "import", file, ...more]);
-    expect([code, err]).toEqual([1, `${refused} --allow-loss accepts them.\n`]);
-    expect(out).toMatch(/^44 +any +everybody +now +0\.05 +beta +0\.09 +-80%$/m);
+    expect([code, err]).toEqual([1, `${refused} Use --allow-loss to accept them.\n`]);
+    expect(out).toMatch(/^44 +any +all +now +0\.05 +beta +0\.09 +-80%$/m);
   }
   expect(await findCurrentVersion()).toBeUndefined();
   const Loss = z.object({
@@ -128,7 +128,7 @@ it("a price of an organization's own is held against the carriers as well", asyn
   const override = async (price: string, ...more: string[]) =>
     operator(["prices", "set-override", email, "4477", price, ...more]);
   const { code, out, err } = await override("0.03");
-  expect([code, err]).toEqual([1, `${refused} --allow-loss accepts them.\n`]);
+  expect([code, err]).toEqual([1, `${refused} Use --allow-loss to accept them.\n`]);
   expect(out).toMatch(
     new RegExp(`^4477 +any +${organizationId} +now +0\\.03 +alpha +0\\.04 +-33\\.3%$`, "m"),
   );
@@ -162,9 +162,9 @@ it("a route is held against the prices that it is for, when it is set and when i
   const { code, out, err } = await operator(set);
   expect([code, err]).toEqual([
     1,
-    "Nothing was changed: 2 prices are below what a carrier of the route takes. --allow-loss accepts them.\n",
+    "Nothing was changed: 2 prices are below the cost of a carrier of the route. Use --allow-loss to accept them.\n",
   ]);
-  expect(out).toMatch(/^447 +otp +everybody +now +0\.06 +beta +0\.07 +-16\.7%$/m);
+  expect(out).toMatch(/^447 +otp +all +now +0\.06 +beta +0\.07 +-16\.7%$/m);
   expect(await operator([...set, "--allow-loss"])).toMatchObject({ code: 0 });
   // It is a loss already, and no other carrier comes into it.
   expect(await operator(set)).toMatchObject({ code: 0, err: "" });
@@ -175,7 +175,7 @@ it("a route is held against the prices that it is for, when it is set and when i
   expect(await operator(remove)).toMatchObject({ code: 1, err: expect.stringContaining("are below") });
   expect(await operator([...remove, "--allow-loss"])).toMatchObject({ code: 0 });
   const restore = await operator(["prices", "restore", "1"]);
-  expect(restore).toMatchObject({ code: 1, err: expect.stringContaining("--allow-loss accepts") });
+  expect(restore).toMatchObject({ code: 1, err: expect.stringContaining("Use --allow-loss") });
 });
 
 it("a stage's minimum margin is asked for, and a cost that is missing is said", async () => {
@@ -188,8 +188,8 @@ it("a stage's minimum margin is asked for, and a cost that is missing is said", 
   const { code, err } = await operator(["prices", "import", await rates("0.05", "0.041,")]);
   expect([code, err]).toEqual([
     1,
-    "Nothing was changed: 3 prices are below what a carrier of the route takes, or above it by less than 20% of the price. " +
-      "--allow-loss accepts them.\n",
+    "Nothing was changed: 3 prices are below the cost of a carrier of the route plus the minimum margin of 20%. " +
+      "Use --allow-loss to accept them.\n",
   ]);
   for (const prefix of ["4477", "4420"]) {
     await operator(["prices", "remove-override", customer.email, prefix]);
@@ -199,5 +199,5 @@ it("a stage's minimum margin is asked for, and a cost that is missing is said", 
     err: "",
   });
   const unknown = await operator(["prices", "import", await rates("0.05", ",0.01")]);
-  expect(unknown).toMatchObject({ code: 0, err: "Warning: what alpha takes is not known for 44.\n" });
+  expect(unknown).toMatchObject({ code: 0, err: "Warning: the cost of alpha is unknown for 44.\n" });
 });

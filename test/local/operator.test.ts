@@ -168,9 +168,9 @@ it.each([
   ["wallets debit ada@example.com -5 --reason x", "<amount> must be a number above 0"],
   ["wallets debit ada@example.com 5", "--reason is missing"],
   ["wallets debit ada@example.com 5 --reason", "option '--reason <text>' argument missing"],
-  ["wallets debit ada@example.com 5 --reason --yes", "It looks like an option"],
-  ["wallets debit ada@example.com 5 --reason --stage=prod", "It looks like an option"],
-  ["wallets list-entries", "<organisation> is missing"],
+  ["wallets debit ada@example.com 5 --reason --yes", "The value is missing"],
+  ["wallets debit ada@example.com 5 --reason --stage=prod", "The value is missing"],
+  ["wallets list-entries", "<organization> is missing"],
   ["opt-outs remove", "<number> is missing"],
   ["recipients erase", "<number> is missing"],
   ["suppressions show", "<address> must be an email address"],
@@ -184,7 +184,7 @@ it.each([
   ["kyc list now", "Expected 0 arguments but got 1: now"],
   ["dead-letters redrive sends", "<queue> must be one of "],
   ["wallets verify --stage production", "there is no stage production"],
-  ["wallets verify --stage local", "leave --stage out"],
+  ["wallets verify --stage local", "Omit --stage"],
   ["wallets verify --stage --json", "there is no stage --json"],
   ["wallets close ada@example.com --reason x --stage prod", "add --yes"],
 ])("%s is refused before any gateway is looked at", async (line, reason) => {
@@ -211,23 +211,23 @@ it("what is typed wrongly ends with 2 and one line that says what", async () => 
   expect(await operatorProcess(["wallets", "reopen"])).toEqual({
     code: 2,
     out: "",
-    err: "<organisation> is missing\n",
+    err: "<organization> is missing\n",
   });
 });
 
 it.each([
-  [["walets", "credit"], "unknown command 'walets credit'; did you mean wallets credit"],
+  [["walets", "credit"], "Unknown command 'walets credit'. Did you mean wallets credit"],
   [
     ["wallets", "credits", "ada@example.com", "5"],
-    "unknown command 'wallets credits'; did you mean wallets credit",
+    "Unknown command 'wallets credits'. Did you mean wallets credit",
   ],
-  [["marjins"], "unknown command 'marjins'; did you mean margins?"],
-  [["xylophone", "tune"], "unknown command 'xylophone tune' --help lists all commands."],
+  [["marjins"], "Unknown command 'marjins'. Did you mean margins?"],
+  [["xylophone", "tune"], "Unknown command 'xylophone tune'. Use --help to list all commands."],
 ])("the unknown command %j ends with 2 and one line with the nearest ones", async (args, line) => {
   const unknown = await operator(args);
   expect(unknown).toMatchObject({ code: 2, out: "" });
   expect(unknown.err.startsWith(line), unknown.err).toBe(true);
-  expect(unknown.err).toMatch(/^.* --help lists all commands\.\n$/);
+  expect(unknown.err).toMatch(/^.* Use --help to list all commands\.\n$/);
 });
 
 it("what is no whole command ends with 2 and the help of its group", async () => {
@@ -300,8 +300,8 @@ it("an organisation is found by its id or its user's email, and shown with its w
 
   const { code, out } = await operatorProcess(["organizations", "show", customer.email.toUpperCase()]);
   expect(code).toBe(0);
-  expect(out).toMatch(new RegExp(`^Organisation  ${customer.organizationId}$`, "m"));
-  expect(out).toMatch(new RegExp(`^User          ${customer.email} \\(usr_\\w+\\)$`, "m"));
+  expect(out).toMatch(new RegExp(`^Organization  ${customer.organizationId}$`, "m"));
+  expect(out).toMatch(new RegExp(`^Owner         ${customer.email} \\(usr_\\w+\\)$`, "m"));
   expect(out).toMatch(/^Wallet {8}0\.992100 USD, open$/m);
   expect(out).toMatch(/^API keys {6}1$/m);
   expect(out).toMatch(/^ {2}2 {2}\S+ {2}message {2}-0\.007900 USD +0\.992100 USD {2}msg_\w+$/m);
@@ -314,7 +314,7 @@ it("an organisation is found by its id or its user's email, and shown with its w
   expect(await operator(["organizations", "show", "nobody@example.com"])).toEqual({
     code: 1,
     out: "",
-    err: "There is no organisation nobody@example.com.\n",
+    err: "There is no organization nobody@example.com.\n",
   });
 });
 
@@ -370,7 +370,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
     .trimEnd()
     .split("\n")
     .map((line) => z.looseObject({ entity: z.optional(z.string()) }).parse(JSON.parse(line)));
-  expect(written).toMatchObject({ code: 0, out: `${rows.length} items in ${file}\n` });
+  expect(written).toMatchObject({ code: 0, out: `${rows.length} items written to ${file}\n` });
   const countOf = (entity?: string): number => rows.filter((row) => row.entity === entity).length;
   const single = [
     "user",
@@ -468,7 +468,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   expect(first.err).toContain(`--reference ${reference}`);
 
   const again = await operator([...credit, "--reference", reference]);
-  expect(again).toMatchObject({ code: 0, out: expect.stringContaining("This was done before") });
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining("this movement was made before") });
   for (const changed of [credit.with(3, "5"), credit.with(2, other.email)]) {
     const words =
       `^The reference ${reference} belongs to another movement: ` +
@@ -490,7 +490,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   ];
   expect(await operator([...debit, "a", "--type", "payment_refund"])).toMatchObject({ code: 0, err: "" });
   const tooMuch = await operator([...debit, "b"]);
-  expect(tooMuch).toMatchObject({ code: 1, err: "The wallet has less than that.\n" });
+  expect(tooMuch).toMatchObject({ code: 1, err: "The balance is lower than that amount.\n" });
   expect(await customer.balance()).toBe(9.000001);
 
   const { out } = await operator(["wallets", "list-entries", customer.email]);
@@ -499,7 +499,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   );
   const credited = `^ {2}1 {2}\\S+ {2}credit +9007199\\.000001 USD +9007199\\.000001 USD {2}Invoice 7 {2}${reference}$`;
   expect(out).toMatch(new RegExp(credited, "m"));
-  expect(out).toContain("2 entries in all; 9.000001 USD, open");
+  expect(out).toContain("2 entries in total; 9.000001 USD, open");
   const Entry = z.object({ type: z.string(), reference: z.string() });
   expect(objectsOf(await operator(["wallets", "list-entries", customer.email, "--json"]), Entry)).toEqual([
     { type: "payment_refund", reference: "a" },
@@ -527,7 +527,7 @@ it("a payment has a reference of its own, and a chargeback takes what was spent 
   expect(await operator(chargeback)).toMatchObject({ code: 2 });
   expect(await operator([...chargeback, "--reference", "dp_1"])).toMatchObject({
     code: 0,
-    out: `${customer.organizationId} changed by -1.000000 USD (chargeback), the balance is -0.007900 USD\n`,
+    out: `${customer.organizationId}: -1.000000 USD (chargeback), balance -0.007900 USD\n`,
   });
   expect(await customer.balance()).toBe(-0.0079);
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
@@ -550,25 +550,25 @@ it("a wallet's cap and pace are set for one organisation, taken away, and left t
   const { email, organizationId } = customer;
   expect(await operator(["wallets", "set-daily-cap", email, "0.01"])).toMatchObject({
     code: 0,
-    out: `${organizationId} may spend 0.010000 USD a day\n`,
+    out: `${organizationId}: daily cap: 0.010000 USD a day\n`,
   });
   expect((await customer.trySend()).status).toBe(202);
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
   expect(await operator(["wallets", "set-daily-cap", email, "none"])).toMatchObject({
     code: 0,
-    out: `${organizationId} may spend without a limit\n`,
+    out: `${organizationId}: daily cap: no limit\n`,
   });
   expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
   expect(await operator(["wallets", "set-rate-limit", email, "9000"])).toMatchObject({
     code: 0,
-    out: `${organizationId} may send 9000 messages a second\n`,
+    out: `${organizationId}: rate limit: 9000 messages a second\n`,
   });
   const paced = await customer.trySend();
   expect(paced.status).toBe(202);
   expect(paced.headers.get("RateLimit-Policy")).toBe('"sends";q=9000;w=1');
   expect(await operator(["wallets", "set-rate-limit", email, "default"])).toMatchObject({
     code: 0,
-    out: `${organizationId} may send what the stage says\n`,
+    out: `${organizationId}: rate limit: the stage's limit\n`,
   });
   expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
 });
@@ -578,7 +578,7 @@ it("a KYC submission is listed, shown, rejected with a reason that the customer 
   const { email, organizationId } = customer;
   expect(await operator(["kyc", "show", email])).toMatchObject({
     code: 1,
-    err: `${organizationId} has submitted nothing.\n`,
+    err: `${organizationId} has no KYC submission.\n`,
   });
   const submit = async (json: Record<string, unknown>) =>
     dataOf(await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop", ...json } }), KycSubmission);
@@ -675,7 +675,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
     ["wallets", "list-entries", customer.email, "--stage", "prod"],
     prodEnvironment,
   );
-  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in all") });
+  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in total") });
   const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
   expect(asking).toEqual([
     "organizations verify-email",
@@ -730,6 +730,7 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
       stackOutput: () => ({ name: "", value: "", description: undefined }),
       stackName: "",
       apiUrl: "",
+      stage: undefined,
       stageCarrier: "sandbox",
       minimumMargin: 0,
       confirm,
@@ -743,13 +744,13 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
   };
   const stranger = await question();
   expect(stranger).toContain("change this wallet by 500.000000 USD (credit), from 0.000000 USD: Invoice\n");
-  expect(stranger).toMatch(new RegExp(`^Organisation +${organizationId}\nName +${email}$`, "m"));
-  expect(stranger).toMatch(new RegExp(`^User +${email}, not verified\nKYC +nothing submitted$`, "m"));
+  expect(stranger).toMatch(new RegExp(`^Organization +${organizationId}\nName +${email}$`, "m"));
+  expect(stranger).toMatch(new RegExp(`^Owner +${email}, not verified\nKYC +not submitted$`, "m"));
 
   await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop" } });
   await noteVerifiedEmail(organizationId);
   expect(await question()).toMatch(
-    new RegExp(`^User +${email}, verified\nKYC +pending \\(Ada's Shop\\)$`, "m"),
+    new RegExp(`^Owner +${email}, verified\nKYC +pending \\(Ada's Shop\\)$`, "m"),
   );
   // Functions of customers may write a submission, and no approval.
   await updateItem(z.unknown(), updateOf(keys.kyc(organizationId), { set: { status: "approved" } }));
@@ -873,7 +874,7 @@ it.each([
   const output = new PassThrough();
   input.end(typed);
   expect(await agrees("Credit Ada\u001b[31m.", "org_1", { input, output })).toBe(agreed);
-  expect(String(output.read())).toContain("Credit Ada\u{FFFD}[31m.\nType org_1 to go on: ");
+  expect(String(output.read())).toContain("Credit Ada\u{FFFD}[31m.\nType org_1 to continue: ");
 });
 
 it("parked jobs are counted, shown by their ids alone, and moved back so that they are done", async () => {
@@ -913,8 +914,8 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   const { organizationId } = customer;
   await customer.send();
   const good = await operator(["wallets", "verify", customer.email]);
-  expect(good.out).toContain(`${organizationId}  0.992100 USD  2 entries  in order\n`);
-  expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets audited, 0 not in order") });
+  expect(good.out).toContain(`${organizationId}  0.992100 USD  2 entries  ok\n`);
+  expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets verified, 0 wrong") });
 
   const key = keys.ledgerEntry(organizationId, 1);
   expect(await findItem(LedgerEntryRecord, key)).toBeDefined();
@@ -963,7 +964,7 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   const spread = ["organizations", "spread", customer.email];
   expect(await operator([...spread, "4"])).toMatchObject({
     code: 0,
-    out: expect.stringContaining("4 parts"),
+    out: expect.stringContaining("4 partitions"),
   });
   expect(await operator([...spread, "9"])).toMatchObject({ code: 2 });
   const ids: string[] = [];
@@ -995,7 +996,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   const erased = await operator(["recipients", "erase", `+${phoneNumber}`, one.email]);
   expect(erased).toMatchObject({
     code: 0,
-    out: expect.stringContaining(`${one.organizationId}: 1 contacts, 0 `),
+    out: expect.stringContaining(`${one.organizationId}: erased in 1 contacts, 0 `),
   });
   expect(await numbersOf(one)).toEqual([]);
   expect(await numbersOf(other)).toEqual([phoneNumber]);
@@ -1036,9 +1037,9 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
   gateway.advanceClock(graceMs + minuteMs);
   await runSchedule(gateway, "ReconcileWallets");
 
-  expect(await operator(erase)).toMatchObject({ code: 0, out: expect.stringMatching(/ items are gone\n$/) });
-  expect(await operator(["organizations", "show", email])).toMatchObject(refused("There is no organisation"));
-  expect(await operator(erase)).toMatchObject(refused("There is no organisation"));
+  expect(await operator(erase)).toMatchObject({ code: 0, out: expect.stringMatching(/ items erased\n$/) });
+  expect(await operator(["organizations", "show", email])).toMatchObject(refused("There is no organization"));
+  expect(await operator(erase)).toMatchObject(refused("There is no organization"));
   const login = { email, password };
   expect((await call("/v1/auth/login", { json: login, baseUrl: gateway.url })).status).toBe(401);
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
@@ -1046,11 +1047,11 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
 
 // The last one: a sender that saw the pause would keep to it for a minute.
 it("sending is paused with a reason that the next operator reads, and resumed", async () => {
-  expect(await operator(["sending", "show"])).toMatchObject({ code: 0, out: "sending\n" });
+  expect(await operator(["sending", "show"])).toMatchObject({ code: 0, out: "active\n" });
   const paused = await operator(["sending", "pause", "--reason", "The carrier is broken"]);
   expect(paused.out).toMatch(/^paused since \S+ \(The carrier is broken\)\n$/);
   expect((await operator(["sending", "show"])).out).toBe(paused.out);
   const resumed = await operator(["sending", "resume", "--json"]);
   expect(objectsOf(resumed, z.strictObject({ entity: z.string(), resumedAt: z.string() }))).toHaveLength(1);
-  expect((await operator(["sending", "show"])).out).toMatch(/^sending, since \S+ again\n$/);
+  expect((await operator(["sending", "show"])).out).toMatch(/^active, resumed at \S+\n$/);
 });

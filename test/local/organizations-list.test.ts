@@ -68,12 +68,12 @@ it("each organization is listed once, newest first, page by page", async () => {
 
   const first = await operator(["organizations", "list", "--limit", "2"]);
   expect(first.out).toMatch(/^ID +EMAIL +NAME +STATUS +BALANCE +LAST SEND$/m);
-  expect(first.out).toContain(`There are more: --after ${newestFirst[1]}\n`);
+  expect(first.out).toContain(`More organizations follow: --after ${newestFirst[1]}\n`);
   const last = await operator(["organizations", "list", "--after", newestFirst[3] ?? ""]);
   expect(last.out).toMatch(
     new RegExp(`^${newestFirst[4]} +${customer(0).email} .* active +1\\.000000 USD +never$`, "m"),
   );
-  expect(last.out).not.toContain("There are more");
+  expect(last.out).not.toContain("More organizations follow");
   const end = await operator(["organizations", "list", "--after", newestFirst[4] ?? ""]);
   expect(end).toMatchObject({ code: 0, out: "There are no more organizations.\n" });
   for (const wrong of [

@@ -64,13 +64,13 @@ it("an import is shown and checked, then counts within a minute, and stands in t
   expect(await priceOf("4915112345678")).toBe(0.089);
   const misspelt = await fileOf(rates.replace("cost:sandbox", "cost:sandbocks"));
   expect((await operator(["prices", "import", misspelt, "--dry-run"])).err).toContain(
-    "Warning: there is no carrier sandbocks, whose costs these may come to be.",
+    "Warning: the file has costs of unknown carriers: sandbocks",
   );
   const file = await fileOf(rates);
   const dryRun = await operator(["prices", "import", file, "--dry-run"]);
   expect(dryRun).toMatchObject({ code: 0 });
   expect(dryRun.out).toContain(
-    "3 added, 0 removed, 0 changed, 0 as before\n  + 44: GB, 0.046, sandbox 0.03\n",
+    "3 added, 0 removed, 0 changed, 0 unchanged\n  + 44: GB, 0.046, sandbox 0.03\n",
   );
   expect(dryRun.out).toContain("Nothing was changed.");
   expect(dryRun.err).toBe("");
@@ -78,7 +78,7 @@ it("an import is shown and checked, then counts within a minute, and stands in t
 
   const imported = await operator(["prices", "import", file]);
   expect(imported).toMatchObject({ code: 0 });
-  expect(imported.out).toContain("version 1 of the prices counts within a minute\n");
+  expect(imported.out).toContain("version 1 of the prices applies within a minute\n");
   gateway.advanceClock(minuteMs);
   expect(await priceOf("447700900123")).toBe(0.05);
   expect(await priceOf("442012345678")).toBe(0.046);
@@ -125,12 +125,12 @@ it("a file with mistakes changes nothing, and all of them are said", async () =>
   expect(errors).toEqual([
     { line: 5, column: "prefix", problem: expect.stringContaining('"+49"') },
     { line: 6, column: "price", problem: '"-1" must not be negative' },
-    { line: 7, column: "prefix", problem: '"44" is in line 2 already, for the same time' },
+    { line: 7, column: "prefix", problem: '"44" is already in line 2, for the same time' },
   ]);
-  expect(err).toContain("Nothing was changed: 3 mistakes.");
+  expect(err).toContain("Nothing was changed: the file has 3 errors.");
   expect(await findCurrentVersion()).toBe(1);
   const missing = await operator(["prices", "import", path.join(dataFolder, "nothing.csv")]);
-  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("There is no file") });
+  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("Cannot read the file") });
 });
 
 it("what changes is shown as it was and as it will be, and can be taken back", async () => {
@@ -139,12 +139,12 @@ it("what changes is shown as it was and as it will be, and can be taken back", a
   );
   const { out, err } = await operator(["prices", "import", file, "--allow-loss"]);
   expect(err).toBe(
-    "Warning: what sandbox takes is not known for 91.\n" +
-      "Warning: 1 price is below what a carrier of the route takes.\n",
+    "Warning: the cost of sandbox is unknown for 91.\n" +
+      "Warning: 1 price is below the cost of a carrier of the route.\n",
   );
   expect(out).toContain(
     [
-      "1 added, 1 removed, 1 changed, 1 as before",
+      "1 added, 1 removed, 1 changed, 1 unchanged",
       "  + 91: IN, 0.005",
       "  - 4477: GB, 0.05, sandbox 0.04",
       "  ~ 44: GB, 0.046, sandbox 0.03  ->  GB, 0.02, sandbox 0.03",
@@ -154,14 +154,14 @@ it("what changes is shown as it was and as it will be, and can be taken back", a
   expect(await priceOf("447700900123")).toBe(0.02);
 
   const history = await operator(["prices", "list-versions"]);
-  expect(history.out).toMatch(/^ +2 {2}\S+ +3 {2}sandbox +counts$/m);
-  expect(history.out).toMatch(/^ +1 {2}\S+ +3 {2}sandbox +kept$/m);
+  expect(history.out).toMatch(/^ +2 {2}\S+ +3 {2}sandbox +current$/m);
+  expect(history.out).toMatch(/^ +1 {2}\S+ +3 {2}sandbox +available$/m);
   expect(await operator(["prices", "restore", "3"])).toMatchObject({
     code: 1,
     err: "There is no version 3 of the prices.\n",
   });
   const restored = await operator(["prices", "restore", "1"]);
-  expect(restored.out).toContain("1 added, 1 removed, 1 changed, 1 as before");
+  expect(restored.out).toContain("1 added, 1 removed, 1 changed, 1 unchanged");
   gateway.advanceClock(minuteMs);
   expect(await priceOf("447700900123")).toBe(0.05);
   expect((await auditLog())[0]).toMatchObject({
@@ -180,7 +180,7 @@ it("the prices are shown by prefix, and as a file that can be imported again", a
     "prefix,country,price,valid_from,cost:sandbox\n1,,0.0079,,0.005\n44,GB,0.046,,0.03\n4477,GB,0.05,,0.04\n",
   );
   const again = await operator(["prices", "import", await fileOf(csv.out), "--dry-run"]);
-  expect(again.out).toContain("0 added, 0 removed, 0 changed, 3 as before");
+  expect(again.out).toContain("0 added, 0 removed, 0 changed, 3 unchanged");
   const example = await operator(["prices", "import", "shared/prices/example.csv", "--dry-run"]);
   expect(example).toMatchObject({ code: 0 });
   expect(await readFile("shared/prices/example.csv", "utf8")).not.toContain("\r");
@@ -190,7 +190,7 @@ it("an organisation's own prices count for its next message, and nobody's else",
   const { email, organizationId } = customer;
   const set = await operator(["prices", "set-override", email, "44", "0.025", "--allow-loss"]);
   expect(set).toMatchObject({ code: 0 });
-  expect(set.err).toBe("Warning: 2 prices are below what a carrier of the route takes.\n");
+  expect(set.err).toBe("Warning: 2 prices are below the cost of a carrier of the route.\n");
   expect(await priceOf("447700900123")).toBe(0.025);
   expect((await auditLog(email))[0]).toMatchObject({ action: "prices set-override", after: { prices: 1 } });
 
@@ -266,19 +266,19 @@ describe("margins", () => {
     vi.setSystemTime(new Date("2030-03-03T12:00:00Z"));
     const { out } = await operator(["margins"]);
     vi.setSystemTime(new Date("2031-03-03T12:00:00Z"));
-    expect(out).toBe("In all 0 messages: revenue 0, cost 0, margin 0 USD (-)\n");
+    expect(out).toBe("Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n");
   });
 
   it("are summed by day, exactly, with what is not known and not final", async () => {
     const { out, code } = await operator(["margins"]);
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, " | "))).toEqual([
-      "day | messages | segments | revenue | cost | margin | share | without cost",
+      "DAY | MESSAGES | SEGMENTS | REVENUE | COST | MARGIN | SHARE | WITHOUT COST",
       "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0",
       "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
-      "In all 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
-      "What carriers took for 2 of them is not known, and not in the costs.",
-      "1 days of organisations have messages that wait for their time.",
+      "Total of 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
+      "The costs of 2 messages are unknown and not included.",
+      "Not final: 1 days of organizations have scheduled messages.",
       "",
     ]);
   });

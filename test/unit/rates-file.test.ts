@@ -66,23 +66,20 @@ const heading = "prefix,country,price,valid_from,cost:aws\n";
 
 it.each([
   ["", ["1 : the file is empty"]],
-  [heading, ["1 : there is no row behind the heading"]],
-  [
-    "prefix;country;price\n44;GB;0,046",
-    ["1 : there are semicolons between the columns: save it with commas"],
-  ],
-  ["prefix\tcountry\tprice\n44\tGB\t0.046", ["1 : there are tabs between the columns: save it with commas"]],
+  [heading, ["1 : there is no row after the heading"]],
+  ["prefix;country;price\n44;GB;0,046", ["1 : the columns are separated by semicolons: save it with commas"]],
+  ["prefix\tcountry\tprice\n44\tGB\t0.046", ["1 : the columns are separated by tabs: save it with commas"]],
   ["prefix,price\n44,1", ["1 country: the column is missing"]],
   [
     "prefix,country,price,cost\n44,GB,1,1",
-    ["1 cost: there is no such column, only prefix, country, price, valid_from, cost:CARRIER"],
+    ["1 cost: unknown column; the columns are prefix, country, price, valid_from, cost:CARRIER"],
   ],
-  ["prefix,country,price,prefix\n", ["1 prefix: the column is there twice"]],
+  ["prefix,country,price,prefix\n", ["1 prefix: the column occurs twice"]],
   [
     "prefix,country,price,cost:My Carrier\n",
-    ["1 cost:My Carrier: behind cost: must be the name of a carrier"],
+    ["1 cost:My Carrier: cost: must be followed by the name of a carrier"],
   ],
-  [`${heading}44,GB,1,,\n49,DE,1,`, ["3 : has 4 cells, and the heading 5"]],
+  [`${heading}44,GB,1,,\n49,DE,1,`, ["3 : has 4 cells, but the heading has 5"]],
   [
     `${heading}+44,GB,1,,`,
     ['2 prefix: "+44" must be 1 to 15 digits, country code first, without a plus sign'],
@@ -123,7 +120,7 @@ it.each([
   ],
   [
     `${heading}44,GB,1,2031-04-01,\n49,DE,1,,\n44,GB,2,2031-04-01T00:00:00Z,`,
-    ['4 prefix: "44" is in line 2 already, for the same time'],
+    ['4 prefix: "44" is already in line 2, for the same time'],
   ],
   [
     `${heading}x,UK,-1,soon,y`,
@@ -137,7 +134,7 @@ it.each([
   ],
   [
     `${heading}44,GB,1,,\n49,"DE,1,,\n`,
-    ["3 : the quotes are not right: a cell has them at both ends, and twice inside"],
+    ["3 : invalid quotes: quote the whole cell, and double each quote inside it"],
   ],
 ])("reports the problem of %j and its place", (text, problems) => {
   expect(texts(parse(text).errors)).toEqual(problems);
@@ -164,7 +161,7 @@ it("rejects text that is not UTF-8", () => {
 it("takes no costs where they have no place", () => {
   const text = Buffer.from("prefix,price,cost:aws\n44,1,1");
   expect(texts(parseRates(text, { required: ["prefix", "price"], hasCosts: false }).errors)).toEqual([
-    "1 cost:aws: there is no such column, only prefix, country, price, valid_from",
+    "1 cost:aws: unknown column; the columns are prefix, country, price, valid_from",
   ]);
 });
 
@@ -182,7 +179,7 @@ it("shows changes with old and new values, and counts those that it does not sho
   const changes = priceChanges(before, after);
   expect(changes).toMatchObject({ removed: [{ prefix: "33" }], unchanged: 1 });
   const lines = textOfChanges(changes).split("\n");
-  expect(lines[0]).toBe("12 added, 1 removed, 1 changed, 1 as before");
+  expect(lines[0]).toBe("12 added, 1 removed, 1 changed, 1 unchanged");
   expect(lines[1]).toBe("  + 90: no country, 1");
   expect(lines[11]).toBe("  and 2 more");
   expect(lines[12]).toBe("  - 33: FR, 0.076");

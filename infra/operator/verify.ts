@@ -4,37 +4,28 @@ import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
 import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
-import { command, part } from "./command.ts";
-import { readOrganization } from "./organizations.ts";
+import { command, Organizations } from "./command.ts";
+import { organizationIds } from "./organization.ts";
 
-const audit = command({
+const verify = command({
   name: "wallets verify",
-  summary: "Prove that wallets are in order",
+  summary: "Verify wallets against their ledgers and messages",
   details:
-    "Every seq of the ledger has its entry, each balance follows from the one before, the last is the wallet's, " +
-    "and every paid message exists at that price. What a send or a refund may still be at work on is pending. " +
-    "Exits with 1 when anything is wrong.",
+    "Checks that the ledger has no gaps, that each balance follows from the one before, that the last one is the wallet's, " +
+    "and that every paid message exists at its price. Work in progress is reported as pending. Exits with 1 on an error.",
   examples: ["", "ada@example.com", "--stage prod --json"],
-  input: z.object({
-    organizations: part(
-      "[organisation...]",
-      "ids, or emails of users; without any, all that have a wallet",
-      z.array(z.string()),
-    ),
-  }),
+  input: z.object({ organizations: Organizations }),
   run: async ({ organizations }, { output }) => {
-    let wallets = 0;
-    let wrong = 0;
-    let pending = 0;
-    for await (const organizationId of organizations.length > 0 ? idsOf(organizations) : listWallets()) {
+    let [wallets, wrong, pending] = [0, 0, 0];
+    for await (const organizationId of await organizationIds(organizations)) {
       const result = await auditWallet(organizationId);
       wallets += 1;
       if (result.findings.length > 0) wrong += 1;
       else if (result.pending.length > 0) pending += 1;
       output.result(result, describe(result));
-      output.progress(`${wallets} wallets audited, ${wrong} not in order`);
+      output.progress(`${wallets} wallets verified, ${wrong} wrong`);
     }
-    output.note(`${wallets} wallets audited, ${wrong} not in order, ${pending} pending`);
+    output.note(`${wallets} wallets verified, ${wrong} wrong, ${pending} pending`);
     if (wrong > 0) process.exitCode = 1;
   },
 });
@@ -60,15 +51,11 @@ const agenda = command({
   },
 });
 
-async function* idsOf(organizations: readonly string[]): AsyncGenerator<string> {
-  for (const each of organizations) yield (await readOrganization(each)).id;
-}
-
 function describe({ organizationId, balanceMicros, entries, findings, pending }: Audit): string {
-  const state = findings.length > 0 ? "NOT IN ORDER" : pending.length > 0 ? "pending" : "in order";
+  const state = findings.length > 0 ? "WRONG" : pending.length > 0 ? "pending" : "ok";
   const lines = [...findings, ...pending.map((finding) => `pending: ${finding}`)];
   const summary = `${organizationId}  ${moneyText(balanceMicros)}  ${entries} entries  ${state}`;
   return [summary, ...lines.map((line) => `    ${line}`)].join("\n");
 }
 
-export const auditCommands = [audit, agenda];
+export const verifyCommands = [verify, agenda];

@@ -1,0 +1,121 @@
+import * as z from "zod/mini";
+
+import type { CarrierResponse } from "../../shared/carriers/call.ts";
+import type { HandOff } from "../../shared/carriers/carrier.ts";
+import { carrierOf } from "../../shared/carriers/carriers.ts";
+import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
+import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { SenderId } from "../../shared/contract/sms.ts";
+import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
+import { segmentsOf } from "../../shared/messages/segments.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { command, part, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
+import { listOf } from "./output.ts";
+
+export const Name = part("<name>", "name of the carrier", CarrierName);
+
+/** @throws Error when there is none */
+export async function readCarrier(name: string): Promise<CarrierRecord> {
+  const record = await findCarrier(name);
+  if (record === undefined) throw new Error(`There is no carrier ${name}.`);
+  return record;
+}
+
+export const testCarrier = command({
+  name: "carriers test",
+  summary: "Send one message through a carrier, and show its response",
+  details:
+    "This machine sends a real message, with the stage's credentials, and the carrier charges for it. No wallet pays. The " +
+    "carrier may be disabled or have no route.",
+  examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    name: Name,
+    to: part("--to <number>", "recipient's number, in international form", GivenPhoneNumber, {
+      isPersonal: true,
+    }),
+    from: part("--from <sender>", "sender ID; default: TEST", z._default(SenderId, "TEST")),
+    text: part(
+      "--text <text>",
+      "text of the message",
+      z._default(RequiredText, "A test of the SMS gateway"),
+      {
+        isPersonal: true,
+      },
+    ),
+  }),
+  run: async ({ name, to, from, text: message }, context) => {
+    const record = await readCarrier(name);
+    await context.confirm(`send one message through the carrier ${name}`);
+    await tryCarrier(record, { to, from, text: message }, context);
+  },
+});
+
+async function tryCarrier(
+  record: CarrierRecord,
+  message: { readonly to: string; readonly from: string; readonly text: string },
+  { output, changed }: Context,
+): Promise<void> {
+  let response: CarrierResponse | undefined;
+  const carrier = carrierOf(record, {
+    onAnswer: (received) => {
+      response = received;
+    },
+  });
+  const reference = `test.${newId("msg")}`;
+  const { encoding } = segmentsOf(message.text, { unicode: false });
+  const country = countryOfNumber(message.to);
+  const startedAtMs = performance.now();
+  let result: HandOff | { readonly outcome: "unknown"; readonly reason: string };
+  try {
+    result = await carrier.send({ ...message, reference, country, encoding, isPromotional: false });
+  } catch (error) {
+    result = { outcome: "unknown", reason: error instanceof Error ? error.name : "Error" };
+  }
+  const durationMs = Math.round(performance.now() - startedAtMs);
+  const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
+  changed({ outcome: result.outcome });
+  output.result(
+    { carrier: record.name, reference, ...result, durationMs, status: response?.status, body },
+    listOf({
+      Carrier: record.name,
+      Outcome: result.outcome,
+      Code: "providerCode" in result ? result.providerCode : undefined,
+      Buffered: "isBuffered" in result && result.isBuffered ? "yes, the link is down" : undefined,
+      Reason: "errorCode" in result ? result.errorCode : "reason" in result ? result.reason : undefined,
+      Reference: result.outcome === "accepted" ? (result.carrierReference ?? "none") : undefined,
+      Duration: `${durationMs} ms`,
+      Status: response?.status.toString(),
+      Response: body,
+    }),
+  );
+  if (result.outcome !== "accepted") process.exitCode = 1;
+}
+
+/** The number of characters of a response that are shown. */
+const maxShown = 1_000;
+
+/** Removes secrets: a response may quote its request, in any of its encodings. */
+function withoutSecrets(response: string, { credentials, callbackToken }: CarrierSecret): string {
+  const texts = [...Object.values(credentials), callbackToken ?? ""].filter((each) => each !== "");
+  // Any two of them may be the user name and password of basic authentication.
+  const pairs = texts.flatMap((one) => texts.map((other) => base64(`${one}:${other}`)));
+  const forms = [...texts, ...pairs].flatMap((each) => [
+    each,
+    base64(each),
+    JSON.stringify(each).slice(1, -1),
+    encodeURIComponent(each),
+    new URLSearchParams({ "": each }).toString().slice(1),
+  ]);
+  // Replaces the longest first, because a shorter one may be part of it.
+  return forms
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((shownText, form) => shownText.replaceAll(form, "…"), response)
+    .slice(0, maxShown);
+}
+
+function base64(given: string): string {
+  return Buffer.from(given).toString("base64");
+}

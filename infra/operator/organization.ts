@@ -1,0 +1,39 @@
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { listWallets } from "../../shared/wallet/record.ts";
+
+/**
+ * Reads an organization by its ID or the email of one of its users.
+ * @throws Error when there is none
+ */
+export async function readOrganization(idOrEmail: string): Promise<OrganizationRecord> {
+  const id = idOrEmail.includes("@")
+    ? (await findUserByEmail(idOrEmail.toLowerCase()))?.organizationId
+    : idOrEmail;
+  const organization = id === undefined ? undefined : await findOrganization(id, { consistent: true });
+  if (organization === undefined) throw new Error(`There is no organization ${idOrEmail}.`);
+  return organization;
+}
+
+/** The IDs of the named organizations, or of all that have a wallet if none is named. */
+export async function organizationIds(
+  named: readonly string[],
+): Promise<AsyncIterable<string> | readonly string[]> {
+  if (named.length === 0) return listWallets();
+  return Promise.all(named.map(async (each) => (await readOrganization(each)).id));
+}
+
+/** Organizations that a command reads at the same time. */
+const batchSize = 25;
+
+/** The IDs of all organizations, in batches. */
+export async function* organizationBatches(): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const id of listWallets()) {
+    batch.push(id);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
