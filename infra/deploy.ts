@@ -5,7 +5,7 @@ import path from "node:path";
 import { deployArguments } from "./deploy-arguments.ts";
 import { projectRoot } from "./project-root.ts";
 
-// `npm run deploy -- -c stage=NAME`: `cdk deploy`, with or without a terminal.
+// `npm run deploy -- -c stage=NAME`: runs `cdk deploy`, with or without a terminal.
 
 const cdk = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
 const typed = process.argv.slice(2);
@@ -13,7 +13,7 @@ const child = spawn(process.execPath, [cdk, ...deployArguments(typed, process.st
   cwd: projectRoot,
   stdio: "inherit",
 });
-// The terminal sends a Ctrl-C to both: the CDK decides what becomes of it.
+// The terminal sends Ctrl-C to both processes, and the CDK handles it.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 const [code] = await once(child, "exit");

@@ -6,7 +6,7 @@ import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { startReceiver, waitFor, type WebhookCall } from "./webhook-receiver.ts";
 
-// `npm run demo`: plays the README's tour on a gateway that keeps nothing, and prints what happens.
+// `npm run demo`: plays the README's tour on a gateway without stored data, and prints each step.
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const step = (title: string): void => print(`\n${styleText("bold", title)}`);
@@ -19,7 +19,7 @@ const gateway = await startLocalGateway({
 });
 try {
   await playTour();
-  print("\nThat was the whole way. `npm start` keeps the gateway running for you.");
+  print("\nThe tour is complete. `npm start` runs the gateway until you stop it.");
 } catch (error) {
   print(`\nThe tour failed: ${error instanceof Error ? error.message : String(error)}`);
   print(functionLog.join("\n"));
@@ -28,7 +28,7 @@ try {
   await gateway.stop();
 }
 
-/** A client that prints each call and its answer. */
+/** A client that prints each request and its response. */
 function connect(credential?: string): Client {
   return createClient({
     baseUrl: gateway.url,
@@ -44,7 +44,7 @@ function connect(credential?: string): Client {
 }
 
 async function playTour(): Promise<void> {
-  step("1. Register: a user, an organisation and an empty wallet");
+  step("1. Register: creates a user, an organization and an empty wallet");
   const { token } = await connect().register({
     body: { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
   });
@@ -52,15 +52,15 @@ async function playTour(): Promise<void> {
   step("2. Top up the wallet");
   await connect(token).topUpWallet({ body: { amount: 5 } });
 
-  step("3. Create an API key: its secret is shown this once");
+  step("3. Create an API key: its secret is shown only once");
   const key = await connect(token).createApiKey({ body: { name: "server" } });
   const client = connect(key.secret);
 
-  step("4. Register a webhook: its signing secret is shown this once");
+  step("4. Register a webhook: its signing secret is shown only once");
   const receiver = await startReceiver();
   const webhook = await client.createWebhook({ body: { url: receiver.url } });
 
-  step("5. Send a message with the API key: accepted and paid for");
+  step("5. Send a message with the API key: it is accepted and charged");
   const message = {
     to: "15005550000",
     message: "Your code is 123456",
@@ -69,13 +69,13 @@ async function playTour(): Promise<void> {
   } as const;
   const { id } = await client.sendSms({ body: message });
 
-  step("6. The webhook arrives, and its signature is right");
+  step("6. The webhook is called with a valid signature");
   showCall(await receiver.next(), webhook.secret);
 
   step("7. The message is sent");
   await client.getSms({ params: { id } });
 
-  step("8. A message that the sandbox carrier refuses fails, and its price comes back");
+  step("8. The sandbox carrier rejects a message: it fails and is refunded");
   await client.sendSms({ body: { ...message, to: "15005550002" } });
   showCall(await receiver.next(), webhook.secret);
   const silent = createClient({ baseUrl: gateway.url, credential: key.secret });

@@ -1,7 +1,6 @@
 import { startReceiver } from "./webhook-receiver.ts";
 
-// `npm run receiver`: a customer's endpoint that shows the webhook calls it gets, at the address that the README's tour
-// registers.
+// `npm run receiver`: shows the webhook calls to the address that the README's tour registers.
 
 const port = Number(process.env["RECEIVER_PORT"] ?? 4000);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -12,4 +11,4 @@ const receiver = await startReceiver({
     print(`\nX-Service-Event: ${event}\nX-Service-Signature: ${signature}\n${body}`);
   },
 });
-print(`Webhook calls to ${receiver.url} are shown here.`);
+print(`Waiting for webhook calls to ${receiver.url}`);

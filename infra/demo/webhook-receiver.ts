@@ -12,12 +12,12 @@ export interface WebhookCall {
   readonly signature: string;
 }
 
-/** A customer's endpoint, which hands out its calls in the order that they come. */
+/** A customer's webhook endpoint, which returns its calls in the order of their arrival. */
 export async function startReceiver(
   options: {
-    /** 0 takes any free port. */
+    /** 0 selects a free port. */
     readonly port?: number;
-    /** Takes the calls in the place of `next`. */
+    /** Receives the calls instead of `next`. */
     readonly onCall?: (call: WebhookCall) => void;
   } = {},
 ): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
@@ -37,7 +37,7 @@ export async function startReceiver(
     next: async () => {
       await waitFor("a webhook call", async () => calls.length > 0);
       const [received] = calls.splice(0, 1);
-      if (received === undefined) throw new Error("the call is gone");
+      if (received === undefined) throw new Error("the call is missing");
       return received;
     },
     close: () => {
@@ -47,11 +47,11 @@ export async function startReceiver(
   };
 }
 
-/** Waits, not for ever, until something is there. */
+/** Waits for a condition, with a time limit. */
 export async function waitFor(what: string, isThere: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + waitTimeoutMs;
   while (!(await isThere())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not come`);
+    if (Date.now() > deadline) throw new Error(`${what} did not arrive`);
     await delay(20);
   }
 }

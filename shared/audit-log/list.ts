@@ -7,12 +7,12 @@ import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { itemsOf, queryRows } from "../platform/table/table.ts";
 
-/** An entry of the audit log, with what came of it. */
+/** An entry of the audit log with its outcome. */
 export type EndedEntry = Omit<AuditEntryRecord, "ending"> & Ending;
 
 /**
- * A page of an organisation's audit log, newest first.
- * @throws ApiError VALIDATION_ERROR for a stretch of time that ends before it begins
+ * Returns a page of an organization's audit log, newest first.
+ * @throws ApiError VALIDATION_ERROR for a period that ends before it begins
  */
 export async function listAuditLog(organizationId: string, query: AuditLogQuery): Promise<Page<AuditEntry>> {
   const { from, to } = query;
@@ -32,7 +32,7 @@ export async function listAuditLog(organizationId: string, query: AuditLogQuery)
     () => true,
   );
   const ended = await withOutcomes(organizationId, page.rows);
-  return { rows: ended.map(presentEntry), meta: page.meta };
+  return { rows: ended.map(toApiEntry), meta: page.meta };
 }
 
 /**
@@ -48,7 +48,7 @@ export async function readAuditLog(
   return withOutcomes(organizationId, itemsOf(rows));
 }
 
-/** Entries that lie side by side, newest first, each with what came of it. */
+/** Adds the outcomes to consecutive entries, newest first. */
 async function withOutcomes(
   organizationId: string | undefined,
   entries: readonly AuditEntryRecord[],
@@ -69,8 +69,8 @@ async function withOutcomes(
   });
 }
 
-/** What a customer sees. Who of the operator's people it was, and what they noted, is for the operator. */
-function presentEntry(entry: EndedEntry): AuditEntry {
+/** The entry as customers see it, without the operator's identity and input. */
+function toApiEntry(entry: EndedEntry): AuditEntry {
   const { id, createdAt, action, actor, outcome } = entry;
   if (actor.type === "operator") return { id, createdAt, action, actor: { type: "operator" }, outcome };
   const { subject, sourceAddress, requestId, errorCode, before, after } = entry;

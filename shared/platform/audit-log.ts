@@ -10,17 +10,17 @@ import { keys } from "./table/keys.ts";
 import { putItem, type Put } from "./table/table.ts";
 
 /*
- * The audit log: who did what, when, from where, and what it changed. An entry is written before the deed, or with it, so
- * that there is no deed without one; what came of the deed is an item of its own, so that nothing is ever changed. No
- * function may do anything but put items here and read them, and each is put where there is none.
+ * The audit log: each action with its actor, time, address and changes. The entry is written before the action or in its
+ * transaction, so that no action is without one. The outcome is an item of its own, because items are never changed.
+ * Functions can only read items and put new ones.
  */
 
-/** Who does something. */
+/** The actor of an event. */
 export const AuditActor = z.discriminatedUnion("type", [
   z.object({ type: z.literal("user"), userId: z.string(), sessionId: z.optional(z.string()) }),
-  /** `userId` is who created the key. */
+  /** `userId` is the creator of the key. */
   z.object({ type: z.literal("apiKey"), keyId: z.string(), userId: z.string() }),
-  /** With whose credentials of AWS. */
+  /** `identity` is the ARN of the AWS credentials. */
   z.object({ type: z.literal("operator"), identity: z.string() }),
 ]);
 export type AuditActor = z.infer<typeof AuditActor>;
@@ -28,14 +28,14 @@ export type AuditActor = z.infer<typeof AuditActor>;
 const Facts = z.record(z.string(), z.unknown());
 type Facts = z.infer<typeof Facts>;
 
-/** What came of a deed: done; refused, so that nothing was changed; or not known. */
+/** The outcome of an action: done, rejected without a change, or unknown. */
 const AuditOutcome = z.enum(["done", "refused", "unknown"]);
 
 const Ending = z.object({
   outcome: AuditOutcome,
-  /** The code that the caller got instead of an answer. */
+  /** The error code that the caller received. */
   errorCode: z.optional(z.string()),
-  /** How things were after it. */
+  /** The state after the action. */
   after: z.optional(Facts),
 });
 export type Ending = z.infer<typeof Ending>;
@@ -43,19 +43,19 @@ export type Ending = z.infer<typeof Ending>;
 export const AuditEntryRecord = z.object({
   entity: z.literal("auditEntry"),
   id: z.string(),
-  /** Whose log it is in; none of what an operator does to the whole stage. */
+  /** The organization whose log has the entry. Absent for an action on the whole stage. */
   organizationId: z.optional(z.string()),
   createdAt: z.string(),
   actor: AuditActor,
   /** A route, for example `POST /v1/wallet/top-up`, or a command of the operator. */
   action: z.string(),
-  /** What it was about: the ids in the path, or what the operator typed. */
+  /** The subject: the IDs in the path, or the input of the operator. */
   subject: z.optional(Facts),
   sourceAddress: z.optional(z.string()),
   requestId: z.optional(z.string()),
-  /** How things were before it. */
+  /** The state before the action. */
   before: z.optional(Facts),
-  /** Of what was written when it was done already. */
+  /** Present if the action was done already when the entry was written. */
   ending: z.optional(Ending),
 });
 export type AuditEntryRecord = z.infer<typeof AuditEntryRecord>;
@@ -67,39 +67,39 @@ export const AuditOutcomeRecord = z.extend(Ending, {
 });
 export type AuditOutcomeRecord = z.infer<typeof AuditOutcomeRecord>;
 
-/** The log of an organisation, or that of the stage. */
+/** The ID of an organization's log, or of the stage's. */
 export function auditLogOf(organizationId: string | undefined): string {
   return organizationId ?? "stage";
 }
 
 /**
- * What the log has in the place of a phone number. Nothing is ever taken from the log, so that no number may stand there;
- * the digest still tells whether an entry is about a number that is known. It is another one for each organization.
+ * The digest that replaces a phone number. Entries are never erased, so they must not contain numbers. The digest shows
+ * whether an entry is about a known number. Each organization has its own.
  */
 export function digestOfNumber(organizationId: string, phoneNumber: string): string {
   return createHash("sha256").update(`${organizationId} ${phoneNumber}`).digest("hex");
 }
 
-export type Deed = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
+export type AuditEvent = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
 
-/** The write of an entry, for the transaction of the deed itself. */
-export function auditEntry(deed: Deed): Put & { readonly put: AuditEntryRecord } {
+/** The write of an entry, for the transaction of its action. */
+export function auditEntry(event: AuditEvent): Put & { readonly put: AuditEntryRecord } {
   const id = newId("aud");
-  // The very moment that is in its id, by which the log is read.
+  // The time in its ID, by which the log is read.
   const createdAt = momentOf(id).toISOString();
-  const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...deed };
+  const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...event };
   return {
-    put: { ...keys.auditEntry(auditLogOf(deed.organizationId), record.id), ...record },
+    put: { ...keys.auditEntry(auditLogOf(event.organizationId), record.id), ...record },
     condition: "attribute_not_exists(pk)",
   };
 }
 
 /**
- * Writes down that something will be done, or was.
- * @throws ApiError UNAVAILABLE when it could not be written, so that it must not be done
+ * Writes an entry.
+ * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen
  */
-export async function writeAuditEntry(deed: Deed): Promise<AuditEntryRecord> {
-  const entry = auditEntry(deed);
+export async function writeAuditEntry(event: AuditEvent): Promise<AuditEntryRecord> {
+  const entry = auditEntry(event);
   const isOwn = ({ id }: Record<string, unknown>): boolean => id === entry.put.id;
   const written = await putItem(entry, { isOwn }).catch((error: unknown) => {
     throw new ApiError("UNAVAILABLE", { cause: error });
@@ -109,8 +109,8 @@ export async function writeAuditEntry(deed: Deed): Promise<AuditEntryRecord> {
 }
 
 /**
- * Writes down what came of it. When that cannot be written the entry stays without, which reads as not known: what was
- * done is done, and whoever did it is told so.
+ * Writes the outcome of an action. If that fails, the entry has no outcome, which reads as unknown. The caller still
+ * receives the result of the action.
  */
 export async function writeAuditOutcome(
   { id, organizationId }: Pick<AuditEntryRecord, "id" | "organizationId">,

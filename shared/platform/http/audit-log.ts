@@ -13,28 +13,26 @@ import type { EndpointEvent, EndpointMiddleware } from "./event.ts";
 import { routeName, type Call } from "./pipeline.ts";
 import { sourceAddress } from "./source-address.ts";
 
-/** The middlewares that write a request into the audit log of its organisation. */
+/** The middlewares that write a request to its organization's audit log. */
 interface AuditLog {
-  /** Stands behind all that may refuse the request, or answer it from memory: what gets there will be done. */
+  /** Runs after all checks and the idempotency: requests that get there will be executed. */
   readonly begin: readonly EndpointMiddleware[];
-  /** Stands before the idempotency, which knows of some errors that the request was done all the same. */
+  /** Runs before the idempotency, which recognizes errors of requests that were executed. */
   readonly end: readonly EndpointMiddleware[];
 }
 
-/** Reads how what a request changes is before it, in the form of the answer. */
+/** Reads the state before a request, in the form of the response. */
 export type ReadBefore<R extends Route> = (call: Pick<Call<R>, "actor" | "params">) => Promise<unknown>;
 
-/** What the audit log asks the handler of a route. */
+/** The options of a route for the audit log. */
 export interface Auditing<R extends Route> {
-  /** What the audit log says of the state before the request. What it throws, the request is answered with. */
+  /** Reads the state before the request. Its errors become the response. */
   readonly readBefore?: ReadBefore<R>;
-  /** Whether this request is written down: of some operations only those that change certain things are. */
+  /** Selects the requests to record. Some operations record only certain changes. */
   readonly isAudited?: (call: Pick<Call<R>, "body">) => boolean;
 }
 
-/**
- * Writes the requests of a route that is audited into the audit log, each before it is done, and what came of it after.
- */
+/** Writes the requests of an audited route to the audit log: an entry before each, and its outcome after. */
 export function auditLog<R extends Route>(
   route: R,
   { readBefore, isAudited = () => true }: Auditing<R> = {},
@@ -84,14 +82,14 @@ function actorOf({ userId, credential }: Actor): AuditActor {
     : { type: "apiKey", keyId: credential.keyId, userId };
 }
 
-/** Of an error that is not the caller's it is not known what was done before it. */
+/** After a server error it is unknown how far the request came. */
 function endingOf(error: unknown): Ending {
   if (!(error instanceof ApiError)) return { outcome: "unknown", errorCode: "INTERNAL" };
   const { code } = error;
   return { outcome: errorCatalogue[code].status < 500 ? "refused" : "unknown", errorCode: code };
 }
 
-/** The fields of an object, or those of them that are named. A phone number is not among them, but its digest. */
+/** The named fields of an object, or all. A digest replaces a phone number. */
 function factsOf(
   organizationId: string | undefined,
   value: unknown,
