@@ -74,7 +74,7 @@ export interface Order {
 /**
  * The command line. It checks all input before it connects to a gateway. Requests for help and invalid usage print their
  * text and end in a CommanderError.
- * @param canAsk whether a person can answer questions on a terminal
+ * @param canAsk whether a person can confirm on a terminal
  */
 export function commandLine(canAsk: boolean, carryOut: (order: Order) => Promise<void>): Command {
   const program: Command = new Command("npm run operator --")
@@ -122,7 +122,7 @@ function add(described: OperatorCommand, program: Command): Command {
     if (title.includes("<")) added.option(title, help, valueOf);
     else added.option(title, help);
   }
-  if (asksFirst) added.option("--yes", "do not ask for confirmation");
+  if (asksFirst) added.option("--yes", "skip the confirmation");
   const lines = examples.map((example) => `  ${program.name()} ${name} ${example}`.trimEnd());
   return added
     .option(
@@ -171,7 +171,7 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   }
   const mustAsk = asksFirst && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
-    typed.error(`Stage ${stage.name} keeps its data, and there is no terminal to ask on: add --yes`);
+    typed.error(`Stage ${stage.name} keeps its data, and there is no terminal to confirm on: add --yes`);
   }
   const personal = new Set(parts.filter((each) => each.isPersonal).map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(inputs).filter(([name]) => !personal.has(name)));

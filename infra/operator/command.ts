@@ -7,7 +7,7 @@ interface Description {
   readonly name: string;
   readonly summary: string;
   readonly details?: string;
-  /** What can follow the command's name. */
+  /** Examples of the words after the command's name. */
   readonly examples: readonly string[];
   /** Whether it moves money or changes what customers can do: a stage that keeps its data asks first. */
   readonly asksFirst?: boolean;
@@ -58,8 +58,8 @@ export function command<Input extends Readonly<Record<string, z.ZodMiniType>>>({
 
 /**
  * A part of a command's input.
- * @param title how it is typed, in commander's notation: `<amount>` is a parameter, `[organization...]` accepts any number
- * of them, `--reason <text>` is the option for the part named `reason`, and `--shared` is a flag
+ * @param title its syntax, in commander's notation: `<amount>` is a parameter, `[organization...]` any number of them.
+ * `--reason <text>` is an option for the part named `reason`, and `--shared` is a flag.
  * @param isPersonal whether it may identify a person: the audit log, whose entries are never deleted, leaves it out
  */
 export function part<Schema extends z.ZodMiniType>(

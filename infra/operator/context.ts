@@ -64,7 +64,7 @@ interface Change<State extends object> {
   readonly text: (after: State) => string;
 }
 
-/** Asks for consent, changes a record, and shows it. The audit log gets the state before and after. */
+/** Changes a record after the operator has confirmed, and shows it. The audit log gets the state before and after. */
 export async function change<State extends object>(
   { what, organizationId, before, apply, facts, text }: Change<State>,
   { output, confirm, changed }: Context,

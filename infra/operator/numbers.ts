@@ -39,7 +39,7 @@ const assign = command({
   summary: "Assign the inbound messages of a number to an organization",
   details:
     "Without --keyword the organization receives all of them. The carrier must report inbound messages: carriers show has the " +
-    "address. A person who answers STOP opts out of the marketing of the organization, or of all that share the number.",
+    "address. A person who sends STOP opts out of the marketing of the organization, or of all that share the number.",
   examples: ["12025550100 ada@example.com --stage prod", "90909 ada@example.com --keyword PIZZA"],
   asksFirst: true,
   input: z.object({ number: Number, organization: Organization, keyword: Keyword }),

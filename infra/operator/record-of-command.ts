@@ -49,7 +49,7 @@ export class RecordOfCommand {
     await this.#write({ outcome: "done" });
   }
 
-  /** Records a failure: the change was refused, or its outcome is unknown. */
+  /** Records a failure: the change was rejected, or its outcome is unknown. */
   async failed(error: unknown): Promise<void> {
     await this.#write(endingOf(error));
   }

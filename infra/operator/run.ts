@@ -6,7 +6,7 @@ import { Output, printable } from "./output.ts";
 
 /**
  * Executes a command line, and sets the exit code of the process: 1 for a failure or a finding, 2 for invalid usage.
- * @param canAsk whether a person can answer questions on a terminal
+ * @param canAsk whether a person can confirm on a terminal
  */
 export async function runCommandLine(typed: readonly string[], canAsk: boolean): Promise<void> {
   try {

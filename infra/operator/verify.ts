@@ -11,8 +11,8 @@ const verify = command({
   name: "wallets verify",
   summary: "Verify wallets against their ledgers and messages",
   details:
-    "Checks that the ledger has no gaps, that each balance follows from the one before, that the last one is the wallet's, " +
-    "and that every paid message exists at its price. Work in progress is reported as pending. Exits with 1 on an error.",
+    "The ledger must have no gaps, and each balance must follow from the one before. The last one must be the wallet's. Every " +
+    "paid message must exist at its price. Work in progress is reported as pending. An error exits with 1.",
   examples: ["", "ada@example.com", "--stage prod --json"],
   input: z.object({ organizations: Organizations }),
   run: async ({ organizations }, { output }) => {
