@@ -5,8 +5,7 @@ import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
 import type { Decision } from "../../shared/reviews/record.ts";
 import { readSenderId } from "../../shared/sender-ids/record.ts";
-import { decideSenderId, listPendingSenderIds, takeApprovedNames } from "../../shared/sender-ids/review.ts";
-import { listWallets } from "../../shared/wallet/record.ts";
+import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
 import { command, flag, Organization, part, PublicReason, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
@@ -120,34 +119,6 @@ const senderIdsReject = command({
   run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
 });
 
-const senderIdsClaim = command({
-  name: "sender-ids claim",
-  summary: "Note whose the sender IDs are that an older release approved",
-  details:
-    "Release 0.2 and older ones approved a sender ID for any number of organisations. Run this once after the upgrade, " +
-    "before a stage sends under approved sender IDs only. Of several that have the same one, one gets it: the others are " +
-    "listed, and cannot send under it until it is approved for them again with --shared. Running it again changes nothing.",
-  examples: ["", "--stage prod"],
-  asksFirst: true,
-  input: z.object({}),
-  run: async (_, { output, confirm }) => {
-    await confirm("let all organisations send under the sender IDs that were approved for them");
-    let taken = 0;
-    let conflicts = 0;
-    for await (const organizationId of listWallets()) {
-      const names = await takeApprovedNames(organizationId);
-      taken += names.taken.length;
-      conflicts += names.conflicts.length;
-      if (names.conflicts.length > 0) {
-        output.result({ organizationId, ...names }, `${organizationId}: ${names.conflicts.join(" ")}`);
-      }
-      output.progress(`${taken} sender IDs are taken`);
-    }
-    output.note(`${taken} sender IDs are taken, ${conflicts} are another's`);
-    if (conflicts > 0) process.exitCode = 1;
-  },
-});
-
 async function listRequests<Request extends object>(
   output: Output,
   pending: AsyncIterable<Request>,
@@ -241,5 +212,4 @@ export const reviewCommands = [
   senderIdsList,
   senderIdsApprove,
   senderIdsReject,
-  senderIdsClaim,
 ];

@@ -1,9 +1,7 @@
 import * as z from "zod/mini";
 
 import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
-import { rebuildAgenda } from "../../shared/reconciliation/rebuild-agenda.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
-import { listWallets } from "../../shared/wallet/record.ts";
 import { command, Organizations } from "./command.ts";
 import { organizationIds } from "./organization.ts";
 
@@ -30,27 +28,6 @@ const verify = command({
   },
 });
 
-const agenda = command({
-  name: "agenda",
-  summary: "Put what an older release left open on the agenda of background work",
-  details:
-    "The reconciler and the closing of days look at what is on the agenda alone. What was changed last by release 0.2 or " +
-    "an older one is not on it: run this once after the upgrade. Running it again changes nothing.",
-  examples: ["", "--stage prod"],
-  input: z.object({}),
-  run: async (_, { output, confirm }) => {
-    await confirm("put what is open on the agenda of background work");
-    let wallets = 0;
-    let added = 0;
-    for await (const organizationId of listWallets()) {
-      added += await rebuildAgenda(organizationId);
-      wallets += 1;
-      output.progress(`${wallets} wallets looked at`);
-    }
-    output.result({ wallets, added }, `${wallets} wallets looked at, ${added} items put on the agenda`);
-  },
-});
-
 function describe({ organizationId, balanceMicros, entries, findings, pending }: Audit): string {
   const state = findings.length > 0 ? "WRONG" : pending.length > 0 ? "pending" : "ok";
   const lines = [...findings, ...pending.map((finding) => `pending: ${finding}`)];
@@ -58,4 +35,4 @@ function describe({ organizationId, balanceMicros, entries, findings, pending }:
   return [summary, ...lines.map((line) => `    ${line}`)].join("\n");
 }
 
-export const verifyCommands = [verify, agenda];
+export const verifyCommands = [verify];

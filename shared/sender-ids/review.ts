@@ -20,8 +20,7 @@ export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
 /**
  * The operator's decision on a request. The first sender ID that is approved becomes the organization's
  * default. One that has been approved may still be rejected, and is then the default no longer, and free for others.
- * @param isShared whether it may be approved for an organization although another has it, also if it was approved for
- *   both by an older release
+ * @param isShared whether it may be approved for an organization although another has it
  * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it has been decided
  *   on, or another organization has it; UNAVAILABLE when too many other changes came in between
  */
@@ -33,8 +32,7 @@ export async function decideSenderId(
 ): Promise<SenderIdRecord> {
   return untilUndisturbed(async () => {
     const { record: seen, defaultSenderId } = await readSenderId(organizationId, senderIdId);
-    const isOpen =
-      seen.status === "pending" || (seen.status === "approved" && (!decision.approved || isShared));
+    const isOpen = seen.status === "pending" || (seen.status === "approved" && !decision.approved);
     if (!isOpen) throw new ApiError("CONFLICT", { message: `The sender ID has been ${seen.status}.` });
     const withoutIt = defaultSenderId === seen.senderId ? undefined : defaultSenderId;
     const fields = decided(decision, now());
@@ -73,29 +71,4 @@ function nameWrites(
 
 function conflictText({ senderId }: SenderIdRecord, organizationIds: readonly string[]): string {
   return `The sender ID ${senderId} is approved for another organization: ${organizationIds.join(", ")}.`;
-}
-
-/**
- * Takes the sender IDs of an organization that an older release approved, which kept no account of whose a name is.
- * @returns those that it has now, and what to say of those that others have
- */
-export async function takeApprovedNames(
-  organizationId: string,
-): Promise<{ readonly taken: readonly string[]; readonly conflicts: readonly string[] }> {
-  const taken: string[] = [];
-  const conflicts: string[] = [];
-  for (const record of await readSenderIds(organizationId)) {
-    if (record.status !== "approved") continue;
-    const stillApproved = updateOf(
-      keys.senderId(organizationId, record.senderId),
-      { set: { status: "approved" } },
-      { is: { id: record.id, status: "approved" } },
-    );
-    const written = await transact({ stillApproved, name: takeName(organizationId, record.senderId) });
-    if (written.outcome === "committed") taken.push(record.senderId);
-    else if (written.refusals.name !== undefined) {
-      conflicts.push(conflictText(record, holdersOf(written.refusals.name.found)));
-    }
-  }
-  return { taken, conflicts };
 }

@@ -30,7 +30,6 @@ import {
   destroy,
   ending,
   message,
-  operator,
   Organizations,
   outputOf,
   rowsOf,
@@ -166,8 +165,7 @@ describe("an upgrade from the last release", () => {
     expect((await session.listSms()).rows[0]).toMatchObject({ id, status: "sent" });
   });
 
-  it("is finished by the operator's agenda, after which wallets are in order", async () => {
-    expect((await operator("kept", "agenda")).out).toContain("1 wallets looked at");
+  it("leaves the wallets in order", async () => {
     const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
     expect(audit?.findings).toEqual([]);
   });

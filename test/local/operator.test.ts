@@ -19,7 +19,6 @@ import { agrees, type Context } from "../../infra/operator/context.ts";
 import { errorText } from "../../infra/operator/error-text.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
-import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { AcceptedInvitation } from "../../shared/contract/members.ts";
 import { Message } from "../../shared/contract/sms.ts";
@@ -697,7 +696,6 @@ it("in prod nothing is changed unless someone agreed", async () => {
     "kyc reject",
     "sender-ids approve",
     "sender-ids reject",
-    "sender-ids claim",
     "numbers assign",
     "numbers release",
     "opt-outs remove",
@@ -939,24 +937,6 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   expect(audits.filter(({ findings }) => findings.length > 0)).toEqual([
     { organizationId, findings: [expect.stringMatching(/^seq 3 pays for msg_\w+, which does not exist$/)] },
   ]);
-});
-
-it("what an older release left open is put on the agenda, once", async () => {
-  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  const { organizationId } = customer;
-  await customer.send();
-  // What is still to be counted would put the day on the agenda by itself.
-  await vi.waitFor(async () => {
-    const { today } = dataOf(await customer.call("/v1/dashboard/stats"), DashboardStats);
-    expect(today).toMatchObject({ accepted: 1, sent: 1 });
-  }, patience);
-  await operator(["agenda"]);
-  const day = keys.dayCounts(organizationId, new Date().toISOString().slice(0, 10));
-  for (const key of [keys.wallet(organizationId), day]) {
-    await updateItem(z.object({}), { key, update: "REMOVE agenda, lookAt" });
-  }
-  expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 2 items put/) });
-  expect(await operator(["agenda"])).toMatchObject({ code: 0, out: expect.stringMatching(/ 0 items put/) });
 });
 
 it("an organisation's messages are spread, and its customer sends, reads and lists them as before", async () => {

@@ -2,11 +2,9 @@ import { randomBytes } from "node:crypto";
 
 import { beforeEach, expect, it } from "vitest";
 
-import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem } from "../../shared/platform/table/table.ts";
 import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
 import { readSenderIds } from "../../shared/sender-ids/record.ts";
-import { decideSenderId, takeApprovedNames } from "../../shared/sender-ids/review.ts";
+import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
 import { Customer } from "../support/api.ts";
 
@@ -89,24 +87,4 @@ it("a number is nobody's, though it was approved", async () => {
   const number = `1${Date.now()}`.slice(0, 11);
   await decideSenderId(first, await requested(first, number), approval);
   expect(await approvedFor(number)).toEqual([false, false]);
-});
-
-it("what an older release approved is taken once for whom it was approved, and not from others", async () => {
-  const ids = [await requested(first), await requested(second)] as const;
-  await decideSenderId(first, ids[0], approval);
-  await decideSenderId(second, ids[1], approval, { isShared: true });
-  await requested(first, `P${name}`);
-  await deleteItem(keys.senderName(name));
-  expect(await approvedFor()).toEqual([false, false]);
-  for (const time of ["once", "again"]) {
-    expect(await takeApprovedNames(first), time).toEqual({ taken: [name], conflicts: [] });
-    expect(await takeApprovedNames(second)).toEqual({
-      taken: [],
-      conflicts: [expect.stringContaining(first)],
-    });
-    expect(await approvedFor()).toEqual([true, false]);
-  }
-  await expect(decideSenderId(second, ids[1], approval)).rejects.toMatchObject(isRefused);
-  await decideSenderId(second, ids[1], approval, { isShared: true });
-  expect(await approvedFor()).toEqual([true, true]);
 });
