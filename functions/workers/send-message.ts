@@ -1,19 +1,19 @@
 import { statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { carriersOf } from "../../shared/carriers/carriers.ts";
-import { Paces } from "../../shared/carriers/pace.ts";
-import { watchCarriers } from "../../shared/carriers/record.ts";
+import { cachedCarriers } from "../../shared/carriers/record.ts";
+import { Throughput } from "../../shared/carriers/throughput.ts";
 import { countOutcomes } from "../../shared/messages/counts.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
-import { watchSending } from "../../shared/messages/sending-pause.ts";
+import { cachedSending } from "../../shared/messages/sending-pause.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
 
-const carriers = watchCarriers();
+const carriers = cachedCarriers();
 const breakers = new Breakers();
-const paces = new Paces();
-const sending = watchSending();
+const throughput = new Throughput();
+const sending = cachedSending();
 
 export const handler = worker(
   MessageJob,
@@ -23,7 +23,7 @@ export const handler = worker(
     return handToCarrier(job, {
       carriers: carriersOf(book),
       breakers,
-      paces,
+      throughput,
       sending: present,
       rateCard,
       remainingTimeMs,

@@ -1,5 +1,5 @@
 import { findOrganization } from "../../shared/accounts/organization-record.ts";
-import type { CarrierBook } from "../../shared/carriers/record.ts";
+import type { RoutingTable } from "../../shared/carriers/record.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
@@ -24,7 +24,7 @@ const shownLosses = 20;
 const shownPrefixes = 10;
 
 /** The present prices and routes of the stage. */
-export function marketOf(card: RateCard, { routes }: Pick<CarrierBook, "routes">, context: Context): Market {
+export function marketOf(card: RateCard, { routes }: Pick<RoutingTable, "routes">, context: Context): Market {
   return { card, routes, stageCarrier: context.stageCarrier };
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { readCarriers, type CarrierBook } from "../../shared/carriers/record.ts";
+import { readCarriers, type RoutingTable } from "../../shared/carriers/record.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { rowsOfPrefix } from "../../shared/prices/list.ts";
 import { findPriceOverrides } from "../../shared/prices/overrides.ts";
@@ -84,7 +84,7 @@ async function importCard(
 }
 
 /** Warns of costs of unknown carriers, and of prefixes without a present price. */
-function warnOf(rows: readonly PriceRow[], book: CarrierBook, output: Output): void {
+function warnOf(rows: readonly PriceRow[], book: RoutingTable, output: Output): void {
   const names = carriersWithCosts(rows);
   const unknown = names.filter((name) => !book.carriers.has(name) && !stageCarriers.has(name));
   if (unknown.length > 0)
@@ -102,7 +102,7 @@ function warnOf(rows: readonly PriceRow[], book: CarrierBook, output: Output): v
 /** Compares a rate card with carriers' costs, and price overrides with the card's costs. */
 async function guardCard(
   card: RateCard,
-  { allowLoss, before, book }: Decision & { readonly before: RateCard; readonly book: CarrierBook },
+  { allowLoss, before, book }: Decision & { readonly before: RateCard; readonly book: RoutingTable },
   context: Context,
 ): Promise<void> {
   const concernsAll = { before: marketOf(before, book, context) };

@@ -5,7 +5,7 @@ import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../..
 import {
   CarrierName,
   readCarriers,
-  type CarrierBook,
+  type RoutingTable,
   type RouteRecord,
 } from "../../shared/carriers/record.ts";
 import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
@@ -135,7 +135,7 @@ const remove = command({
  * @throws Error for losses that were not accepted
  */
 async function guardRoutes(
-  book: CarrierBook,
+  book: RoutingTable,
   routes: readonly RouteRecord[],
   { prefix, allowLoss }: { readonly prefix: string; readonly allowLoss: boolean },
   context: Context,

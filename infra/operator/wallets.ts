@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { capSpending, closeWallet, paceSends, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { capSpending, closeWallet, limitSendRate, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, count, Organization, part, Reason } from "./command.ts";
@@ -133,7 +133,7 @@ const setRateLimit = command({
   run: async ({ organization, messages }, context) => {
     const rate = limitText(typeof messages === "number" ? `${messages} messages a second` : messages);
     const what = (owner: string): string => `set the rate limit of ${owner} to ${rate}`;
-    const apply = async (id: string): Promise<WalletRecord> => paceSends(id, messages);
+    const apply = async (id: string): Promise<WalletRecord> => limitSendRate(id, messages);
     await changeWallet(
       organization,
       { what, apply, facts: limitFacts, text: () => `rate limit: ${rate}` },

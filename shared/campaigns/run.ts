@@ -16,8 +16,8 @@ import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
 import { readPrices } from "../prices/prices.ts";
-import { nextDay, spendLeftMicros } from "../wallet/allowances.ts";
 import { readWallet } from "../wallet/record.ts";
+import { nextDay, spendLeftMicros } from "../wallet/spending-limits.ts";
 import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
 import { nextTurns, withinLimits, type Turn } from "./recipients.ts";
 import {

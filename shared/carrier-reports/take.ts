@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
-import { watchCarriers, type CarrierRecord } from "../carriers/record.ts";
+import { cachedCarriers, type CarrierRecord } from "../carriers/record.ts";
 import type { Report } from "../contract/carriers.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
@@ -41,7 +41,7 @@ const nothing: RawResponse = {
  *   the carrier would bring all of them again and again
  */
 export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
-  const carriers = watchCarriers();
+  const carriers = cachedCarriers();
   return async (call) => {
     const carrier = (await carriers()).carriers.get(call.params.carrier);
     if (!hasToken(carrier, call.query.token) || !(await isSigned(carrier, call))) {

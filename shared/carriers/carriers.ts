@@ -6,7 +6,7 @@ import type { AddressedMessage, Carrier, HandOff, OutgoingMessage } from "./carr
 import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { sendWithHttp } from "./http.ts";
 import { sendWithKannel } from "./kannel.ts";
-import type { CarrierBook, CarrierRecord, RouteRecord } from "./record.ts";
+import type { RoutingTable, CarrierRecord, RouteRecord } from "./record.ts";
 import { sandboxCarrier } from "./sandbox.ts";
 import { CarrierSettings } from "./settings.ts";
 import { trafficClass } from "./traffic-class.ts";
@@ -41,7 +41,7 @@ export interface Routed {
  * The carriers of a book. The one that the stage's file names is always among them; where there is no route it takes
  * everything, with the settings that the book has for its name, if any.
  */
-export function carriersOf({ carriers, routes }: CarrierBook): Carriers {
+export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
   const stageCarrier = config.carrier();
   const all = new Map([...carriers.values()].map((record) => [record.name, namedCarrier(record)]));
   if (!all.has(stageCarrier)) {

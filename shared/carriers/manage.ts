@@ -7,7 +7,7 @@ import { deleteItem, putItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
-import { CarrierRecord, findCarrier, readCarriers, type CarrierBook, type RouteRecord } from "./record.ts";
+import { CarrierRecord, findCarrier, readCarriers, type RoutingTable, type RouteRecord } from "./record.ts";
 import { deleteSecret, keepSecret } from "./secrets.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
@@ -232,7 +232,7 @@ export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageTyp
 /** Checks that the carriers of a route are there. @throws Error in words when one is not */
 export function checkRoute(
   { carriers: names }: Pick<RouteRecord, "carriers">,
-  { carriers }: CarrierBook,
+  { carriers }: RoutingTable,
 ): void {
   const unknown = names.find((name) => !carriers.has(name));
   if (unknown !== undefined) throw new Refusal(`There is no carrier ${unknown}: make it with carriers set.`);

@@ -58,7 +58,7 @@ export const RouteRecord = z.object({
 export type RouteRecord = z.infer<typeof RouteRecord>;
 
 /** All carriers by their names, and all routes. */
-export interface CarrierBook {
+export interface RoutingTable {
   readonly carriers: ReadonlyMap<string, CarrierRecord>;
   readonly routes: readonly RouteRecord[];
 }
@@ -72,13 +72,13 @@ const maxRows = 20_000;
 const Row = z.discriminatedUnion("entity", [CarrierRecord, RouteRecord]);
 
 /** The carriers and routes as they were within the last half minute. @returns asks; a function has one for all its calls */
-export function watchCarriers(): () => Promise<CarrierBook> {
-  const cache = new TtlCache<CarrierBook>({ ttlMs: keptMs });
+export function cachedCarriers(): () => Promise<RoutingTable> {
+  const cache = new TtlCache<RoutingTable>({ ttlMs: keptMs });
   return async () => cache.read(readCarriers);
 }
 
 /** The carriers and routes as they are now. One that cannot be read has been reported, and is left out. */
-export async function readCarriers(): Promise<CarrierBook> {
+export async function readCarriers(): Promise<RoutingTable> {
   const { pk } = keys.carrier("");
   const rows = itemsOf(await queryRows(Row, { pk, limit: maxRows, consistent: true }));
   const carriers = rows.filter((row) => row.entity === "carrier");

@@ -3,9 +3,9 @@ import { tallyOfDay } from "../messages/accepted-of-day.ts";
 import { emptyTally, readCounts, shareOf, sumOf, type CountsRecord, type Tally } from "../messages/counts.ts";
 import { dayMs, dayOf, now } from "../platform/clock.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
-import { acceptedOfDay } from "../wallet/allowances.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
+import { acceptedOfDay } from "../wallet/spending-limits.ts";
 
 const shownDays = 30;
 

@@ -5,7 +5,7 @@ import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
-import { sendRateStatus } from "../wallet/allowances.ts";
+import { sendRateStatus } from "../wallet/spending-limits.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
 import { checkMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";

@@ -1,7 +1,7 @@
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import type { AcceptedOfDay } from "../wallet/allowances.ts";
+import type { AcceptedOfDay } from "../wallet/spending-limits.ts";
 import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
 
 /*

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { OrganizationState } from "../accounts/organization-record.ts";
 import type { Breakers } from "../carriers/breaker.ts";
 import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
-import type { Paces } from "../carriers/pace.ts";
+import type { Throughput } from "../carriers/throughput.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
@@ -37,7 +37,7 @@ export interface Sender {
   /** Without them, every carrier is asked whatever came of it before. */
   readonly breakers?: Breakers;
   /** Without them, carriers take as much as there is. */
-  readonly paces?: Paces;
+  readonly throughput?: Throughput;
   readonly sending?: Sending;
   /** What carriers take. Without it, what a message costs is not known. */
   readonly rateCard?: RateCard | undefined;
@@ -146,7 +146,7 @@ function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: Ch
 async function firstWilling(
   candidates: readonly NamedCarrier[],
   message: Choosable,
-  { breakers, paces }: Sender,
+  { breakers, throughput }: Sender,
   slot?: Slot,
 ): Promise<Choice> {
   const delays: number[] = [];
@@ -160,7 +160,7 @@ async function firstWilling(
       comeBackAfter(openUntil);
       continue;
     }
-    const startsAtMs = await startOf(named, message, paces, slot);
+    const startsAtMs = await startOf(named, message, throughput, slot);
     const waitMs = startsAtMs - now().getTime();
     if (waitMs > waitedForMs) {
       const startsAt = new Date(startsAtMs).toISOString();
@@ -182,16 +182,16 @@ async function firstWilling(
 async function startOf(
   { name, segmentsPerSecond }: NamedCarrier,
   message: Choosable,
-  paces: Paces | undefined,
+  throughput: Throughput | undefined,
   slot: Slot | undefined,
 ): Promise<number> {
   const atMs = now().getTime();
-  if (segmentsPerSecond === undefined || paces === undefined) return atMs;
+  if (segmentsPerSecond === undefined || throughput === undefined) return atMs;
   if (slot?.carrier === name) {
     const startsAtMs = Date.parse(slot.startsAt);
     if (atMs - startsAtMs < slotGoodForMs) return startsAtMs;
   }
-  return paces.take(name, segmentsPerSecond, {
+  return throughput.reserve(name, segmentsPerSecond, {
     segments: message.segments,
     isMarketing: trafficClass(message) === "marketing",
   });

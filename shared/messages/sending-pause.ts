@@ -33,7 +33,7 @@ export const heldBackSeconds = 120;
  * Whether the stage sends, as it was within the last minute.
  * @returns asks; what is known is kept with it, so that a function has one for all its calls
  */
-export function watchSending(): () => Promise<Sending> {
+export function cachedSending(): () => Promise<Sending> {
   const cache = new TtlCache<Sending>({ ttlMs: cachedMs });
   return async () =>
     cache.read(async () => {

@@ -14,10 +14,10 @@ import {
   type LedgerEntryRecord,
   type NewLedgerEntry,
 } from "../wallet/ledger.ts";
+import { notifyLowBalance } from "../wallet/notify.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { ledgerPartOf, readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
-import { tellLowBalance } from "../wallet/tell.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
 /*
@@ -269,7 +269,7 @@ class Pass implements Reconciliation {
   async #settle(lookAt: string): Promise<void> {
     // The debit that should have told it may be among those that were lost; settled wallets are not looked at again.
     const isLowPossible = this.#wallet.lowBalanceThresholdMicros !== undefined;
-    if (isLowPossible) await tellLowBalance(await readWallet(this.#wallet.organizationId));
+    if (isLowPossible) await notifyLowBalance(await readWallet(this.#wallet.organizationId));
     const to = Math.max(this.#position.seq, this.#settledSeq);
     const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
     await settleWallet(this.#wallet.organizationId, settled, lookAt);

@@ -3,10 +3,10 @@ import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import type { allowanceFields } from "./allowances.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
 import { findMovement, referenceOf, type Movement } from "./reference.ts";
+import type { spendingLimitFields } from "./spending-limits.ts";
 
 /*
  * What only the operator of the gateway does with a wallet.
@@ -89,7 +89,7 @@ export async function capSpending(
  * @param sends undefined leaves it to the stage
  * @throws ApiError WALLET_MISSING
  */
-export async function paceSends(
+export async function limitSendRate(
   organizationId: string,
   sends: number | "none" | undefined,
 ): Promise<WalletRecord> {
@@ -99,9 +99,9 @@ export async function paceSends(
 /** Changes a limit, and takes away what is left of it: the next debit computes anew. */
 async function limit(
   organizationId: string,
-  field: keyof typeof allowanceFields,
+  field: keyof typeof spendingLimitFields,
   value: number | "none" | undefined,
-  left: readonly (keyof typeof allowanceFields)[],
+  left: readonly (keyof typeof spendingLimitFields)[],
 ): Promise<WalletRecord> {
   const changes = { set: { [field]: value }, remove: value === undefined ? [field, ...left] : left };
   const changed = await updateItem(

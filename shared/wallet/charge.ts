@@ -17,21 +17,21 @@ import {
   type Write,
 } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import {
-  capReached,
-  obstacleOf,
-  paceExceeded,
-  reckonDay,
-  reckonShare,
-  taken,
-  type AcceptedOfDay,
-  type Taking,
-} from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
+import { notifyCapReached, notifyLowBalance } from "./notify.ts";
 import { postToWallet } from "./post.ts";
 import { ledgerPartOf, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
-import { tellCapReached, tellLowBalance } from "./tell.ts";
+import {
+  capReached,
+  rejectionReason,
+  sendRateExceeded,
+  resetDailyWindow,
+  refillBucket,
+  reserve,
+  type AcceptedOfDay,
+  type Reservation,
+} from "./spending-limits.ts";
 
 /*
  * Charging a wallet takes two writes: a debit, and the record of it in the ledger. The debit is one conditional
@@ -94,7 +94,7 @@ export async function chargeWallet<Recorded extends Recording>({
   const { messageIds, before = [], together } = recorded;
   const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
   await record(named, before, together);
-  await tellLowBalance(wallet).catch(untoldYet);
+  await notifyLowBalance(wallet).catch(logPending);
   return recorded;
 }
 
@@ -121,18 +121,18 @@ export async function debitWallet(
     if (wallet.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
     if (wallet.closedAt !== undefined) throw walletClosed();
     if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
-    switch (obstacleOf(wallet, takingOf(charging))) {
+    switch (rejectionReason(wallet, reservationOf(charging))) {
       case "day":
-        await reckonDay(wallet, charging.keepAccepted);
+        await resetDailyWindow(wallet, charging.keepAccepted);
         break;
-      case "share":
-        await reckonShare(wallet);
+      case "bucket":
+        await refillBucket(wallet);
         break;
       case "cap":
-        await tellCapReached(wallet).catch(untoldYet);
+        await notifyCapReached(wallet).catch(logPending);
         throw capReached();
-      case "pace":
-        throw paceExceeded(wallet);
+      case "rate":
+        throw sendRateExceeded(wallet);
       case "none":
         // A posting holds the lock; all else is as it should be.
         await delay(Math.random() * maxDebitDelayMs);
@@ -141,18 +141,18 @@ export async function debitWallet(
   throw new ApiError("UNAVAILABLE");
 }
 
-function takingOf({ charges, isPaced = false }: Debit): Taking {
+function reservationOf({ charges, isPaced = false }: Debit): Reservation {
   return { amountMicros: sumOf(charges), sends: charges.length, isPaced };
 }
 
 /** What could not be told is told at the next debit or refusal, or by the reconciler. */
-function untoldYet(error: unknown): void {
+function logPending(error: unknown): void {
   log.warn("wallet.event_untold", { error });
 }
 
 async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletRecord>> {
   const { organizationId, charges, at } = debit;
-  const allowances = taken(takingOf(debit));
+  const limits = reserve(reservationOf(debit));
   const amountMicros = sumOf(charges);
   const count = charges.length;
   const lastAt = at.toISOString();
@@ -162,15 +162,15 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
     updateOf(
       keys.wallet(organizationId),
       {
-        add: { balanceMicros: -amountMicros, seq: count, messageCount: count, ...allowances.add },
+        add: { balanceMicros: -amountMicros, seq: count, messageCount: count, ...limits.add },
         set: { ...set, lastId, lastAt },
         setIfAbsent,
       },
       // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
       whileFree(now(), {
         absent: ["closedAt", "suspendedAt"],
-        where: `#balanceMicros >= :amount AND ${allowances.where}`,
-        values: { ":amount": amountMicros, ...allowances.values },
+        where: `#balanceMicros >= :amount AND ${limits.where}`,
+        values: { ":amount": amountMicros, ...limits.values },
       }),
     ),
     { singleEffect: true },

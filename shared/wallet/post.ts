@@ -9,11 +9,11 @@ import { keys } from "../platform/table/keys.ts";
 import { isFree, leaseFieldNames } from "../platform/table/lease.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import type { AcceptedOfDay } from "./allowances.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { lockWallet, unlockWallet } from "./lock.ts";
 import { isLow, ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
+import type { AcceptedOfDay } from "./spending-limits.ts";
 
 /** A change of the balance that is not a charge for messages. */
 export interface Posting {

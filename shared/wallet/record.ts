@@ -8,8 +8,13 @@ import { keys, ledgerPartition, partNames, type Key } from "../platform/table/ke
 import { leaseFields } from "../platform/table/lease.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { allowanceFields, dailyCapMicros, fullAllowances, spentTodayMicros } from "./allowances.ts";
 import { amountOf, currency } from "./money.ts";
+import {
+  spendingLimitFields,
+  dailyCapMicros,
+  fullSpendingLimits,
+  spentTodayMicros,
+} from "./spending-limits.ts";
 
 /** A digit of a message's id says in which part it is. */
 export const maxMessageParts = 8;
@@ -39,7 +44,7 @@ export const WalletRecord = z.object({
   ...agendaFields,
   /** While a posting locks the wallet. */
   ...leaseFields,
-  ...allowanceFields,
+  ...spendingLimitFields,
   /** The customer is told when the balance falls below it. */
   lowBalanceThresholdMicros: z.optional(z.int().check(z.positive())),
   /** While the balance is below it: when the customer was told, or set it. */
@@ -73,7 +78,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
-    ...fullAllowances(organizationId),
+    ...fullSpendingLimits(organizationId),
   };
   const shard = spreadOver(walletListShards, organizationId);
   const condition = "attribute_not_exists(pk)";

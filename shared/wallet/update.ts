@@ -4,9 +4,9 @@ import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { untilUndisturbed, updateItem } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
-import { operatorCapMicros } from "./allowances.ts";
 import { amountOf, microsOf } from "./money.ts";
 import { presentWallet, readWallet, WalletRecord } from "./record.ts";
+import { operatorCapMicros } from "./spending-limits.ts";
 
 /**
  * Changes what a customer may say about their wallet, and leaves the rest.

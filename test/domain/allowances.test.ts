@@ -10,10 +10,10 @@ import { once } from "../../shared/platform/http/idempotency.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
-import { capSpending, paceSends } from "../../shared/wallet/adjust.ts";
-import { allowanceFields } from "../../shared/wallet/allowances.ts";
+import { capSpending, limitSendRate } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { presentWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { spendingLimitFields } from "../../shared/wallet/spending-limits.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { onePrice } from "../support/prices.ts";
@@ -101,7 +101,7 @@ describe("a daily spend cap for ten messages", () => {
 
   it("counts what a wallet spends that comes from a release without days", async () => {
     const organizationId = await openWallet(10_000_000);
-    const remove = Object.keys(allowanceFields);
+    const remove = Object.keys(spendingLimitFields);
     await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { remove }));
     expect((await sendAtOnce(30, async () => send(organizationId))).accepted).toBe(10);
   });
@@ -221,11 +221,11 @@ describe("a pace of ten messages a second", () => {
 
   it("is another where the operator says so, at once", async () => {
     const organizationId = await openWallet(10_000_000);
-    await paceSends(organizationId, 3);
+    await limitSendRate(organizationId, 3);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
-    await paceSends(organizationId, "none");
+    await limitSendRate(organizationId, "none");
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
-    await paceSends(organizationId, undefined);
+    await limitSendRate(organizationId, undefined);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
   });
 
@@ -250,7 +250,7 @@ describe("a pace of ten messages a second", () => {
     await expect(sendAndListen()).rejects.toMatchObject({
       facts: { retryAfterSeconds: 1, rateLimit: { ...limit, remaining: 0 } },
     });
-    await paceSends(organizationId, "none");
+    await limitSendRate(organizationId, "none");
     await sendAndListen();
     expect(reports).toHaveLength(10);
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Breakers, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { Paces } from "../../shared/carriers/pace.ts";
+import { Throughput } from "../../shared/carriers/throughput.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
@@ -170,15 +170,17 @@ it("while it is open a message goes to the next carrier, and waits without a cla
   const [alone, passedOn] = [await acceptedMessage(), await acceptedMessage()];
   const broken = { name: carrier, carrier: new ScriptedCarrier(accept), segmentsPerSecond: 1 };
   const next = { name: "next", carrier: new ScriptedCarrier(accept) };
-  const paces = new Paces();
-  const take = vi.spyOn(paces, "take");
-  const waiting = await delayedJobs(async () => handToCarrier(alone, inOrder([broken], { breakers, paces })));
+  const throughput = new Throughput();
+  const take = vi.spyOn(throughput, "reserve");
+  const waiting = await delayedJobs(async () =>
+    handToCarrier(alone, inOrder([broken], { breakers, throughput })),
+  );
   expect(waiting).toMatchObject([{ body: alone }]);
   // Not before it lets one through, and not all at once.
   expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(30);
   expect(waiting[0]?.delaySeconds).toBeLessThan(60);
   expect(await recordOf(alone)).toMatchObject({ status: "queued", attempts: 0 });
-  await handToCarrier(passedOn, inOrder([broken, next], { breakers, paces }));
+  await handToCarrier(passedOn, inOrder([broken, next], { breakers, throughput }));
   expect(await recordOf(passedOn)).toMatchObject({ status: "sent", carrier: "next" });
   expect([broken, next].map((each) => each.carrier.received.length)).toEqual([0, 1]);
   // Nor is any time taken of a carrier that is not asked.

@@ -182,14 +182,14 @@ it("a message that waits for its turn takes one slot of the carrier's time, and 
   const job = await jobOf();
   const slow = { ...named("slow"), segmentsPerSecond: 1 };
   const taken: number[] = [];
-  const paces = {
+  const throughput = {
     take: async () => {
       taken.push(1);
       return Date.now() + 10_000;
     },
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders take slots, and nothing else.
-  const sender = inOrder([slow], { paces: paces as never });
+  const sender = inOrder([slow], { throughput: throughput as never });
   const later = await laterJobOf(job, sender);
   expect(later).toMatchObject({ slot: { carrier: "slow" }, facts: job.facts });
   expect(taken).toHaveLength(1);

@@ -15,9 +15,9 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { reckonDay } from "../../shared/wallet/allowances.ts";
 import { chargeWallet } from "../../shared/wallet/charge.ts";
 import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { resetDailyWindow } from "../../shared/wallet/spending-limits.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -266,7 +266,7 @@ it("no debit of a day that ends meanwhile is lost when the wallet moves on", asy
   // By a clock that is behind, after the wallet was read.
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
-  await reckonDay(seen, async (accepted) => noteAccepted(organizationId, accepted));
+  await resetDailyWindow(seen, async (accepted) => noteAccepted(organizationId, accepted));
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: day, acceptedToday: 2 });
   await accept(organizationId);
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: "2031-03-02", acceptedToday: 1 });
@@ -278,7 +278,7 @@ it("a wallet that cannot leave the figures of its day does not move on", async (
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
-  const fails = reckonDay(await readWallet(organizationId), async () => {
+  const fails = resetDailyWindow(await readWallet(organizationId), async () => {
     throw new ApiError("UNAVAILABLE");
   });
   await expect(fails).rejects.toThrow(ApiError);

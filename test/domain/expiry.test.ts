@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { Paces } from "../../shared/carriers/pace.ts";
+import { Throughput } from "../../shared/carriers/throughput.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
@@ -138,10 +138,10 @@ describe("a message does not wait longer than until its expiry", () => {
   it("for a carrier's throughput", async () => {
     const carrier = new ScriptedCarrier(accept);
     const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
-    const paces = new Paces();
-    await paces.take(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
+    const throughput = new Throughput();
+    await throughput.reserve(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
     const job = await acceptedMessage({ expiresInSeconds: 90 });
-    expect(await waitAndFail(job, inOrder([slow], { paces }))).toBe(85);
+    expect(await waitAndFail(job, inOrder([slow], { throughput }))).toBe(85);
     expect(carrier.received).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { Paces } from "../../shared/carriers/pace.ts";
+import { Throughput } from "../../shared/carriers/throughput.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
@@ -35,18 +35,18 @@ const marketing = { segments: 1, isMarketing: true };
 
 /** The moments that so many messages are given at once, in milliseconds from the start, by senders in turn. */
 async function momentsOf(
-  senders: readonly Paces[],
+  senders: readonly Throughput[],
   count: number,
   { segmentsPerSecond = 10, ...load }: { segmentsPerSecond?: number } & typeof urgent = urgent,
 ): Promise<number[]> {
   const taken = Array.from({ length: count }, async (_, index) =>
-    senders[index % senders.length]?.take(carrier, segmentsPerSecond, load),
+    senders[index % senders.length]?.reserve(carrier, segmentsPerSecond, load),
   );
   return (await Promise.all(taken)).map((moment = Number.NaN) => moment - startMs).toSorted((a, b) => a - b);
 }
 
-function newSenders(count: number): Paces[] {
-  return Array.from({ length: count }, () => new Paces());
+function newSenders(count: number): Throughput[] {
+  return Array.from({ length: count }, () => new Throughput());
 }
 
 function evenly(count: number, everyMs: number, fromMs = 0): number[] {
@@ -111,7 +111,7 @@ it("never is more taken in a second than the pace, whoever takes how much and wh
       isMarketing: random() < 0.5,
     }));
     const moments = await Promise.all(
-      loads.map(async (load) => oneOf(random, senders).take(carrier, 20, load)),
+      loads.map(async (load) => oneOf(random, senders).reserve(carrier, 20, load)),
     );
     taken.push(...loads.map(({ segments }, index) => ({ at: moments[index] ?? 0, segments })));
   }
@@ -131,9 +131,9 @@ it("a pace that the operator has changed begins again, for those too who took ti
 });
 
 it("a message that finds no time comes back once, at its moment, and takes no time again", async () => {
-  const paces = new Paces();
+  const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
-  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.1 }], { paces });
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.1 }], { throughput });
   const [first, second, third] = [await acceptedMessage(), await acceptedMessage(), await acceptedMessage()];
   await handToCarrier(first, sender);
   const waiting = [
@@ -156,13 +156,13 @@ it("a message that finds no time comes back once, at its moment, and takes no ti
   for (const { body } of waiting) await handToCarrier(MessageJob.parse(body), sender);
   expect(await Promise.all([first, second, third].map(statusOf))).toEqual(["sent", "sent", "sent"]);
   // The next one's time is behind theirs, and not behind time that they took once more.
-  expect(await momentsOf([paces], 1, { segmentsPerSecond: 0.1, ...urgent })).toEqual([30 * secondMs]);
+  expect(await momentsOf([throughput], 1, { segmentsPerSecond: 0.1, ...urgent })).toEqual([30 * secondMs]);
 });
 
 it("a moment further away than a queue can hold a job is come to in steps", async () => {
-  const paces = new Paces();
+  const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
-  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.001 }], { paces });
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.001 }], { throughput });
   const [first, second] = [await acceptedMessage(), await acceptedMessage()];
   await handToCarrier(first, sender);
   const [step] = await delayedJobs(async () => handToCarrier(second, sender));
@@ -178,12 +178,12 @@ it("a moment further away than a queue can hold a job is come to in steps", asyn
 });
 
 it("a moment that was missed is not used, and the message gets another one", async () => {
-  const paces = new Paces();
+  const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
-  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.01 }], { paces });
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.01 }], { throughput });
   const job = await acceptedMessage();
   vi.setSystemTime(startMs + minuteMs);
-  await momentsOf([paces], 1, { segmentsPerSecond: 0.01, ...urgent });
+  await momentsOf([throughput], 1, { segmentsPerSecond: 0.01, ...urgent });
   const missed = { ...job, slot: { carrier, startsAt: new Date(startMs).toISOString() } };
   const [waiting] = await delayedJobs(async () => handToCarrier(missed, sender));
   expect(waiting).toMatchObject({ delaySeconds: 100 });
@@ -191,9 +191,9 @@ it("a moment that was missed is not used, and the message gets another one", asy
 });
 
 it("a message that waits for its turn for hours is not put off too long for that", async () => {
-  const paces = new Paces();
+  const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
-  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 1 }], { paces });
+  const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 1 }], { throughput });
   const job = await acceptedMessage();
   const startsAt = new Date(startMs + 8 * hourMs).toISOString();
   vi.setSystemTime(startMs + 7 * hourMs);
@@ -207,14 +207,14 @@ it("a message that waits for its turn for hours is not put off too long for that
 });
 
 it("a message that a carrier puts off is handed to the next one at that one's pace", async () => {
-  const paces = new Paces();
+  const throughput = new Throughput();
   const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   const next = new ScriptedCarrier(accept);
   const route = [
     { name: `${carrier}-busy`, carrier: busy },
     { name: carrier, carrier: next, segmentsPerSecond: 0.05 },
   ];
-  const sender = inOrder(route, { paces });
+  const sender = inOrder(route, { throughput });
   const [first, second] = [await acceptedMessage(), await acceptedMessage()];
   await handToCarrier(first, sender);
   const waiting = await delayedJobs(async () => handToCarrier(second, sender));

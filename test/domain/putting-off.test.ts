@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { Paces } from "../../shared/carriers/pace.ts";
+import { Throughput } from "../../shared/carriers/throughput.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
@@ -49,7 +49,7 @@ it.each([
 it("a message that waits seven hours for its slot is put off when it is throttled, and sent afterwards", async () => {
   const slotAt = at(7 * hourMs);
   const carrier = new ScriptedCarrier((call) => (call === 1 ? throttle() : accept()));
-  const sender = inOrder([{ name: "slow", carrier, segmentsPerSecond: 1 }], { paces: new Paces() });
+  const sender = inOrder([{ name: "slow", carrier, segmentsPerSecond: 1 }], { throughput: new Throughput() });
   const job = await acceptedMessage();
   vi.setSystemTime(slotAt);
   const slot = { carrier: "slow", startsAt: slotAt.toISOString() };
@@ -75,11 +75,11 @@ it("a message whose slot comes while its carrier's breaker is open waits for the
 it("the time for which a message is put off stands still while it waits for a slot", async () => {
   const carrier = new ScriptedCarrier(throttle);
   const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
-  const paces = new Paces();
+  const throughput = new Throughput();
   // Takes the first slot, so that the next one is 1,000 seconds away.
-  await paces.take(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
+  await throughput.reserve(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
   const job = { ...(await acceptedMessage()), putOffSince: at(-5 * hourMs).toISOString() };
-  const later = await laterJobOf(job, inOrder([slow], { paces }));
+  const later = await laterJobOf(job, inOrder([slow], { throughput }));
   expect(later).toMatchObject({
     slot: { carrier: slow.name },
     putOffSince: at(-5 * hourMs + 900 * secondMs).toISOString(),

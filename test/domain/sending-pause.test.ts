@@ -5,7 +5,7 @@ import {
   pauseSending,
   readSending,
   resumeSending,
-  watchSending,
+  cachedSending,
 } from "../../shared/messages/sending-pause.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
@@ -84,7 +84,7 @@ it("a sender sees a pause, and its end, within a minute, and says so in its log 
   const logged = vi.spyOn(process.stdout, "write");
   const warnings = (): number =>
     logged.mock.calls.filter(([line]) => String(line).includes('"event":"sending.paused"')).length;
-  const sending = watchSending();
+  const sending = cachedSending();
   expect(await sending()).toEqual({});
   await pauseSending("The carrier is broken");
   expect((await sending()).pausedAt).toBeUndefined();
@@ -104,7 +104,7 @@ it("a sender sees a pause, and its end, within a minute, and says so in its log 
 });
 
 it("what could not be read is read again by the next job", async () => {
-  const sending = watchSending();
+  const sending = cachedSending();
   const table = config.tableName();
   vi.spyOn(config, "tableName").mockReturnValueOnce("nothing-here");
   await expect(sending()).rejects.toMatchObject({ name: "ResourceNotFoundException" });

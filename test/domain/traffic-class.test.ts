@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { Paces, type Load } from "../../shared/carriers/pace.ts";
+import { Throughput, type Load } from "../../shared/carriers/throughput.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
@@ -9,12 +9,12 @@ import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /** Records what throughput is taken for. */
-class WatchedPaces extends Paces {
+class WatchedPaces extends Throughput {
   readonly taken: Load[] = [];
 
-  override async take(carrier: string, segmentsPerSecond: number, load: Load): Promise<number> {
+  override async reserve(carrier: string, segmentsPerSecond: number, load: Load): Promise<number> {
     this.taken.push(load);
-    return super.take(carrier, segmentsPerSecond, load);
+    return super.reserve(carrier, segmentsPerSecond, load);
   }
 }
 
@@ -43,9 +43,9 @@ it.each([
     expect(await takeJobs("marketingSends")).toEqual(isMarketing ? [job] : []);
     expect(await takeJobs("transactionalSends")).toMatchObject(isMarketing ? [] : [job]);
     const carrier = new ScriptedCarrier(accept);
-    const paces = new WatchedPaces();
-    await handToCarrier(job, inOrder([{ name: "alpha", carrier, segmentsPerSecond: 1_000 }], { paces }));
-    expect(paces.taken).toEqual([{ segments: 1, isMarketing }]);
+    const throughput = new WatchedPaces();
+    await handToCarrier(job, inOrder([{ name: "alpha", carrier, segmentsPerSecond: 1_000 }], { throughput }));
+    expect(throughput.taken).toEqual([{ segments: 1, isMarketing }]);
     expect(carrier.received).toMatchObject([{ isPromotional: isMarketing }]);
   },
 );

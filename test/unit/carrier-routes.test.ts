@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { carriersOf, routeFor } from "../../shared/carriers/carriers.ts";
-import type { CarrierBook, CarrierRecord, RouteRecord } from "../../shared/carriers/record.ts";
+import type { RoutingTable, CarrierRecord, RouteRecord } from "../../shared/carriers/record.ts";
 import type { MessageType } from "../../shared/contract/sms.ts";
 import { localSettings } from "../support/local-settings.ts";
 
@@ -19,7 +19,7 @@ function carrier(name: string, fields: Partial<CarrierRecord> = {}): CarrierReco
   return { entity: "carrier", name, settings: { kind: "sandbox" }, createdAt: at, updatedAt: at, ...fields };
 }
 
-function book(routes: readonly RouteRecord[], ...carriers: CarrierRecord[]): CarrierBook {
+function book(routes: readonly RouteRecord[], ...carriers: CarrierRecord[]): RoutingTable {
   return { routes, carriers: new Map(carriers.map((each) => [each.name, each])) };
 }
 

@@ -5,9 +5,9 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { dailyCapMicros, nextDay, spentTodayMicros } from "./allowances.ts";
 import { amountOf, currency } from "./money.ts";
 import { isLow, type WalletRecord } from "./record.ts";
+import { dailyCapMicros, nextDay, spentTodayMicros } from "./spending-limits.ts";
 
 /*
  * What customers are told of their wallet. That they were told is noted on the wallet together with a job that tells them, so
@@ -18,7 +18,7 @@ import { isLow, type WalletRecord } from "./record.ts";
  * Tells the customer that the balance is below their threshold, once until it has been above it again.
  * @throws Error when that was not possible now
  */
-export async function tellLowBalance(wallet: WalletRecord): Promise<void> {
+export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
   const { organizationId, balanceMicros, lowBalanceThresholdMicros = 0, lowBalanceNotedAt } = wallet;
   if (!isLow(wallet) || lowBalanceNotedAt !== undefined) return;
   const at = now();
@@ -40,7 +40,7 @@ export async function tellLowBalance(wallet: WalletRecord): Promise<void> {
  * Tells the customer that a message was refused because the day's cap is reached, once a day.
  * @throws Error when that was not possible now
  */
-export async function tellCapReached(wallet: WalletRecord): Promise<void> {
+export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
   const { organizationId, spendDay, capReachedDay } = wallet;
   const capMicros = dailyCapMicros(wallet);
   if (spendDay === undefined || capMicros === undefined || spendDay === capReachedDay) return;

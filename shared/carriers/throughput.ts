@@ -43,7 +43,7 @@ interface Waiting {
 }
 
 /** The paces as a sender keeps them; an instance of a function has one for all its calls. */
-export class Paces {
+export class Throughput {
   /** What waits for time while a write is under way, by carrier and by whether it is marketing. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #known = new Map<string, PaceRecord>();
@@ -53,7 +53,11 @@ export class Paces {
    * @returns when it may be handed over, in milliseconds since the epoch
    * @throws Error when others changed what is taken in each attempt
    */
-  async take(carrier: string, segmentsPerSecond: number, { segments, isMarketing }: Load): Promise<number> {
+  async reserve(
+    carrier: string,
+    segmentsPerSecond: number,
+    { segments, isMarketing }: Load,
+  ): Promise<number> {
     return new Promise((start, fail) => {
       const name = `${carrier} ${isMarketing}`;
       const waiting = this.#waiting.get(name);
@@ -61,13 +65,13 @@ export class Paces {
       // While a write is under way, all that come wait together for the next one.
       if (waiting !== undefined) return void waiting.push(added);
       this.#waiting.set(name, [added]);
-      return void this.#takeForAll(name, async (totalSegments) =>
+      return void this.#reserveForAll(name, async (totalSegments) =>
         this.#write(carrier, segmentsPerSecond, { segments: totalSegments, isMarketing }),
       );
     });
   }
 
-  async #takeForAll(name: string, write: (segments: number) => Promise<Span>): Promise<void> {
+  async #reserveForAll(name: string, write: (segments: number) => Promise<Span>): Promise<void> {
     for (;;) {
       const batch = this.#waiting.get(name)?.splice(0) ?? [];
       if (batch.length === 0) break;
@@ -90,7 +94,11 @@ export class Paces {
     const key = keys.pace(carrier);
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const known = this.#known.get(carrier);
-      const { update, lengthMs } = taking(key, known, { ...load, segmentsPerSecond, atMs: now().getTime() });
+      const { update, lengthMs } = reservation(key, known, {
+        ...load,
+        segmentsPerSecond,
+        atMs: now().getTime(),
+      });
       const written = await updateItem(PaceRecord, update);
       const present = written.applied ? written.item : PaceRecord.safeParse(written.found).data;
       if (present === undefined) this.#known.delete(carrier);
@@ -114,7 +122,7 @@ interface Span {
  * The update that takes time, under the condition that things are as they are known to be. Where time is taken into the
  * future, which is where many take some at once, it adds to what is there, so that those who take do not disturb each other.
  */
-function taking(
+function reservation(
   key: Key,
   known: PaceRecord | undefined,
   {

@@ -20,7 +20,7 @@ import { microsOfText } from "./money.ts";
 const Limit = z.union([z.literal("none"), z.int().check(z.positive())]);
 
 /** The fields of a wallet that say how much may leave it. */
-export const allowanceFields = {
+export const spendingLimitFields = {
   /** As the operator set it for this organisation, in micro-units; where it is absent the stage's holds. */
   operatorDailyCap: z.optional(Limit),
   /** How far the customer lowered it. */
@@ -40,36 +40,36 @@ export const allowanceFields = {
   paceLeft: z.optional(z.int()),
 };
 
-const Allowances = z.object({ organizationId: z.string(), ...allowanceFields });
-type Allowances = z.infer<typeof Allowances>;
+const SpendingLimits = z.object({ organizationId: z.string(), ...spendingLimitFields });
+type SpendingLimits = z.infer<typeof SpendingLimits>;
 
 /** More than anybody has. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 /** What the operator lets an organisation spend in a day, in micro-units; undefined is no cap. */
-export function operatorCapMicros({ operatorDailyCap }: Allowances): number | undefined {
+export function operatorCapMicros({ operatorDailyCap }: SpendingLimits): number | undefined {
   if (operatorDailyCap === "none") return undefined;
   return operatorDailyCap ?? microsOfText(config.dailySpendCap() ?? "");
 }
 
 /** What an organisation may spend in a day, in micro-units; undefined is no cap. */
-export function dailyCapMicros(wallet: Allowances): number | undefined {
+export function dailyCapMicros(wallet: SpendingLimits): number | undefined {
   const { customerDailyCapMicros = unlimited } = wallet;
   const micros = Math.min(operatorCapMicros(wallet) ?? unlimited, customerDailyCapMicros);
   return micros === unlimited ? undefined : micros;
 }
 
-function sendsPerSecond({ operatorSendsPerSecond }: Allowances): number | undefined {
+function sendsPerSecond({ operatorSendsPerSecond }: SpendingLimits): number | undefined {
   return operatorSendsPerSecond === "none" ? undefined : (operatorSendsPerSecond ?? config.sendsPerSecond());
 }
 
 /** What was spent since the last midnight (UTC), in micro-units. */
-export function spentTodayMicros(wallet: Allowances): number {
+export function spentTodayMicros(wallet: SpendingLimits): number {
   return isNewDay(wallet) ? 0 : (wallet.spentTodayMicros ?? 0);
 }
 
 /** What may still be spent until the next midnight (UTC), in micro-units. */
-export function spendLeftMicros(wallet: Allowances): number {
+export function spendLeftMicros(wallet: SpendingLimits): number {
   const reckoned = isNewDay(wallet) ? undefined : wallet.spendLeftMicros;
   return reckoned ?? (dailyCapMicros(wallet) ?? unlimited) - spentTodayMicros(wallet);
 }
@@ -95,18 +95,20 @@ export function acceptedOfDay({
   spendDay,
   acceptedToday = 0,
   acceptedTodayMicros = 0,
-}: Allowances): AcceptedOfDay | undefined {
+}: SpendingLimits): AcceptedOfDay | undefined {
   if (spendDay === undefined || acceptedToday === 0) return undefined;
   return { day: spendDay, accepted: acceptedToday, acceptedMicros: acceptedTodayMicros };
 }
 
 /** The fields of a wallet of which nothing was spent. */
-export function fullAllowances(organizationId: string): Omit<Allowances, "organizationId"> {
-  return { ...dayAfter({ organizationId }), ...nextShare({ organizationId }) };
+export function fullSpendingLimits(organizationId: string): Omit<SpendingLimits, "organizationId"> {
+  return { ...currentWindow({ organizationId }), ...fullBucket({ organizationId }) };
 }
 
 /** The present day as it stands, by the limits as they are. A clock that is behind does not bring yesterday back. */
-function dayAfter(seen: Allowances): Pick<Allowances, "spendDay" | "spendLeftMicros" | "spentTodayMicros"> {
+function currentWindow(
+  seen: SpendingLimits,
+): Pick<SpendingLimits, "spendDay" | "spendLeftMicros" | "spentTodayMicros"> {
   return {
     spendDay: isNewDay(seen) ? today() : seen.spendDay,
     spentTodayMicros: spentTodayMicros(seen),
@@ -114,19 +116,19 @@ function dayAfter(seen: Allowances): Pick<Allowances, "spendDay" | "spendLeftMic
   };
 }
 
-function nextShare(seen: Allowances): Pick<Allowances, "paceLeft" | "paceSince"> {
+function fullBucket(seen: SpendingLimits): Pick<SpendingLimits, "paceLeft" | "paceSince"> {
   return { paceSince: now().toISOString(), paceLeft: sendsPerSecond(seen) ?? unlimited };
 }
 
 /** What a debit takes of its allowances. Sends that are paced by other means take no share of the second. */
-export interface Taking {
+export interface Reservation {
   readonly amountMicros: number;
   readonly sends: number;
   readonly isPaced: boolean;
 }
 
 /** What taking it does to a wallet, and requires of it. */
-export function taken({ amountMicros, sends, isPaced }: Taking): {
+export function reserve({ amountMicros, sends, isPaced }: Reservation): {
   readonly add: NonNullable<Changes["add"]>;
   readonly where: string;
   readonly values: NonNullable<Requirements["values"]>;
@@ -148,21 +150,24 @@ export function taken({ amountMicros, sends, isPaced }: Taking): {
 }
 
 /** Why a debit did not pass. `none`: not for want of an allowance. */
-type Obstacle = "cap" | "day" | "none" | "pace" | "share";
+type RejectionReason = "bucket" | "cap" | "day" | "none" | "rate";
 
 /** What stood in the way of a debit, if the allowances did: a limit, or what is left was to be computed first. */
-export function obstacleOf(wallet: Allowances, { amountMicros, sends, isPaced }: Taking): Obstacle {
+export function rejectionReason(
+  wallet: SpendingLimits,
+  { amountMicros, sends, isPaced }: Reservation,
+): RejectionReason {
   if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "day";
   if (wallet.spendLeftMicros < amountMicros) return "cap";
   if (!isPaced || (wallet.paceLeft ?? 0) >= sends) return "none";
-  return isSecondOver(wallet) ? "share" : "pace";
+  return isSecondOver(wallet) ? "bucket" : "rate";
 }
 
-function isNewDay({ spendDay }: Allowances): boolean {
+function isNewDay({ spendDay }: SpendingLimits): boolean {
   return spendDay === undefined || spendDay < today();
 }
 
-function isSecondOver({ paceSince }: Allowances): boolean {
+function isSecondOver({ paceSince }: SpendingLimits): boolean {
   return paceSince === undefined || now().getTime() - Date.parse(paceSince) >= secondMs;
 }
 
@@ -171,17 +176,17 @@ function isSecondOver({ paceSince }: Allowances): boolean {
  * @param keep puts the figures of a day that is over where they stay. The wallet moves on only behind it, and only if the
  *   figures are still the same: what a late debit adds to that day is not lost
  */
-export async function reckonDay(
-  seen: Allowances,
+export async function resetDailyWindow(
+  seen: SpendingLimits,
   keep: (accepted: AcceptedOfDay) => Promise<void>,
 ): Promise<void> {
-  const day = dayAfter(seen);
+  const day = currentWindow(seen);
   const isNext = day.spendDay !== seen.spendDay;
   const accepted = acceptedOfDay(seen);
   if (isNext && accepted !== undefined) await keep(accepted);
   // With a new day, a pace that the stage changed comes into force.
-  const next = isNext ? { ...nextShare(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
-  await reckon(seen, { ...day, ...next }, [
+  const next = isNext ? { ...fullBucket(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
+  await resetFields(seen, { ...day, ...next }, [
     "operatorDailyCap",
     "customerDailyCapMicros",
     "operatorSendsPerSecond",
@@ -194,14 +199,14 @@ export async function reckonDay(
 }
 
 /** Gives an organisation the share of the next second, unless somebody else did. */
-export async function reckonShare(seen: Allowances): Promise<void> {
-  await reckon(seen, nextShare(seen), ["operatorSendsPerSecond", "paceSince"]);
+export async function refillBucket(seen: SpendingLimits): Promise<void> {
+  await resetFields(seen, fullBucket(seen), ["operatorSendsPerSecond", "paceSince"]);
 }
 
-async function reckon(
-  seen: Allowances,
-  set: Partial<Allowances>,
-  asSeen: readonly (keyof Allowances)[],
+async function resetFields(
+  seen: SpendingLimits,
+  set: Partial<SpendingLimits>,
+  asSeen: readonly (keyof SpendingLimits)[],
 ): Promise<void> {
   const known = asSeen.filter((field) => seen[field] !== undefined);
   const requirements = {
@@ -209,7 +214,7 @@ async function reckon(
     absent: asSeen.filter((field) => seen[field] === undefined),
     present: ["pk"],
   };
-  await updateItem(Allowances, updateOf(keys.wallet(seen.organizationId), { set }, requirements));
+  await updateItem(SpendingLimits, updateOf(keys.wallet(seen.organizationId), { set }, requirements));
 }
 
 /** The refusal of a debit that would go beyond what may be spent in a day. */
@@ -219,7 +224,7 @@ export function capReached(): ApiError {
 }
 
 /** The refusal of a send beyond those of a second. */
-export function paceExceeded(wallet: Allowances): ApiError {
+export function sendRateExceeded(wallet: SpendingLimits): ApiError {
   return limitReached(
     { ...sendRateLimit(sendsPerSecond(wallet) ?? 0), code: "SEND_RATE_EXCEEDED" },
     secondMs,
@@ -227,7 +232,7 @@ export function paceExceeded(wallet: Allowances): ApiError {
 }
 
 /** Returns the limit on sends per second and what is left of it; undefined where there is no limit. */
-export function sendRateStatus(wallet: Allowances): RateLimitStatus | undefined {
+export function sendRateStatus(wallet: SpendingLimits): RateLimitStatus | undefined {
   const max = sendsPerSecond(wallet);
   if (max === undefined) return undefined;
   const remaining = isSecondOver(wallet) ? max : Math.max(0, wallet.paceLeft ?? max);
