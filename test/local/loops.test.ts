@@ -94,7 +94,7 @@ it("one that is not allowed to is ended by Lambda, and its job is parked", async
   expect(looks.length).toBe(maxRuns);
   expect(await statusOf()).toBe("queued");
   expect(log.join("\n")).toMatch(
-    /^SendMessage\w+ has run 16 times in one chain of calls.* A job was moved to .*queuesForItself.*workers\.ts/m,
+    /^Lambda ends loops: SendMessage\w+ has run 16 times in one chain of calls.* A job was moved to .*queuesForItself.*workers\.ts/m,
   );
 });
 
