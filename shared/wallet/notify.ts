@@ -10,13 +10,13 @@ import { isLow, type WalletRecord } from "./record.ts";
 import { dailyCapMicros, nextDay, spentTodayMicros } from "./spending-limits.ts";
 
 /*
- * What customers are told of their wallet. That they were told is noted on the wallet together with a job that tells them, so
- * either both are there or the next who sees the wallet does it: a debit, a refusal, or the reconciler.
+ * Notifications about a wallet. One transaction notes the notification on the wallet and stores its job. If it fails, the next
+ * debit, rejection, or pass of the reconciler repeats it.
  */
 
 /**
- * Tells the customer that the balance is below their threshold, once until it has been above it again.
- * @throws Error when that was not possible now
+ * Notifies the customer that the balance is below their threshold, once until it was above the threshold again.
+ * @throws Error when the notification cannot be stored now
  */
 export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
   const { organizationId, balanceMicros, lowBalanceThresholdMicros = 0, lowBalanceNotedAt } = wallet;
@@ -33,12 +33,12 @@ export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
     { set: { lowBalanceNotedAt: at.toISOString() } },
     { absent: ["lowBalanceNotedAt"], where: "balanceMicros < lowBalanceThresholdMicros" },
   );
-  await tell(organizationId, { event: "balance.low", timestamp: at.toISOString(), data }, note);
+  await notify(organizationId, { event: "balance.low", timestamp: at.toISOString(), data }, note);
 }
 
 /**
- * Tells the customer that a message was refused because the day's cap is reached, once a day.
- * @throws Error when that was not possible now
+ * Notifies the customer once a day that a message was rejected because of the daily cap.
+ * @throws Error when the notification cannot be stored now
  */
 export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
   const { organizationId, spendDay, capReachedDay } = wallet;
@@ -57,11 +57,11 @@ export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
     { set: { capReachedDay: spendDay } },
     { is: { spendDay }, where: "attribute_not_exists(#capReachedDay) OR #capReachedDay < :capReachedDay" },
   );
-  await tell(organizationId, { event: "spend.cap_reached", timestamp: at.toISOString(), data }, note);
+  await notify(organizationId, { event: "spend.cap_reached", timestamp: at.toISOString(), data }, note);
 }
 
-/** Queues an event whose note is refused when somebody else has told it. */
-async function tell(organizationId: string, event: WebhookEvent, note: Update): Promise<void> {
+/** Queues an event, unless another call noted it first. */
+async function notify(organizationId: string, event: WebhookEvent, note: Update): Promise<void> {
   const job = eventJob(organizationId, event);
   const { outcome } = await transact([note, owedEvent(job)]);
   if (outcome === "committed") await enqueue(job);

@@ -10,22 +10,22 @@ import { updateOf, type Changes, type Requirements } from "../platform/table/upd
 import { microsOfText } from "./money.ts";
 
 /*
- * What an organisation may spend in a day (UTC), and send in a second. A condition of DynamoDB cannot add, so the wallet
- * keeps what is left of both, and a debit takes its share in the very update that takes the price: each sees what all
- * before it took. What is left is computed anew when a day begins and when a second's share is used up. Whoever changes
- * a limit takes away what is left, and then no debit passes until it has been computed by the new one. The reckoning
- * moves no money and names all that it saw, so it may be repeated and come late.
+ * Spending limits: how much an organization may spend in a day (UTC), and how many messages it may send in a second.
+ * A DynamoDB condition cannot add, so the wallet stores what is left of both. A debit takes its part in the same update
+ * that takes the price, and sees every debit before it. The daily window is reset when a day begins; the bucket of the second is
+ * refilled when it is empty and the second is over. A change of a limit removes what is left, so that no debit passes
+ * before the new value is calculated. A reset moves no money and names every value that it saw: it may repeat or come late.
  */
 
 const Limit = z.union([z.literal("none"), z.int().check(z.positive())]);
 
-/** The fields of a wallet that say how much may leave it. */
+/** The fields of a wallet that hold its spending limits. */
 export const spendingLimitFields = {
-  /** As the operator set it for this organisation, in micro-units; where it is absent the stage's holds. */
+  /** The operator's cap for this organization, in micro-units. Without it, the cap of the stage applies. */
   operatorDailyCap: z.optional(Limit),
-  /** How far the customer lowered it. */
+  /** The lower cap that the customer set. */
   customerDailyCapMicros: z.optional(z.int().check(z.positive())),
-  /** As the operator set it for this organisation; where it is absent the stage's holds. */
+  /** The operator's rate limit for this organization. Without it, the limit of the stage applies. */
   operatorSendsPerSecond: z.optional(Limit),
   /** The day that the next two are of. Wallets of releases that counted no days have none of the three. */
   spendDay: z.optional(z.string()),
@@ -33,9 +33,9 @@ export const spendingLimitFields = {
   /** The messages of that day and their prices, which the organization's statistics show. */
   acceptedToday: z.optional(z.int()),
   acceptedTodayMicros: z.optional(z.int()),
-  /** Absent from when a cap was changed until the next debit. Below zero where more was spent before. */
+  /** Absent after a change of the cap, until the next debit. Negative if more was spent before. */
   spendLeftMicros: z.optional(z.int()),
-  /** When the present share of sends began, and what is left of it; absent where the pace was changed. */
+  /** When the bucket of sends was filled, and what is left of it. Absent after a change of the limit. */
   paceSince: z.optional(z.string()),
   paceLeft: z.optional(z.int()),
 };
@@ -43,16 +43,16 @@ export const spendingLimitFields = {
 const SpendingLimits = z.object({ organizationId: z.string(), ...spendingLimitFields });
 type SpendingLimits = z.infer<typeof SpendingLimits>;
 
-/** More than anybody has. */
+/** More than any organization has. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** What the operator lets an organisation spend in a day, in micro-units; undefined is no cap. */
+/** Returns the operator's daily cap in micro-units; undefined is no cap. */
 export function operatorCapMicros({ operatorDailyCap }: SpendingLimits): number | undefined {
   if (operatorDailyCap === "none") return undefined;
   return operatorDailyCap ?? microsOfText(config.dailySpendCap() ?? "");
 }
 
-/** What an organisation may spend in a day, in micro-units; undefined is no cap. */
+/** Returns the daily cap in micro-units; undefined is no cap. */
 export function dailyCapMicros(wallet: SpendingLimits): number | undefined {
   const { customerDailyCapMicros = unlimited } = wallet;
   const micros = Math.min(operatorCapMicros(wallet) ?? unlimited, customerDailyCapMicros);
@@ -63,34 +63,34 @@ function sendsPerSecond({ operatorSendsPerSecond }: SpendingLimits): number | un
   return operatorSendsPerSecond === "none" ? undefined : (operatorSendsPerSecond ?? config.sendsPerSecond());
 }
 
-/** What was spent since the last midnight (UTC), in micro-units. */
+/** Returns what was spent since midnight (UTC), in micro-units. */
 export function spentTodayMicros(wallet: SpendingLimits): number {
   return isNewDay(wallet) ? 0 : (wallet.spentTodayMicros ?? 0);
 }
 
-/** What may still be spent until the next midnight (UTC), in micro-units. */
+/** Returns what may still be spent until midnight (UTC), in micro-units. */
 export function spendLeftMicros(wallet: SpendingLimits): number {
-  const reckoned = isNewDay(wallet) ? undefined : wallet.spendLeftMicros;
-  return reckoned ?? (dailyCapMicros(wallet) ?? unlimited) - spentTodayMicros(wallet);
+  const calculated = isNewDay(wallet) ? undefined : wallet.spendLeftMicros;
+  return calculated ?? (dailyCapMicros(wallet) ?? unlimited) - spentTodayMicros(wallet);
 }
 
 function today(): string {
   return dayOf(now().toISOString());
 }
 
-/** When the next day begins (UTC), and with it another cap. */
+/** Returns when the next day begins (UTC). */
 export function nextDay(): Date {
   return new Date(Date.parse(today()) + dayMs);
 }
 
-/** What a wallet counted on one day (UTC): messages that were paid for, and their prices. */
+/** The messages that a wallet paid for on one day (UTC), and their prices. */
 export interface AcceptedOfDay {
   readonly day: string;
   readonly accepted: number;
   readonly acceptedMicros: number;
 }
 
-/** What was accepted on the wallet's last day; undefined where nothing was counted. */
+/** Returns what the wallet counted on its last day; undefined if nothing. */
 export function acceptedOfDay({
   spendDay,
   acceptedToday = 0,
@@ -100,12 +100,12 @@ export function acceptedOfDay({
   return { day: spendDay, accepted: acceptedToday, acceptedMicros: acceptedTodayMicros };
 }
 
-/** The fields of a wallet of which nothing was spent. */
+/** Returns the fields of a wallet from which nothing was spent. */
 export function fullSpendingLimits(organizationId: string): Omit<SpendingLimits, "organizationId"> {
   return { ...currentWindow({ organizationId }), ...fullBucket({ organizationId }) };
 }
 
-/** The present day as it stands, by the limits as they are. A clock that is behind does not bring yesterday back. */
+/** Returns the current day by the current limits. A slow clock does not bring back yesterday. */
 function currentWindow(
   seen: SpendingLimits,
 ): Pick<SpendingLimits, "spendDay" | "spendLeftMicros" | "spentTodayMicros"> {
@@ -120,14 +120,14 @@ function fullBucket(seen: SpendingLimits): Pick<SpendingLimits, "paceLeft" | "pa
   return { paceSince: now().toISOString(), paceLeft: sendsPerSecond(seen) ?? unlimited };
 }
 
-/** What a debit takes of its allowances. Sends that are paced by other means take no share of the second. */
+/** What a debit takes of the limits. Campaigns are limited by their worker: their messages are not paced here. */
 export interface Reservation {
   readonly amountMicros: number;
   readonly sends: number;
   readonly isPaced: boolean;
 }
 
-/** What taking it does to a wallet, and requires of it. */
+/** Returns how a debit changes the limits, and what it requires of them. */
 export function reserve({ amountMicros, sends, isPaced }: Reservation): {
   readonly add: NonNullable<Changes["add"]>;
   readonly where: string;
@@ -149,10 +149,10 @@ export function reserve({ amountMicros, sends, isPaced }: Reservation): {
   };
 }
 
-/** Why a debit did not pass. `none`: not for want of an allowance. */
+/** Why a debit was rejected. `none`: not because of a limit; `day` and `bucket`: because of a reset that is due. */
 type RejectionReason = "bucket" | "cap" | "day" | "none" | "rate";
 
-/** What stood in the way of a debit, if the allowances did: a limit, or what is left was to be computed first. */
+/** Returns the limit that rejected a debit, or the reset that is due before it. */
 export function rejectionReason(
   wallet: SpendingLimits,
   { amountMicros, sends, isPaced }: Reservation,
@@ -172,9 +172,9 @@ function isSecondOver({ paceSince }: SpendingLimits): boolean {
 }
 
 /**
- * Reckons what may still be spent, for a day that began or a cap that was changed; unless somebody else came first.
- * @param keep puts the figures of a day that is over where they stay. The wallet moves on only behind it, and only if the
- *   figures are still the same: what a late debit adds to that day is not lost
+ * Calculates what may still be spent after a new day began or a cap changed. Does nothing if another call was first.
+ * @param keep stores the figures of the previous day. The wallet moves on only after that, and only if the figures did not
+ *   change meanwhile, so that what a late debit adds to that day is not lost
  */
 export async function resetDailyWindow(
   seen: SpendingLimits,
@@ -184,7 +184,7 @@ export async function resetDailyWindow(
   const isNext = day.spendDay !== seen.spendDay;
   const accepted = acceptedOfDay(seen);
   if (isNext && accepted !== undefined) await keep(accepted);
-  // With a new day, a pace that the stage changed comes into force.
+  // A rate limit that the stage changed applies from the next day on.
   const next = isNext ? { ...fullBucket(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
   await resetFields(seen, { ...day, ...next }, [
     "operatorDailyCap",
@@ -198,7 +198,7 @@ export async function resetDailyWindow(
   ]);
 }
 
-/** Gives an organisation the share of the next second, unless somebody else did. */
+/** Fills the bucket of sends for the next second. Does nothing if another call was first. */
 export async function refillBucket(seen: SpendingLimits): Promise<void> {
   await resetFields(seen, fullBucket(seen), ["operatorSendsPerSecond", "paceSince"]);
 }
@@ -217,13 +217,13 @@ async function resetFields(
   await updateItem(SpendingLimits, updateOf(keys.wallet(seen.organizationId), { set }, requirements));
 }
 
-/** The refusal of a debit that would go beyond what may be spent in a day. */
+/** Returns the error of a debit beyond the daily cap. */
 export function capReached(): ApiError {
   const retryAfterSeconds = waitSeconds(nextDay().getTime() - now().getTime());
   return new ApiError("DAILY_SPEND_CAP_REACHED", { retryAfterSeconds });
 }
 
-/** The refusal of a send beyond those of a second. */
+/** Returns the error of a send beyond the rate limit. */
 export function sendRateExceeded(wallet: SpendingLimits): ApiError {
   return limitReached(
     { ...sendRateLimit(sendsPerSecond(wallet) ?? 0), code: "SEND_RATE_EXCEEDED" },

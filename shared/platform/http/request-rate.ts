@@ -13,36 +13,34 @@ import { updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 
 /*
- * How many requests an organisation makes, over all functions. A write for each would cost more than most of them do, so
- * each running function counts for itself and tells the table of ten at a time. Who makes few is never written down; who
- * makes so many that others would notice is known to every function that they keep busy within ten requests. From then on
- * a function refuses them by what it remembers, which takes no read, no write, and a hundredth of the time.
+ * The request rate of an organization, over all functions. A write for each request would cost more than most requests, so
+ * each instance counts for itself and reports ten requests at a time. Low-volume callers cause no writes. Each instance
+ * detects a heavy caller within ten requests, and then rejects it from memory, without a read or a write.
  */
 
-/** The stretch that is counted in. */
+/** The period of one counter. */
 const windowMs = 10 * secondMs;
 
-/** Requests that a function tells the table of at once. */
-const toldAtOnce = 10;
+/** Requests that an instance reports to the table at once. */
+const reportedAtOnce = 10;
 
-/** So many seconds' worth of requests may come at the same moment. */
+/** A burst may be as large as the requests of so many seconds. */
 const burstSeconds = 2;
 
-/** Organisations, and refused callers, that a function remembers. */
+/** Organizations, and rejected callers, that an instance remembers. */
 const maxRemembered = 10_000;
 
 const CountedRequests = z.object({ requests: z.number() });
 
-/** What this function has not told the table of yet, by organisation. */
-const untold = new Map<string, { readonly windowStartMs: number; requests: number }>();
+/** Requests that this instance has not reported yet, by organization. */
+const unreported = new Map<string, { readonly windowStartMs: number; requests: number }>();
 
-/** Who is refused until when: an organisation, and each credential that it was refused with. */
+/** Until when an organization is rejected, and each credential that it used meanwhile. */
 const refusedOrganizations = new Map<string, number>();
 const refusedCallers = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
 
 /**
- * Who calls with a credential that this function has refused for a moment, and is refused still: nothing has to be read to
- * tell.
+ * Returns the caller of a credential that this instance rejects at the moment, without reading the table.
  * @param authorization the request's header
  */
 export function findRefusedCaller(authorization: string): Actor | undefined {
@@ -52,9 +50,9 @@ export function findRefusedCaller(authorization: string): Actor | undefined {
 }
 
 /**
- * Counts a request of an organisation, where the stage has a limit for it.
+ * Counts a request of an organization, if the stage has a limit.
  * @param authorization the header that it came with
- * @throws ApiError RATE_LIMITED when the organisation makes more requests than it may
+ * @throws ApiError RATE_LIMITED when the organization exceeds the limit
  */
 export async function countRequest(actor: Actor, authorization: string): Promise<void> {
   const perSecond = config.requestsPerSecond();
@@ -67,7 +65,7 @@ export async function countRequest(actor: Actor, authorization: string): Promise
   throw tooManyRequests(organizationId);
 }
 
-/** The refusal of an organisation's request. */
+/** Returns the error for a request of an organization that is rejected. */
 export function tooManyRequests(organizationId: string): ApiError {
   const waitMs = (refusedOrganizations.get(organizationId) ?? 0) - now().getTime();
   return limitReached({ name: "requests", max: config.requestsPerSecond() ?? 0, windowMs: secondMs }, waitMs);
@@ -80,30 +78,30 @@ function isRefused(organizationId: string): boolean {
 async function count(organizationId: string, perSecond: number): Promise<void> {
   const atMs = now().getTime();
   const windowStartMs = atMs - (atMs % windowMs);
-  const known = untold.get(organizationId);
+  const known = unreported.get(organizationId);
   const counted = known?.windowStartMs === windowStartMs ? known : { windowStartMs, requests: 0 };
   counted.requests += 1;
-  if (counted !== known) remember(untold, organizationId, counted);
-  if (counted.requests < toldAtOnce) return;
-  counted.requests -= toldAtOnce;
-  const requests = await tell(organizationId, windowStartMs);
-  // The time that they would have taken at the rate that is allowed, but for the burst.
-  const paceMs = durationMs(requests - burstSeconds * perSecond, perSecond);
-  const untilMs = windowStartMs + Math.min(windowMs, paceMs);
+  if (counted !== known) remember(unreported, organizationId, counted);
+  if (counted.requests < reportedAtOnce) return;
+  counted.requests -= reportedAtOnce;
+  const requests = await reportRequests(organizationId, windowStartMs);
+  // The time that the requests take at the allowed rate, without the burst.
+  const allowedMs = durationMs(requests - burstSeconds * perSecond, perSecond);
+  const untilMs = windowStartMs + Math.min(windowMs, allowedMs);
   if (untilMs > now().getTime() && untilMs > (refusedOrganizations.get(organizationId) ?? 0)) {
     remember(refusedOrganizations, organizationId, untilMs);
   }
 }
 
-/** @returns what all functions have told of in the same stretch. A count that is lost refuses nobody. */
-async function tell(organizationId: string, windowStartMs: number): Promise<number> {
+/** Reports requests. @returns the requests of all instances in the same period; 0 if the table does not respond */
+async function reportRequests(organizationId: string, windowStartMs: number): Promise<number> {
   const expiresAt = epochSeconds(new Date(windowStartMs + 2 * windowMs));
-  const told = updateOf(keys.limit("requests", `${organizationId}#${windowStartMs}`), {
+  const report = updateOf(keys.limit("requests", `${organizationId}#${windowStartMs}`), {
     set: { entity: "requests", expiresAt },
-    add: { requests: toldAtOnce },
+    add: { requests: reportedAtOnce },
   });
   try {
-    const outcome = await updateItem(CountedRequests, told, { bestEffort: true });
+    const outcome = await updateItem(CountedRequests, report, { bestEffort: true });
     return outcome.applied ? outcome.item.requests : 0;
   } catch (error) {
     log.warn("requests.not_counted", { organizationId, error });
