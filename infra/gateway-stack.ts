@@ -73,9 +73,7 @@ export class GatewayStack extends Stack {
     if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
-    const deployments = gradualDeployment
-      ? new GradualDeployments(monitoring, "Deployments", alarms)
-      : undefined;
+    const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
     const backend = {
       stage,
       table,

@@ -49,6 +49,8 @@ export interface AlarmProps {
   readonly missingData?: TreatMissingData;
   /** Whether it tells nobody, because something else looks at it. */
   readonly isSilent?: true;
+  /** Where it is, if that is not the stack of the alarms: beside what it watches, if that depends on it. */
+  readonly scope?: Construct;
 }
 
 export interface AlarmsProps {
@@ -63,11 +65,11 @@ export interface AlarmsProps {
  */
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
-  readonly #monitoring: NestedStack;
+  readonly monitoring: NestedStack;
 
   constructor(scope: Construct, id: string, { stage: { alarmEmails }, monitoring }: AlarmsProps) {
     super(scope, id, { enforceSSL: true });
-    this.#monitoring = monitoring;
+    this.monitoring = monitoring;
     // A policy of its own takes the place of the one that lets the account's alarms publish: without this they are mute.
     this.addToResourcePolicy(
       new PolicyStatement({
@@ -98,7 +100,7 @@ export class Alarms extends Topic {
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)
       throw new Error(`the text of the alarm ${id} is too long`);
-    const alarm = new Alarm(this.#monitoring, id, {
+    const alarm = new Alarm(props.scope ?? this.monitoring, id, {
       alarmName: `${this.stack.stackName}/${id}`,
       alarmDescription,
       metric: props.metric,

@@ -1,8 +1,7 @@
 import { Duration, Validations } from "aws-cdk-lib";
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
-  CfnIntegration,
-  CfnRoute,
+  type CfnRoute,
   CfnStage,
   CorsHttpMethod,
   HttpApi,
@@ -11,22 +10,19 @@ import {
   LogGroupLogDestination,
   type ThrottleSettings,
 } from "aws-cdk-lib/aws-apigatewayv2";
-import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { fallbackRoute, operations } from "../../shared/routes.ts";
 import { pathPattern, type Route } from "../../shared/routes/route.ts";
-import { accessOf, type Access } from "../access.ts";
+import { accessOf } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { throttledRequests } from "./alarms.ts";
-import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
-import { kebabCase, pascalCase } from "./names.ts";
+import { logGroup, type Backend } from "./gateway-function.ts";
+import { pascalCase } from "./names.ts";
 import { OriginCheck } from "./origin-check.ts";
-
-/** A policy holds 6,144 characters; the ARN of a function has up to 114, that of its alias 5 more. */
-const functionsPerPolicy = 45;
+import { TagStack } from "./tag-stack.ts";
 
 /** What is kept of each request: nothing of its body and its headers. The address is there for those who misuse it. */
 const accessLogFields = {
@@ -44,8 +40,8 @@ const accessLogFields = {
 };
 
 /**
- * The HTTP API with one function for each row of the route table, and one for whatever is not in it. CloudFormation
- * takes 500 resources in a stack, so an endpoint has four: its function and the function's role, integration and route.
+ * The HTTP API with one function for each row of the route table, and one for every other request. The endpoints of each
+ * tag are in a nested stack, because CloudFormation accepts 500 resources in a stack.
  */
 export class GatewayApi extends HttpApi {
   readonly apiStage: HttpStage;
@@ -85,81 +81,41 @@ export class GatewayApi extends HttpApi {
       reason:
         "A line is JSON once its values are filled in; before that the latency, which is a number, is none.",
     });
-    const caller = new Role(this, "Caller", { assumedBy: new ServicePrincipal("apigateway.amazonaws.com") });
     const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
-    const originCheck =
-      originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, caller, logs });
+    const originCheck = originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, logs });
     const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
-    const limitOf = (name: string, { auth, tag }: Route): ThrottleSettings | undefined =>
-      limits[name] ?? (auth === "none" ? throttle[tag === "carriers" ? "carriers" : "anonymous"] : undefined);
-    const addRoute = (
-      scopeOfRoute: Construct,
-      routeId: string,
-      { routeKey, integration, limit }: AddedRoute,
-    ): void => {
-      const apiRoute = new CfnRoute(scopeOfRoute, routeId, {
-        apiId: this.apiId,
-        routeKey,
-        target: `integrations/${integration.ref}`,
-        ...originCheck?.authorization,
-      });
-      Validations.of(apiRoute).acknowledge({
-        id: "AwsSolutions-APIG4",
-        reason:
-          "The functions check the credentials: API keys are in the table, and a refusal has the words of the API. " +
-          "Tests send every route that asks for credentials a request without them.",
-      });
-      if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
-    };
-    const addFunction = (
-      name: string,
-      route: Route,
-      access: Access,
-      routeKeys: readonly string[] = [routeKeyOf(route)],
-    ): GatewayFunction => {
-      const handler = new GatewayFunction(this, pascalCase(name), backend, {
-        name,
-        handlerFile: `${route.tag}/${kebabCase(name)}`,
-        accessRow: `${name} in infra/access.ts`,
-        access,
-        timeoutSeconds: 15,
-        // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
-        memoryMegabytes: 1_024,
+    const endpoints = [
+      ...operations()
+        .filter(([, { tag }]) => docsEnabled || tag !== "docs")
+        .map(([name, route]) => ({
+          name,
+          route,
+          access: accessOf(name, route),
+          routeKeys: [routeKeyOf(route)],
+        })),
+      {
+        name: "notFound",
+        route: fallbackRoute,
+        access: {},
+        routeKeys: ["$default", ...shadowedRouteKeys()],
+      },
+    ];
+    for (const [tag, ofTag] of Map.groupBy(endpoints, ({ route }) => route.tag)) {
+      const stack = new TagStack(this, pascalCase(tag), backend, {
+        api: this,
+        authorization: originCheck?.authorization,
         logs,
-        // Where money moves, a fault costs most.
-        gradual: access.table?.WALLET?.includes("UpdateItem") === true,
       });
-      const integration = new CfnIntegration(handler, "Integration", {
-        apiId: this.apiId,
-        integrationType: "AWS_PROXY",
-        integrationUri: handler.target.functionArn,
-        payloadFormatVersion: "2.0",
-        credentialsArn: caller.roleArn,
-      });
-      const limit = limitOf(name, route);
-      for (const [index, routeKey] of routeKeys.entries()) {
-        addRoute(handler, index === 0 ? "Route" : `Route${index + 1}`, { routeKey, integration, limit });
+      for (const endpoint of ofTag) {
+        const { name, route } = endpoint;
+        const anonymous =
+          route.auth === "none" ? throttle[tag === "carriers" ? "carriers" : "anonymous"] : undefined;
+        const limit = limits[name] ?? anonymous;
+        for (const apiRoute of stack.addEndpoint(endpoint)) {
+          if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
+        }
       }
-      return handler;
-    };
-    const functions = operations()
-      .filter(([, { tag }]) => docsEnabled || tag !== "docs")
-      .map(([operation, route]) => addFunction(operation, route, accessOf(operation, route)));
-    functions.push(addFunction("notFound", fallbackRoute, {}, ["$default", ...shadowedRouteKeys()]));
-    if (originCheck !== undefined) functions.push(originCheck.handler);
-    for (let start = 0; start < functions.length; start += functionsPerPolicy) {
-      new ManagedPolicy(this, `CallerPolicy${start / functionsPerPolicy + 1}`, {
-        roles: [caller],
-        statements: [
-          new PolicyStatement({
-            actions: ["lambda:InvokeFunction"],
-            resources: functions
-              .slice(start, start + functionsPerPolicy)
-              .map(({ target }) => target.functionArn),
-          }),
-        ],
-      });
     }
   }
 }
@@ -180,12 +136,6 @@ function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSett
   resource.routeSettings = { ...Object(resource.routeSettings), [route.routeKey]: settings };
   // API Gateway takes the limits of a route that is there already, and of no other.
   resource.addResourceDependency(route);
-}
-
-interface AddedRoute {
-  readonly routeKey: string;
-  readonly integration: CfnIntegration;
-  readonly limit: ThrottleSettings | undefined;
 }
 
 /**

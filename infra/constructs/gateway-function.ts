@@ -192,7 +192,7 @@ export class GatewayFunction extends Construct {
     prefixOf: (stackName: string) => string,
   ): void {
     const stack = Stack.of(this);
-    const resourceName = `${prefixOf(stack.stackName)}*`;
+    const resourceName = `${prefixOf((stack.nestedStackParent ?? stack).stackName)}*`;
     const arn = stack.formatArn({
       service: "secretsmanager",
       resource: "secret",

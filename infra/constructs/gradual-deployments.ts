@@ -1,4 +1,4 @@
-import { Duration, Validations } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import { MathExpression, Metric, Stats, type Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -47,7 +47,11 @@ export class GradualDeployments extends Construct {
    * @returns what is to be called in its place
    */
   aliasOf(lambda: Function, name: string): IFunction {
-    const scope = new Construct(this, pascalCase(name));
+    const stack = Stack.of(lambda);
+    const scope = new Construct(
+      stack.nested ? stack : this.#alarms.monitoring,
+      `${this.node.id}${pascalCase(name)}`,
+    );
     // The version before goes once the new one has all calls: to go back further is to deploy the code of then.
     const alias = lambda.addAlias(aliasName);
     const deploymentGroupName = kebabCase(name);
@@ -57,7 +61,7 @@ export class GradualDeployments extends Construct {
       role: this.#role,
       alias,
       deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
-      alarms: addAlarms(this.#alarms, alias.version, name),
+      alarms: addAlarms(this.#alarms, scope, alias.version, name),
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     letMove(alias, { applicationName: this.#applicationName, deploymentGroupName });
@@ -86,7 +90,7 @@ function letMove(
  * Adds what CodeDeploy looks at while it lets a version in. It is about that version alone, so that what is wrong with
  * the old one keeps no remedy out, and it tells nobody else: whoever deploys sees the deployment fail.
  */
-function addAlarms(alarms: Alarms, version: IVersion, name: string): Alarm[] {
+function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: string): Alarm[] {
   const { functionName } = version.lambda;
   const period = Duration.minutes(1);
   const ofVersion = { FunctionName: functionName, ExecutedVersion: version.version };
@@ -102,6 +106,7 @@ function addAlarms(alarms: Alarms, version: IVersion, name: string): Alarm[] {
     alarms.add({
       kind,
       subject: kebabCase(name),
+      scope,
       isSilent: true,
       means: `${means} CodeDeploy gives its calls back to the version before.`,
       firstStep: `Find what the new version of ${pascalCase(name)} meets, fix it and deploy again.`,

@@ -22,9 +22,9 @@ export function callbackSecretPrefix(stackName: string): string {
   return `${stackName}/callbacks/`;
 }
 
-/** The name of a row as the id of a construct: `sendSms` is `SendSms`. */
+/** The name of a row or a tag as the id of a construct: `sendSms` is `SendSms`, and `sender-ids` is `SenderIds`. */
 export function pascalCase(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
+  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The name of a row as the name of a file: `sendSms` is `send-sms`. */

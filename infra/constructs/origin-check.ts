@@ -1,10 +1,10 @@
 import { CfnAuthorizer, type CfnRouteProps, type HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
-import type { Role } from "aws-cdk-lib/aws-iam";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 
 import { environmentNames, originKeyHeader } from "../../shared/platform/config.ts";
+import { ApiCaller } from "./api-caller.ts";
 import { GatewayFunction, type Backend } from "./gateway-function.ts";
 
 /** The longest that API Gateway remembers that a key was right. */
@@ -13,8 +13,6 @@ const rememberedSeconds = 3_600;
 export interface OriginCheckProps {
   readonly api: HttpApi;
   readonly originKey: Secret;
-  /** The role that the API calls functions with. */
-  readonly caller: Role;
   readonly logs: LogGroup;
 }
 
@@ -24,14 +22,13 @@ export interface OriginCheckProps {
  * through CloudFront waits for the function once an hour.
  */
 export class OriginCheck extends Construct {
-  readonly handler: GatewayFunction;
   /** What a route says to be behind the check. */
   readonly authorization: Required<Pick<CfnRouteProps, "authorizationType" | "authorizerId">>;
 
   constructor(scope: Construct, id: string, backend: Backend, props: OriginCheckProps) {
     super(scope, id);
-    const { api, originKey, caller, logs } = props;
-    this.handler = new GatewayFunction(this, "Check", backend, {
+    const { api, originKey, logs } = props;
+    const handler = new GatewayFunction(this, "Check", backend, {
       name: "checkOrigin",
       handlerFile: "firewall/check-origin",
       accessRow: "infra/constructs/origin-check.ts",
@@ -40,10 +37,12 @@ export class OriginCheck extends Construct {
       memoryMegabytes: 512,
       logs,
     });
-    this.handler.allow(["secretsmanager:GetSecretValue"], originKey.secretArn);
-    this.handler.lambda.addEnvironment(environmentNames.originKeySecretId, originKey.secretArn);
+    handler.allow(["secretsmanager:GetSecretValue"], originKey.secretArn);
+    handler.lambda.addEnvironment(environmentNames.originKeySecretId, originKey.secretArn);
+    const caller = new ApiCaller(this, "Caller");
+    caller.allow(handler);
     const { region, partition } = api.stack;
-    const functionArn = this.handler.lambda.functionArn;
+    const functionArn = handler.lambda.functionArn;
     const authorizer = new CfnAuthorizer(this, "Authorizer", {
       apiId: api.apiId,
       name: "origin",

@@ -4,6 +4,7 @@ import path from "node:path";
 import * as z from "zod/mini";
 
 import type { StackOutput } from "../constructs/stack-outputs.ts";
+import { flatTemplate } from "../nested-stacks.ts";
 import { arnOf, functionIn, resolver, Template, type LocalUrls } from "./references.ts";
 
 /*
@@ -171,7 +172,7 @@ export async function readStack(
 ): Promise<StackDefinition> {
   const read = async (file: string): Promise<unknown> =>
     JSON.parse(await readFile(path.join(assemblyFolder, file), "utf8"));
-  const template = Template.parse(await read(`${stackName}.template.json`));
+  const template = Template.parse(flatTemplate(assemblyFolder, stackName));
   const assets = AssetManifest.parse(await read(`${stackName}.assets.json`));
   const resolve = resolver(template, urls);
   const resources = resourceReader(template, resolve);

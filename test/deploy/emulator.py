@@ -149,18 +149,22 @@ def record_alarm_on_metric(name, alarm):
 
 provisioners._cw_metric_alarm_record = record_alarm_on_metric
 
-# Its CloudFormation passes over these settings of a table.
-tables = resources["AWS::DynamoDB::Table"]
+# Its CloudFormation ignores the expiry of a global table, all settings of its replica, and the status of its indexes.
+tables = resources["AWS::DynamoDB::GlobalTable"]
 create_table = tables["create"]
 
 
 def create_whole_table(logical_id, table, stack):
     created = create_table(logical_id, table, stack)
-    named = {**table, "TableName": created[0]}
+    name = created[0]
+    replica = table["Replicas"][0]
     if "TimeToLiveSpecification" in table:
-        dynamodb._update_ttl(named)
-    if "PointInTimeRecoverySpecification" in table:
-        dynamodb._update_continuous_backups(named)
+        dynamodb._update_ttl({**table, "TableName": name})
+    dynamodb._update_continuous_backups({**replica, "TableName": name})
+    stored = dynamodb._tables[name]
+    stored["DeletionProtectionEnabled"] = replica["DeletionProtectionEnabled"]
+    for index in stored["GlobalSecondaryIndexes"]:
+        index["IndexStatus"] = "ACTIVE"
     return created
 
 

@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 import { projectRoot } from "../../infra/project-root.ts";
 import { provideStage } from "../support/deployed-stage.ts";
 import { startEmulator, workFolder } from "./emulator.ts";
-import { checkOutRelease } from "./release.ts";
+import { checkOutSingleStack } from "./release.ts";
 import { deploy, mustRunCdk } from "./stages.ts";
 
 /** Rules under which all tests of the endpoints can do what they do on a laptop, on a stage that is deployed. */
@@ -32,12 +32,15 @@ const openStage = {
   limits: { requestsPerSecond: "none", unknownCredentialsPerAddressPer5Minutes: "none" },
 };
 
-/** The same, but for data that must not go: what the tests upgrade, destroy and deploy again. */
+/** The same rules for data that is kept: the tests destroy this stage and deploy it again. */
 const keptStage = { ...openStage, keepData: true };
 
+/** The limits of `openStage`, as the earlier commit names them. */
+const limitsOfSingleStack = { requestsPerSecond: "none", unknownCredentialsPerAddress: "none" };
+
 /**
- * Starts an AWS, and deploys to it the stage that the tests of the endpoints run on, and beside it the one that is upgraded,
- * from the last release.
+ * Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. The stage `kept` is deployed from an
+ * earlier commit.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const emulator = await startEmulator();
@@ -60,7 +63,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await mustRunCdk(["bootstrap"]);
     await Promise.all([
       deploy("open"),
-      checkOutRelease().then(async (releaseFolder) => deploy("kept", { folder: releaseFolder })),
+      checkOutSingleStack({ ...keptStage, limits: limitsOfSingleStack }).then(async (folder) =>
+        deploy("kept", { folder }),
+      ),
     ]);
     await provideStage(project, "open");
   } catch (error) {

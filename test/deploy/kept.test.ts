@@ -24,7 +24,6 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { createClient, type Client } from "../../shared/client.ts";
-import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import {
   deploymentTimeoutMs,
   destroy,
@@ -40,8 +39,8 @@ import {
 import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 
 /*
- * The life of the stage `kept`, in the order of the tests. It is one that an operator has: it keeps its data, was deployed
- * from the last release (by the global setup) and is upgraded, destroyed and deployed again.
+ * The life of the stage `kept`, in the order of the tests. It keeps its data. The global setup deployed it from a commit
+ * whose stack cannot be updated, so that a new stack adopts its table. Then that stack is destroyed and deployed again.
  */
 
 /** The customer of the stage `kept`. */
@@ -65,35 +64,17 @@ async function everythingOf(client: Client): Promise<object> {
   ]);
 }
 
-/**
- * Does what the runbook says of a stage whose table is of the kind that release 0.2 made: the stage adopts it, and it gets
- * the index that it did not have then.
- */
-async function adoptTable(stage: string): Promise<void> {
-  const TableName = await outputOf(stage, outputNames.tableName);
-  const { name: IndexName, partitionKey, sortKey } = agendaIndex;
-  await new DynamoDBClient().send(
-    new UpdateTableCommand({
-      TableName,
-      AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
-        AttributeName,
-        AttributeType: "S",
-      })),
-      GlobalSecondaryIndexUpdates: [
-        {
-          Create: {
-            IndexName,
-            KeySchema: [
-              { AttributeName: partitionKey, KeyType: "HASH" },
-              { AttributeName: sortKey, KeyType: "RANGE" },
-            ],
-            Projection: { ProjectionType: "KEYS_ONLY" },
-          },
-        },
-      ],
-    }),
+/** Destroys the stack of the stage `kept`, which is protected from that. Its table and its keys stay. */
+async function destroyStack(): Promise<void> {
+  const StackName = "sms-gateway-kept";
+  const cloudFormation = new CloudFormationClient();
+  await cloudFormation.send(
+    new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
   );
-  await changeStage(stage, { adoptTableName: TableName });
+  await mustRunCdk([...destroy, assemblyOf("kept")]);
+  await expect(cloudFormation.send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
+    "does not exist",
+  );
 }
 
 /** Changes the file of a stage. */
@@ -115,10 +96,11 @@ async function letSend(stage: string, Enabled: boolean): Promise<void> {
   }
 }
 
-describe("an upgrade from the last release", () => {
+describe("a table that the stack of an earlier commit created, adopted by a new stack", () => {
   let customer: Client;
   let before: object;
   let scheduledId: string;
+  let refusal: string;
 
   beforeAll(async () => {
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
@@ -147,9 +129,22 @@ describe("an upgrade from the last release", () => {
       async () => Math.abs((await customer.getWallet()).balance - (10 - 2 * 0.0079)) < 1e-9,
     );
     before = await everythingOf(customer);
-    await adoptTable("kept");
+    const adoptTableName = await outputOf("kept", outputNames.tableName);
+    const adoptWebhookKeyArn = await outputOf("kept", outputNames.webhookKeyArn);
+    const adoptSecondFactorKeyArn = await outputOf("kept", outputNames.secondFactorKeyArn);
+    await destroyStack();
+    await changeStage("kept", { adoptTableName });
+    // The secrets in the table can be read only with the keys that the destroyed stack left.
+    refusal = String(await deploy("kept").catch((error: unknown) => error));
+    await changeStage("kept", { adoptWebhookKeyArn, adoptSecondFactorKeyArn });
     await deploy("kept");
-  }, 2 * deploymentTimeoutMs);
+    const newUrl = await outputOf("kept", outputNames.apiUrl);
+    customer = createClient({ baseUrl: newUrl, credential: apiKey });
+  }, 3 * deploymentTimeoutMs);
+
+  it("is rejected without the keys of its secrets", () => {
+    expect(refusal).toContain("adoptWebhookKeyArn must be");
+  });
 
   it("keeps everything that customers have", async () => {
     // A release may say more of it.
@@ -195,37 +190,21 @@ describe("an upgrade from the last release", () => {
 
 describe("a stage that keeps its data", () => {
   let atLast: object;
-  let keptKeys: object;
 
   it("is not destroyed while it is protected, and its table never", async () => {
     const tableName = await outputOf("kept", outputNames.tableName);
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
-    keptKeys = {
-      adoptWebhookKeyArn: await outputOf("kept", outputNames.webhookKeyArn),
-      adoptSecondFactorKeyArn: await outputOf("kept", outputNames.secondFactorKeyArn),
-    };
     atLast = await everythingOf(createClient({ baseUrl, credential: apiKey }));
     const refused = await runCdk([...destroy, assemblyOf("kept")]);
     expect(refused.code).not.toBe(0);
     expect(refused.out + refused.err).toMatch(/protection/i);
-    const StackName = "sms-gateway-kept";
-    const cloudFormation = new CloudFormationClient();
-    await cloudFormation.send(
-      new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
-    );
-    await mustRunCdk([...destroy, assemblyOf("kept")]);
-    await expect(cloudFormation.send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
-      "does not exist",
-    );
+    await destroyStack();
     expect(await statusOf(tableName)).toBe("ACTIVE");
   });
 
   it(
     "comes back with its customers when it is deployed again",
     async () => {
-      // What is sealed in the table needs the keys that the destroyed stack has left behind.
-      await expect(deploy("kept")).rejects.toThrow("adoptWebhookKeyArn must be");
-      await changeStage("kept", keptKeys);
       await deploy("kept");
       const baseUrl = await outputOf("kept", outputNames.apiUrl);
       const customer = createClient({ baseUrl, credential: apiKey });

@@ -44,6 +44,9 @@ export async function deploy(
   options.push("--import-existing-resources");
   await mustRunCdk(["deploy", "--all", ...options], {
     ...(folder === undefined ? {} : { folder }),
-    environment: { CDK_VALIDATION: String(validates) },
+    environment: {
+      CDK_VALIDATION: String(validates),
+      ...(folder === undefined ? {} : { STAGES_FOLDER: path.join(folder, "infra/stages") }),
+    },
   });
 }

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
-import { Match, Template } from "aws-cdk-lib/assertions";
+import { Match, type Template } from "aws-cdk-lib/assertions";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
@@ -22,6 +22,7 @@ import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";
 const copyToVaultArn = "arn:aws:backup:eu-central-1:210987654321:backup-vault:copies";
@@ -34,7 +35,8 @@ function stage(settings: Partial<z.input<typeof StageSettings>>): Stage {
 
 function synthesize(settings: Partial<z.input<typeof StageSettings>>): Template {
   const app = testApp(".build/test-data.out");
-  return Template.fromStack(new GatewayStack(app, "test-data", stage(settings)));
+  const { stackName } = new GatewayStack(app, "test-data", stage(settings));
+  return wholeTemplate(app.synth().directory, stackName);
 }
 
 it("takes an adopted table for its own, and can neither change nor delete it", () => {

@@ -4,11 +4,12 @@ import * as z from "zod/mini";
 
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stackTemplates } from "../../infra/nested-stacks.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers } from "../../infra/workers.ts";
 import { log } from "../../shared/platform/log.ts";
 import { testApp } from "../support/test-app.ts";
-import { stackTemplates, wholeTemplate } from "../support/whole-template.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 function synthesize(stage: string, folder: string): Template {
   const app = testApp(`.build/test-deployments-${folder}.out`);
@@ -67,7 +68,7 @@ const callers: Readonly<Record<string, string>> = {
   "AWS::Lambda::EventSourceMapping": "FunctionName",
   "AWS::Events::Rule": "Targets",
   "AWS::Lambda::Permission": "FunctionName",
-  "AWS::IAM::ManagedPolicy": "PolicyDocument",
+  "AWS::IAM::Role": "Policies",
 };
 
 /** The ids of all resources that a part of the template refers to. */
@@ -158,10 +159,16 @@ function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
 
 it("has what watches a version in place before calls go to it", () => {
   const { main, nested } = stackTemplates(".build/test-deployments-prod.out", "test-prod");
-  const [monitoringId] = nested.keys();
-  const inMain = Object.entries(main.Resources).filter(([, { Type }]) => Type === "AWS::Lambda::Alias");
-  expect(inMain).toHaveLength(aliases().length);
-  for (const [id, { DependsOn }] of inMain) expect([DependsOn].flat(), id).toContain(monitoringId);
+  const aliasesIn = ({ Resources }: typeof main): [id: string, resource: Record<string, unknown>][] =>
+    Object.entries(Resources).filter(([, { Type }]) => Type === "AWS::Lambda::Alias");
+  // The groups of workers are in the stack that monitors, those of endpoints in the stack of their tag.
+  const monitoringId = [...nested.keys()].find((id) => id.startsWith("Monitoring"));
+  for (const [id, { DependsOn }] of aliasesIn(main)) expect([DependsOn].flat(), id).toContain(monitoringId);
+  const ofTags = [...nested.values()].flatMap(aliasesIn);
+  for (const [id, { DependsOn }] of ofTags) {
+    expect([DependsOn].flat(), id).toContainEqual(expect.stringMatching(/^Deployments.*Group[0-9A-F]{8}$/));
+  }
+  expect(aliasesIn(main).length + ofTags.length).toBe(aliases().length);
 });
 
 it("watches what a version writes when something goes wrong in it", () => {

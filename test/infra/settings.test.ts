@@ -1,4 +1,4 @@
-import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
+import { Annotations, Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
@@ -6,6 +6,7 @@ import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { testApp } from "../support/test-app.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 let stack: GatewayStack;
 let template: Template;
@@ -31,7 +32,7 @@ beforeAll(() => {
     reservedConcurrency: { sendSms: 40, refundMessage: 9 },
     tags: { "cost-centre": "messaging" },
   });
-  template = Template.fromStack(stack);
+  template = wholeTemplate(app.synth().directory, stack.stackName);
 });
 
 /** The properties of all resources of a type, with their logical ids. */
@@ -88,8 +89,8 @@ it("limits the requests of the whole API and of single operations", () => {
   const { DependsOn } = z
     .object({ DependsOn: z.array(z.string()) })
     .parse(template.toJSON()["Resources"][String(id)]);
-  for (const route of [/^ApiSendSmsRoute/, /^ApiLoginRoute/, /^ApiNotFoundRoute/]) {
-    expect(DependsOn).toContainEqual(expect.stringMatching(route));
+  for (const stackOfRoute of [/^ApiSmsNestedStack/, /^ApiAuthNestedStack/, /^ApiFallbackNestedStack/]) {
+    expect(DependsOn).toContainEqual(expect.stringMatching(stackOfRoute));
   }
 });
 

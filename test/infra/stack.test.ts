@@ -11,6 +11,7 @@ import { kebabCase, pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
+import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { workers, type Worker } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -18,7 +19,7 @@ import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
-import { stackTemplates, wholeTemplate, type StackTemplates } from "../support/whole-template.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
 
 /** Synthesizes the stack of a stage, and says where it is and what it is called. */
 function synthesize(stage: string): [folder: string, stackName: string] {
@@ -103,48 +104,89 @@ function tableAccess(name: string): string[] {
     .toSorted();
 }
 
-it("stays far enough below CloudFormation's 500 resources, with at most four for an endpoint", () => {
-  const resources = Object.keys(templates.main.Resources);
-  process.stdout.write(`The stack has ${resources.length} of CloudFormation's 500 resources.\n`);
-  // Whoever comes to this has room for five endpoints until more is made, for instance as for what only watches.
-  expect(resources.length).toBeLessThanOrEqual(480);
-  // Where new code comes in gradually a function has more, whether it is the API's or a worker's.
-  const ofApi = resources.filter((id) => id.startsWith("Api") && !/CurrentVersion|Aliaslive/.test(id));
-  for (const operation of Object.keys(routes)) {
-    const id = `Api${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
-    const ofEndpoint = ofApi.filter((each) =>
-      new RegExp(`^${id}(Function|Role|Integration|Route)[0-9A-F]{8}$`).test(each),
-    );
-    expect(ofEndpoint, operation).toHaveLength(4);
+/** The sizes of a template, which CloudFormation limits to 500 resources, 200 parameters and 1 MB. */
+function sizesOf(template: StackTemplates["main"]): { resources: number; parameters: number; bytes: number } {
+  return {
+    resources: Object.keys(template.Resources).length,
+    parameters: Object.keys(template.Parameters).length,
+    bytes: JSON.stringify(template).length,
+  };
+}
+
+/** Returns the template of a tag, whose name is in Pascal case. */
+function stackOfTag(tag: string): StackTemplates["main"] {
+  const found = [...templates.nested].find(([id]) => id.startsWith(`Api${tag}NestedStack`));
+  if (found === undefined) throw new Error(`there is no nested stack for ${tag}`);
+  return found[1];
+}
+
+it("keeps each template below CloudFormation's limits, with room for 200 endpoints", () => {
+  const main = sizesOf(templates.main);
+  const nested = [...templates.nested.values()].map(sizesOf);
+  const largest = (size: keyof typeof main): number => Math.max(...nested.map((sizes) => sizes[size]));
+  process.stdout.write(
+    `The stack has ${main.resources} of 500 resources. The largest of its ${nested.length} nested stacks has ` +
+      `${largest("resources")}, and ${largest("parameters")} of 200 parameters.\n`,
+  );
+  for (const { resources, parameters, bytes } of [main, ...nested]) {
+    expect(resources).toBeLessThanOrEqual(400);
+    expect(parameters).toBeLessThanOrEqual(180);
+    expect(bytes).toBeLessThanOrEqual(900_000);
   }
-  // Beside those of the endpoints and the fallback there are the API, its stage, its logs with what is counted of them,
-  // the role that calls, and what checks that calls come through the firewall.
-  const ofShadowed = shadowedRouteKeys().length;
-  expect(ofApi.length - ofShadowed - 4 * (Object.keys(routes).length + 1)).toBeLessThanOrEqual(11);
+  // An endpoint adds to the stack of its tag alone. With 200 endpoints, each tag has its present share of them, and each
+  // of the new ones may have gradual deployment.
+  const endpoints = operations();
+  const byTag = Map.groupBy(endpoints, ([, { tag }]) => tag);
+  for (const [tag, { length }] of [...byTag].map(([name, ofTag]) => [pascalCase(name), ofTag] as const)) {
+    const stack = stackOfTag(tag);
+    const { resources, bytes } = sizesOf(stack);
+    const grown = Math.ceil((length * 200) / endpoints.length);
+    expect(resources + (grown - length) * resourcesOfGradualEndpoint, tag).toBeLessThanOrEqual(400);
+    expect((bytes * grown) / length, tag).toBeLessThanOrEqual(900_000);
+    // The role that calls them may hold 10,240 characters of policies.
+    expect(grown * longestFunctionArn, tag).toBeLessThan(9_000);
+  }
 });
 
-it("keeps what only watches in a nested stack, within what CloudFormation takes there", () => {
-  const [monitoring, ...others] = templates.nested.values();
-  expect(others).toEqual([]);
-  const resources = Object.values(monitoring?.Resources ?? {});
-  const parameters = Object.keys(monitoring?.Parameters ?? {});
-  process.stdout.write(
-    `Its nested stack has ${resources.length} of 500 resources and ${parameters.length} of 200 parameters.\n`,
+const resourcesOfEndpoint = 4;
+/** Its version, alias and deployment group, with two alarms. */
+const resourcesOfGradualEndpoint = resourcesOfEndpoint + 5;
+/** With the alias, and with the quotes and the comma of a policy. */
+const longestFunctionArn = 122;
+
+it("has the four resources of each endpoint in the stack of its tag", () => {
+  for (const [operation, { tag }] of operations()) {
+    const stack = stackOfTag(pascalCase(tag));
+    const ofEndpoint = Object.keys(stack.Resources).filter((id) =>
+      new RegExp(`^Api${pascalCase(operation)}(Function|Role|Integration|Route)[0-9A-F]{8}$`).test(id),
+    );
+    expect(ofEndpoint, operation).toHaveLength(resourcesOfEndpoint);
+  }
+  expect(templates.nested.size).toBe(new Set(operations().map(([, { tag }]) => tag)).size + 2);
+});
+
+it("keeps all data, keys and queues in the stack itself, and makes nested stacks of what can be made again", () => {
+  const typesIn = (nested: StackTemplates["main"][]): Set<string> =>
+    new Set(nested.flatMap(({ Resources }) => Object.values(Resources).map(({ Type }) => Type)));
+  const isMonitoring = (id: string): boolean => id.startsWith("Monitoring");
+  const ofTags = [...templates.nested].filter(([id]) => !isMonitoring(id)).map(([, nested]) => nested);
+  const monitoring = [...templates.nested].filter(([id]) => isMonitoring(id)).map(([, nested]) => nested);
+  expect(typesIn(monitoring)).toEqual(
+    new Set(["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::CodeDeploy::DeploymentGroup"]),
   );
-  expect(resources.length).toBeLessThanOrEqual(480);
-  expect(parameters.length).toBeLessThanOrEqual(180);
-  // All of it can be made anew: there is nothing in it that customers have or call, or that somebody has confirmed.
-  expect(new Set(resources.map(({ Type }) => Type))).toEqual(
+  expect(typesIn(ofTags)).toEqual(
     new Set([
+      "AWS::ApiGatewayV2::Integration",
+      "AWS::ApiGatewayV2::Route",
       "AWS::CloudWatch::Alarm",
-      "AWS::CloudWatch::Dashboard",
-      "AWS::CodeDeploy::Application",
       "AWS::CodeDeploy::DeploymentGroup",
       "AWS::IAM::Role",
+      "AWS::Lambda::Alias",
+      "AWS::Lambda::Function",
+      "AWS::Lambda::Version",
     ]),
   );
-  const ofMain = new Set(Object.values(templates.main.Resources).map(({ Type }) => Type));
-  expect(ofMain).not.toContain("AWS::CloudWatch::Alarm");
+  expect(typesIn([templates.main])).not.toContain("AWS::CloudWatch::Alarm");
 });
 
 /** What a part of a template refers to by its id. */
@@ -166,42 +208,56 @@ it("refers in each of its templates to what is in it", () => {
   }
 });
 
-it("lets the API call each of its functions, and nothing else", () => {
-  const policies = Object.values(prod.findResources("AWS::IAM::ManagedPolicy"));
-  // A function whose new code comes in gradually is called by its alias.
-  const aliases = Object.entries(prod.findResources("AWS::Lambda::Alias")).map(
-    ([id, alias]) => [id, AliasResource.parse(alias).Properties.FunctionName.Ref] as const,
-  );
-  const functionOf = new Map(aliases);
-  const called = policies
-    .flatMap((policy) => CallerPolicy.parse(policy).Properties.PolicyDocument.Statement)
-    .flatMap(({ Resource }) => Resource)
-    .map((callee) =>
-      "Ref" in callee ? (functionOf.get(callee.Ref) ?? callee.Ref) : callee["Fn::GetAtt"][0],
-    );
-  const ofApi = Object.keys(prod.findResources("AWS::Lambda::Function")).filter((id) => id.startsWith("Api"));
-  expect(called.toSorted()).toEqual(ofApi.toSorted());
+it("lets the API call the functions of its own routes in each stack, and nothing else", () => {
+  const called: string[] = [];
+  for (const { Resources } of [templates.main, ...templates.nested.values()]) {
+    // A function whose new code comes in gradually is called by its alias.
+    const aliases = Object.entries(Resources)
+      .filter(([, { Type }]) => Type === "AWS::Lambda::Alias")
+      .map(([id, alias]) => [id, AliasResource.parse(alias).Properties.FunctionName.Ref] as const);
+    const functionOf = new Map(aliases);
+    const callers = Object.entries(Resources).filter(([id]) => /^Api.*Caller[0-9A-F]{8}$/.test(id));
+    const callees = callers
+      .flatMap(([, caller]) => CallerRole.parse(caller).Properties.Policies)
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .flatMap(({ Resource }) => Resource)
+      .map((callee) =>
+        "Ref" in callee ? (functionOf.get(callee.Ref) ?? callee.Ref) : callee["Fn::GetAtt"][0],
+      );
+    const ofApi = Object.entries(Resources)
+      .filter(([id, { Type }]) => Type === "AWS::Lambda::Function" && id.startsWith("Api"))
+      .map(([id]) => id);
+    expect(callees.toSorted()).toEqual(ofApi.toSorted());
+    called.push(...callees);
+  }
+  expect(called.length).toBeGreaterThan(operations().length);
 });
 
 const AliasResource = z.object({
   Properties: z.object({ FunctionName: z.object({ Ref: z.string() }) }),
 });
 
-const CallerPolicy = z.object({
+const Callee = z.union([
+  z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
+  z.object({ Ref: z.string() }),
+]);
+const CallerRole = z.object({
   Properties: z.object({
-    PolicyDocument: z.object({
-      Statement: z.array(
-        z.object({
-          Action: z.literal("lambda:InvokeFunction"),
-          Resource: z.array(
-            z.union([
-              z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
-              z.object({ Ref: z.string() }),
-            ]),
+    Policies: z.array(
+      z.object({
+        PolicyDocument: z.object({
+          Statement: z.array(
+            z.object({
+              Action: z.literal("lambda:InvokeFunction"),
+              Resource: z.pipe(
+                z.union([Callee, z.array(Callee)]),
+                z.transform((callees) => [callees].flat()),
+              ),
+            }),
           ),
         }),
-      ),
-    }),
+      }),
+    ),
   }),
 });
 

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { cp, glob, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -24,9 +24,11 @@ export async function changedAssembly(
 ): Promise<typeof localAssembly> {
   const assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-assembly-"));
   await cp(assembly.assemblyFolder, assemblyFolder, { recursive: true });
-  const file = path.join(assemblyFolder, `${assembly.stackName}.template.json`);
-  const template = Template.parse(JSON.parse(await readFile(file, "utf8")));
-  for (const resource of Object.values(template.Resources)) change(resource);
-  await writeFile(file, JSON.stringify(template));
+  for await (const name of glob("*.template.json", { cwd: assemblyFolder })) {
+    const file = path.join(assemblyFolder, name);
+    const template = Template.parse(JSON.parse(await readFile(file, "utf8")));
+    for (const resource of Object.values(template.Resources)) change(resource);
+    await writeFile(file, JSON.stringify(template));
+  }
   return { ...assembly, assemblyFolder };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { readStack, type StackDefinition } from "../../infra/local/template.ts";
 
@@ -108,4 +108,56 @@ it("takes the table with its ARN", async () => {
   const stack = await stackOf({ Table: table }, { TableArn: arn });
   expect(stack.table.name).toBe("Table");
   expect(stack.outputs).toMatchObject([{ value: "arn:aws:dynamodb:us-east-1:000000000000:table/Table" }]);
+});
+
+describe("a stack with nested stacks", () => {
+  const hash = "0".repeat(64);
+  const nestedStack = (Parameters: object): Resource => ({
+    Type: "AWS::CloudFormation::Stack",
+    Properties: { TemplateURL: { "Fn::Sub": `https://assets/${hash}.json` }, Parameters },
+  });
+
+  /** Reads a stack with a queue and with a nested stack of these resources. */
+  async function stackWith(
+    nested: Readonly<Record<string, Resource>>,
+    Outputs: Readonly<Record<string, { readonly Value: unknown }>> = {},
+  ): Promise<StackDefinition> {
+    const templates = {
+      "stack.template.json": {
+        Resources: {
+          Table: table,
+          Jobs: { Type: "AWS::SQS::Queue" },
+          Nested: nestedStack({ refToJobs: { "Fn::GetAtt": ["Jobs", "Arn"] } }),
+        },
+        Outputs: { Id: { Value: { "Fn::GetAtt": ["Nested", "Outputs.Id"] } } },
+      },
+      "nested.json": { Parameters: { refToJobs: { Type: "String" } }, Resources: nested, Outputs },
+      "stack.assets.json": { files: { [hash]: { source: { path: "nested.json" } } } },
+    };
+    for (const [name, template] of Object.entries(templates)) {
+      await writeFile(path.join(folder, name), JSON.stringify(template));
+    }
+    return readStack(folder, "stack", { aws: "http://127.0.0.1:1", api: "http://127.0.0.1:2" });
+  }
+
+  it("has their resources and outputs, with the values that it passes to them", async () => {
+    const waiting: Resource = {
+      Type: "AWS::SQS::Queue",
+      Properties: { RedrivePolicy: { deadLetterTargetArn: { Ref: "refToJobs" }, maxReceiveCount: 3 } },
+    };
+    const stack = await stackWith(
+      { Waiting: waiting },
+      { Id: { Value: { "Fn::GetAtt": ["Waiting", "Arn"] } } },
+    );
+    const [jobs, inner] = stack.queues;
+    expect(jobs?.name).toBe("Jobs");
+    expect(inner).toMatchObject({ name: "Waiting", deadLettersArn: jobs?.arn });
+    expect(stack.outputs).toEqual([{ name: "Id", value: inner?.arn, description: undefined }]);
+  });
+
+  it("is rejected when two templates have a resource of the same id", async () => {
+    await expect(stackWith({ Jobs: { Type: "AWS::SQS::Queue", Properties: {} } })).rejects.toThrow(
+      "both stack and Nested have a resource Jobs",
+    );
+  });
 });
