@@ -10,7 +10,7 @@ import { stageNamed, type Stage } from "./stages/stage.ts";
 const app = new App();
 const { stage, warnings } = await stageToDeploy(String(app.node.tryGetContext("stage") ?? "dev")).catch(
   (error: unknown) => {
-    // It is about a setting, the account or the table, which a stack of ours says nothing about.
+    // The error is about a setting, the account or the table, so a stack trace would not help.
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   },
@@ -23,24 +23,22 @@ for (const [id, warning] of Object.entries(warnings)) {
 app.synth();
 
 /**
- * A stage as it fits the account that it is deployed to, and what there is to warn of.
- * @throws Error in words for the operator
+ * Returns a stage as it fits the account that it is deployed to, with warnings.
+ * @throws Error with a message for the operator
  */
 async function stageToDeploy(
   name: string,
 ): Promise<{ stage: Stage; warnings: Readonly<Record<string, string | undefined>> }> {
   const asked = stageNamed(name);
   if (asked.name === "local") {
-    throw new Error(
-      "The stage local has the rules of a laptop: npm start runs it, and it is deployed nowhere.",
-    );
+    throw new Error("The stage local is for a laptop: npm start runs it, and it cannot be deployed.");
   }
-  // The CDK says whose credentials it has found. Without any there is nothing to fit the stage to, and nothing to deploy.
+  // The CDK sets this when it has found credentials. Without them the stage can be synthesized only.
   const account = process.env["CDK_DEFAULT_ACCOUNT"];
   if (account === undefined) return { stage: asked, warnings: {} };
   if (asked.account !== undefined && account !== asked.account) {
     throw new Error(
-      `Stage ${asked.name} belongs to account ${asked.account}, and these are credentials of ${account}.`,
+      `Stage ${asked.name} belongs to account ${asked.account}, but the credentials are of account ${account}.`,
     );
   }
   const region = asked.region ?? process.env["CDK_DEFAULT_REGION"];

@@ -27,8 +27,8 @@ import { releaseText } from "./release.ts";
 import type { Stage } from "./stages/stage.ts";
 
 /**
- * The whole gateway of one stage: what the functions share, then a function for each row of the route table and of the
- * table of workers.
+ * The whole gateway of one stage: the resources that functions share, and a function for each row of the route table and of
+ * the table of workers.
  */
 export class GatewayStack extends Stack {
   constructor(app: App, id: string, stage: Stage) {
@@ -39,7 +39,7 @@ export class GatewayStack extends Stack {
       tags: { ...tags, stage: stage.name },
     });
     if (/@example\.(com|net|org)$/i.test(stage.email?.from ?? "")) {
-      // Nobody owns such an address (RFC 2606), so that SES would refuse each email.
+      // Such a domain is reserved (RFC 2606), so SES would reject each email.
       Annotations.of(this).addWarningV2(
         "sms-gateway:email-from",
         `Emails of stage ${stage.name} come from ${stage.email?.from}, which is an example: set email.from in its file.`,
@@ -52,19 +52,18 @@ export class GatewayStack extends Stack {
           "Set firewall in its file.",
       );
     }
-    // CloudFormation takes 500 resources in a stack. What only watches the others is in one of its own, which is deployed,
-    // taken back and deleted with this one.
+    // CloudFormation accepts 500 resources in a stack. So the alarms and the endpoints are in nested stacks, which are
+    // deployed, rolled back and deleted with this one.
     const monitoring = new NestedStack(this, "Monitoring", {
-      description: "Alarms, the dashboard and what lets new code in gradually",
+      description: "The alarms, the dashboard and the deployment groups of workers",
     });
     const alarms = new Alarms(this, "Alarms", { stage, monitoring });
-    // Its id is another than that of the secret which older releases signed with: CloudFormation changes no type.
+    // It signs with ES256, which needs this curve.
     const sessionKey = new Key(this, "SessionSigningKey", {
       description: "Signs the session tokens of customers",
       keySpec: KeySpec.ECC_NIST_P256,
       keyUsage: KeyUsage.SIGN_VERIFY,
-      // With another key customers log in once more, which they do each hour. It is kept all the same: what is deleted by
-      // mistake cannot be made again, and until the next deployment nobody could log in.
+      // After a loss of the key no one could log in until the next deployment, so a stage that keeps its data keeps it.
       removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     const table = gatewayTable(this, stage);
@@ -91,7 +90,7 @@ export class GatewayStack extends Stack {
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
     new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
-    // Nothing else in the template has it: a commit that changes no resource changes none.
+    // Only this output has the release, so a commit that changes no resource updates none.
     new CfnOutput(this, outputNames.release, { value: releaseText() });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
@@ -110,13 +109,13 @@ export class GatewayStack extends Stack {
     const firewallStack = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
     this.addStackDependency(firewallStack);
     const originKey = new Secret(this, "OriginKey", {
-      description: "Shows the API that a request came through CloudFront",
+      description: "Proves to the API that a request came through CloudFront",
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
     });
     Validations.of(originKey).acknowledge({
       id: "AwsSolutions-SMG4",
       reason:
-        "It guards no data, only the way past the firewall, and CloudFront would have to change it at the same moment.",
+        "It protects no data, only the way around the firewall, and CloudFront would have to change it at the same time.",
     });
     return { webAclArn: firewallStack.webAclArn, originKey };
   }

@@ -17,51 +17,52 @@ import type { Construct } from "constructs";
 import { metricsNamespace, type MetricName } from "../../shared/platform/metrics.ts";
 import type { Stage } from "../stages/stage.ts";
 
-/** How long CloudWatch lets the description of an alarm be. */
+/** The longest description that CloudWatch accepts. */
 const maxDescriptionLength = 1_024;
 
-/** The stretches that most alarms count in. */
+/** The period of most alarms. */
 export const alarmPeriod = Duration.minutes(5);
+export const quarterOfAnHour = Duration.minutes(15);
 
-/** A metric that is counted from the access log, and by no function. */
+/** A metric that a filter of the access log counts. */
 export const throttledRequests = "ThrottledRequests";
 
 export interface AlarmProps {
   /** The name of its entry in `infra/RUNBOOK.md`. */
   readonly kind: string;
-  /** Which of them, where there are several of the kind. */
+  /** The queue or the worker, where there are several alarms of the kind. */
   readonly subject?: string;
-  /** What it means for customers. */
+  /** Its meaning for customers. */
   readonly means: string;
   readonly firstStep: string;
-  /** What to type first. */
+  /** The first command to run. */
   readonly command: string;
   readonly metric: IMetric;
-  /** It rings when the metric has come to this. */
+  /** It fires when the metric reaches this. */
   readonly threshold: number;
-  /** Whether it rings below the threshold instead, and where there is no data. */
+  /** Whether it fires below the threshold instead, and where there is no data. */
   readonly isMinimum?: true;
-  /** How many stretches of the metric's period are looked at, 1 where nothing is said. */
-  readonly stretches?: number;
-  /** In how many of them it has to be so, all where nothing is said. */
-  readonly inStretches?: number;
-  /** What is made of stretches without data: nothing is wrong, where nothing is said. */
+  /** The number of periods that it looks at, 1 by default. */
+  readonly evaluationPeriods?: number;
+  /** The number of these periods that have to reach the threshold, all by default. */
+  readonly datapointsToAlarm?: number;
+  /** The meaning of periods without data: by default they are below the threshold. */
   readonly missingData?: TreatMissingData;
-  /** Whether it tells nobody, because something else looks at it. */
+  /** Whether it notifies no one, because CodeDeploy watches it. */
   readonly isSilent?: true;
-  /** Where it is, if that is not the stack of the alarms: beside what it watches, if that depends on it. */
+  /** The scope that contains it, by default the nested stack of the alarms. */
   readonly scope?: Construct;
 }
 
 export interface AlarmsProps {
   readonly stage: Stage;
-  /** The stack that the alarms are in. The topic is not: with another one each address would have to confirm again. */
+  /** The stack of the alarms. The topic is in the root stack: after a replacement each address would have to confirm again. */
   readonly monitoring: NestedStack;
 }
 
 /**
- * The topic that a stage's alarms go to, with those who read it. All alarms are made by its `add`: each is named after
- * its stage and its entry in the runbook, says what to do, and says when it is over.
+ * The topic of a stage's alarms, with its subscribers. Its `add` creates all alarms. Each has the name of its stage and
+ * of its entry in the runbook, describes the first step, and notifies the subscribers when it ends.
  */
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
@@ -70,7 +71,7 @@ export class Alarms extends Topic {
   constructor(scope: Construct, id: string, { stage: { alarmEmails }, monitoring }: AlarmsProps) {
     super(scope, id, { enforceSSL: true });
     this.monitoring = monitoring;
-    // A policy of its own takes the place of the one that lets the account's alarms publish: without this they are mute.
+    // This policy replaces the default one, which lets the account's alarms publish.
     this.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
@@ -83,19 +84,18 @@ export class Alarms extends Topic {
       Validations.of(this.addSubscription(new EmailSubscription(email))).acknowledge({
         id: "Serverless-SNSRedrivePolicy",
         reason:
-          "A mail that its server refuses for hours would be as late in a queue. The dashboard shows what rings.",
+          "An email that its server rejects for hours would be as late from a queue. The dashboard shows all alarms that fire.",
       });
     }
   }
 
   /**
-   * Adds an alarm. Its name is its own, for the mail that it sends has it as the subject. An alarm goes with its stack,
-   * so that none is left behind with the name, and a name that changes is another resource. One that moves to another
-   * stack has to get another name: it is made there before it goes here, and no two have the same.
+   * Adds an alarm. Its name is fixed, because it is the subject of the email. An alarm that moves to another stack needs
+   * another name: CloudFormation creates it there before it deletes it here, and names are unique.
    * @throws Error when its text is too long for CloudWatch
    */
   add(props: AlarmProps): Alarm {
-    const { kind, subject, means, firstStep, command, isMinimum, stretches = 1, inStretches } = props;
+    const { kind, subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
     const id = subject === undefined ? kind : `${kind}-${subject}`;
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)
@@ -109,8 +109,8 @@ export class Alarms extends Topic {
         isMinimum === true
           ? ComparisonOperator.LESS_THAN_THRESHOLD
           : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: stretches,
-      datapointsToAlarm: inStretches ?? stretches,
+      evaluationPeriods,
+      datapointsToAlarm: props.datapointsToAlarm ?? evaluationPeriods,
       treatMissingData:
         props.missingData ??
         (isMinimum === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING),
@@ -124,7 +124,7 @@ export class Alarms extends Topic {
   }
 }
 
-/** What the gateway itself counts, summed up over a stretch of time. */
+/** Returns a metric of the gateway itself, as the sum over a period. */
 export function countedMetric(
   stage: Stage,
   metricName: MetricName | typeof throttledRequests,

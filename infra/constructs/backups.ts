@@ -6,7 +6,7 @@ import { Construct } from "constructs";
 import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
 
-/** Daily copies of the table in a vault that outlives the stack, and in another account or region if the stage says so. */
+/** Daily copies of the table in a vault that outlives the stack, and in another account or region if the stage configures one. */
 export class Backups extends Construct {
   constructor(
     scope: Construct,
@@ -16,7 +16,7 @@ export class Backups extends Construct {
     table: GatewayTable,
   ) {
     super(scope, id);
-    // The vault of a stack that was lost is still there, and a name is taken once: this part of it is the stack's own.
+    // The vault of a lost stack still has its name, so this part of the name is unique to the stack.
     const stackUuid = Fn.select(2, Fn.split("/", Aws.STACK_ID));
     const vault = new BackupVault(this, "Vault", {
       backupVaultName: `sms-gateway-${stageName}-${Fn.select(0, Fn.split("-", stackUuid))}`,

@@ -3,7 +3,7 @@ import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
 
-/** Warns those who get the alarms when the month's costs of a stage, by its tag, come near what it may cost. */
+/** Adds a budget that warns `alarmEmails` when the month's costs of a stage, by its tag, approach its limit. */
 export function addBudget(scope: Construct, { name, monthlyBudgetUsd, alarmEmails }: Stage): void {
   if (monthlyBudgetUsd === undefined) return;
   const warning = (
@@ -25,7 +25,7 @@ export function addBudget(scope: Construct, { name, monthlyBudgetUsd, alarmEmail
       budgetLimit: { amount: monthlyBudgetUsd, unit: "USD" },
       costFilters: { TagKeyValue: [`user:stage$${name}`] },
     },
-    // What is spent is known at once, what will be spent only after weeks of use.
+    // Actual costs are known immediately, the forecast only after weeks of use.
     notificationsWithSubscribers: [warning("ACTUAL", 80), warning("FORECASTED", 100)],
   });
 }

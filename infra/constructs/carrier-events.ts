@@ -8,12 +8,12 @@ import { Construct } from "constructs";
 import type { JobQueue } from "./job-queue.ts";
 import { outputNames } from "./stack-outputs.ts";
 
-/** What becomes of messages, and no price of them. */
+/** All events of text messages, without prices. */
 const eventTypes = ["TEXT_ALL"];
 
 /**
- * What AWS End User Messaging tells of messages: a configuration set that they are sent with, whose events go over a topic
- * onto the queue of reports. A number with two-way SMS publishes what it receives on the same topic.
+ * The callbacks of AWS End User Messaging. Messages are sent with a configuration set, whose events go over a topic to the
+ * queue of carrier callbacks. A number with two-way SMS publishes inbound messages to the same topic.
  */
 export class CarrierEvents extends Construct {
   constructor(
@@ -35,7 +35,7 @@ export class CarrierEvents extends Construct {
       new PolicyStatement({
         principals: [new ServicePrincipal("sns.amazonaws.com")],
         actions: ["sqs:SendMessage"],
-        // The policy stands on all queues, and on each for that queue alone; only one of them is subscribed.
+        // The policy is attached to all queues, but only one of them is subscribed.
         resources: ["*"],
         conditions: { ArnEquals: { "aws:SourceArn": topic.topicArn } },
       }),
@@ -50,8 +50,8 @@ export class CarrierEvents extends Construct {
     Validations.of(subscription).acknowledge({
       id: "Serverless-SNSRedrivePolicy",
       reason:
-        "The queue is one of the same stack, whose policy lets the topic in; SNS tries it for days, and the queue has dead " +
-        "letters of its own.",
+        "The queue is in the same stack, and its policy allows the topic. SNS retries for days, and the queue has dead " +
+        "letters.",
     });
     const configurationSet = new CfnConfigurationSet(this, "ConfigurationSet", {
       eventDestinations: [
@@ -66,11 +66,11 @@ export class CarrierEvents extends Construct {
     new CfnOutput(this, "Name", {
       value: configurationSet.ref,
       description:
-        "The configuration set that a carrier of the kind aws names, to hear what becomes of messages",
+        "The configuration set for the settings of a carrier of the kind aws, so that it reports delivery receipts",
     }).overrideLogicalId(outputNames.carrierConfigurationSetName);
     new CfnOutput(this, "TopicArn", {
       value: topic.topicArn,
-      description: "Where numbers with two-way SMS publish what they receive",
+      description: "The topic for inbound messages of numbers with two-way SMS",
     }).overrideLogicalId(outputNames.carrierTopicArn);
   }
 }

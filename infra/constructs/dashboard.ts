@@ -14,14 +14,15 @@ import type { MetricName } from "../../shared/platform/metrics.ts";
 import { alarmPeriod, countedMetric, throttledRequests } from "./alarms.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { logGroupNames } from "./names.ts";
-import { tableErrors, tableThrottles, type Watched } from "./stage-alarms.ts";
+import type { Watched } from "./stage-alarms.ts";
+import { tableErrors, tableThrottles } from "./table-alarms.ts";
 
-/** Three graphs stand side by side. */
+/** The width of a graph, three in a row. */
 const width = 8;
 
 /**
- * Adds the page that an operator looks at in the morning: what rings, what was sent and what became of it, money, queues,
- * the API and the table. Dashboards have names in all regions of an account together, so that this one's is generated.
+ * Adds the page for an operator's morning check: alarms, sends and their outcomes, money, queues, the API and the table.
+ * Its name is generated, because names of dashboards are unique over all regions of an account.
  */
 export function addDashboard(
   scope: Construct,
@@ -36,7 +37,7 @@ export function addDashboard(
   const dashboard = new Dashboard(scope, "Dashboard", { defaultInterval: Duration.days(1) });
   dashboard.addWidgets(
     new TextWidget({
-      markdown: `# ${alarms.stack.stackName}\nWhat to do about an alarm: infra/RUNBOOK.md. Logs: ${groups.join(", ")}`,
+      markdown: `# ${alarms.stack.stackName}\nAlarms are explained in infra/RUNBOOK.md. Logs: ${groups.join(", ")}`,
       width: 3 * width,
       height: 2,
     }),
@@ -46,11 +47,11 @@ export function addDashboard(
   );
   dashboard.addWidgets(
     graph(
-      "Jobs to send",
+      "Send jobs",
       [transactionalSends, marketingSends].map(({ queue }) => queue.metricNumberOfMessagesSent()),
     ),
     graph(
-      "What the carrier said",
+      "Outcomes of submissions",
       counted(
         "CarrierAccepted",
         "CarrierRejected",
@@ -61,7 +62,7 @@ export function addDashboard(
       ),
     ),
     graph(
-      "What the reconciler found; right: returned, in millionths of a dollar",
+      "Repairs of the reconciler; right: refunds, in millionths of a dollar",
       counted("VoidedDebits", "RequeuedMessages", "FailedReconciliations", "InconsistentLedgers"),
       counted("RefundedMicros"),
     ),
@@ -72,17 +73,17 @@ export function addDashboard(
       ofQueues(({ ageOfOldestJob }) => ageOfOldestJob),
     ),
     graph(
-      "Parked jobs",
+      "Dead letters",
       ofQueues(({ parkedJobs }) => parkedJobs),
     ),
     graph(
-      "Jobs that failed and come again",
+      "Failed jobs, unreachable carriers and breakers",
       counted("FailedJobs", "CarrierUnreachable", "CarrierBreakersOpened", "CarrierBreakersClosed"),
     ),
   );
   dashboard.addWidgets(
     graph(
-      "Requests; right: refused or failed",
+      "Requests; right: server errors and throttles",
       [api.metricCount({ statistic: Stats.SAMPLE_COUNT })],
       [api.metricServerError({ statistic: Stats.SUM }), countedMetric(stage, throttledRequests)],
     ),
@@ -90,7 +91,7 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
-    graph("Table, log-ins, prices, records and emails held back", [
+    graph("Table, log-ins, prices, records and suppressed emails", [
       tableThrottles(table),
       tableErrors(table),
       ...counted("FailedLogins", "FailedPriceReads", "UnreadableRecords", "SuppressedEmails"),

@@ -28,7 +28,7 @@ import type { GatewayApi } from "./gateway-api.ts";
 
 type Domain = NonNullable<Stage["domain"]>;
 
-/** What is in front of CloudFront, and the key that it shows to the API. */
+/** The web ACL of CloudFront, and the key that CloudFront sends to the API. */
 export interface Firewall {
   readonly webAclArn: string;
   readonly originKey: Secret;
@@ -40,7 +40,7 @@ export interface EdgeProps {
   readonly firewall: Firewall | undefined;
 }
 
-/** What customers call: the address that AWS gives the API, a domain, or CloudFront with a firewall. */
+/** The address for customers: the one that AWS gives the API, a domain, or CloudFront with a firewall. */
 export class Edge extends Construct {
   readonly url: string;
 
@@ -64,12 +64,12 @@ export class Edge extends Construct {
     return `https://${domain.name}`;
   }
 
-  /** Puts CloudFront in front of the API, as a pipe: it keeps no answer, and changes nothing on the way. */
+  /** Puts CloudFront in front of the API, without a cache and without changes to requests and responses. */
   #addDistribution(api: GatewayApi, domain: Domain | undefined, firewall: Firewall): string {
     const distribution = new Distribution(this, "Distribution", {
       webAclId: firewall.webAclArn,
       httpVersion: HttpVersion.HTTP2_AND_3,
-      // With IPv6 everyone has more addresses than can be counted, and limits by address would hold nobody.
+      // With IPv6 a caller has too many addresses for a limit by address.
       enableIpv6: false,
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       ...(domain === undefined
@@ -82,11 +82,11 @@ export class Edge extends Construct {
         origin: new HttpOrigin(Fn.select(2, Fn.split("/", api.apiEndpoint)), {
           protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
           originSslProtocols: [OriginSslPolicy.TLS_V1_2],
-          // CloudFormation puts it in; neither the template nor its parameters show it.
+          // CloudFormation inserts it; neither the template nor its parameters show it.
           customHeaders: { [originKeyHeader]: firewall.originKey.secretValue.unsafeUnwrap() },
         }),
         allowedMethods: AllowedMethods.ALLOW_ALL,
-        // A request over http has already shown its key to the world: it must fail, not be led to https.
+        // A request over http has already exposed its credential: it must fail instead of being redirected.
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
@@ -99,7 +99,7 @@ export class Edge extends Construct {
     Validations.of(distribution).acknowledge(
       {
         id: "AwsSolutions-CFR1",
-        reason: "Customers may call from any country. Which ones is not for the gateway to say.",
+        reason: "Customers may call from any country.",
       },
       {
         id: "AwsSolutions-CFR3",
@@ -109,7 +109,7 @@ export class Edge extends Construct {
       {
         id: "AwsSolutions-CFR4",
         reason:
-          "Only without a domain: the name is then CloudFront's own, and so is what TLS it takes. A domain has 1.2.",
+          "Only without a domain: the name and its TLS versions are then CloudFront's own. A domain has TLS 1.2.",
       },
     );
     if (domain === undefined) return `https://${distribution.distributionDomainName}`;
@@ -117,7 +117,7 @@ export class Edge extends Construct {
     return `https://${domain.name}`;
   }
 
-  /** Writes down who calls, over whatever the caller has put there: to the API it is CloudFront that calls. */
+  /** Overwrites the header with the caller's address: the API itself sees only the address of CloudFront. */
   #viewerAddress(): Function {
     return new Function(this, "ViewerAddress", {
       runtime: FunctionRuntime.JS_2_0,
@@ -133,7 +133,7 @@ export class Edge extends Construct {
   #addRecord(domain: Domain, target: string, alias: IAliasRecordTarget): void {
     const { name, hostedZoneId } = domain;
     if (hostedZoneId === undefined) {
-      const description = `Where the DNS record (CNAME) of ${name} has to lead`;
+      const description = `The target for the DNS record (CNAME) of ${name}`;
       new CfnOutput(Stack.of(this), "DomainTarget", { value: target, description });
       return;
     }

@@ -8,16 +8,16 @@ import { Construct } from "constructs";
 import type { JobQueue } from "./job-queue.ts";
 
 export interface EmailEventsProps {
-  /** The configuration set that emails are sent with. The operator has made it, and may use it for other emails too. */
+  /** The configuration set for emails. The operator created it, and may use it for other emails too. */
   readonly configurationSet: string;
   readonly emails: JobQueue;
-  /** Of all queues. */
+  /** The policy of all queues. */
   readonly policy: QueuePolicy;
 }
 
 /**
- * Leads the events of Amazon SES about bounces and complaints from the configuration set over EventBridge onto
- * the queue of emails, whose worker sends nothing to such an address any more.
+ * Sends the bounces and complaints of Amazon SES from the configuration set over EventBridge to the queue of emails. The
+ * worker puts such an address on the suppression list.
  */
 export class EmailEvents extends Construct {
   constructor(scope: Construct, id: string, { configurationSet, emails, policy }: EmailEventsProps) {
@@ -38,7 +38,7 @@ export class EmailEvents extends Construct {
       },
     });
     const rule = new Rule(this, "Rule", {
-      description: "Emails of the gateway that came back, or were called unwanted",
+      description: "Bounces and complaints about emails of the gateway",
       eventPattern: {
         source: ["aws.ses"],
         detailType: ["Email Bounced", "Email Complaint Received"],
@@ -58,7 +58,7 @@ export class EmailEvents extends Construct {
       new PolicyStatement({
         principals: [new ServicePrincipal("events.amazonaws.com")],
         actions: ["sqs:SendMessage"],
-        // The policy stands on all queues, and on each for that queue alone; the rule has only one of them as its target.
+        // The policy is attached to all queues, but the rule has only one of them as its target.
         resources: ["*"],
         conditions: { ArnEquals: { "aws:SourceArn": rule.ruleArn } },
       }),
@@ -66,8 +66,8 @@ export class EmailEvents extends Construct {
     Validations.of(rule).acknowledge({
       id: "Serverless-EventBusDLQ",
       reason:
-        "Its queue is one of the same stack, whose policy lets it in; EventBridge tries it for a day, and the queue has dead " +
-        "letters of its own.",
+        "Its queue is in the same stack, and the queue's policy allows the rule. EventBridge retries for a day, and the " +
+        "queue has dead letters.",
     });
   }
 }

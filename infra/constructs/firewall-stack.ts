@@ -3,20 +3,20 @@ import { CfnWebACL } from "aws-cdk-lib/aws-wafv2";
 
 import { cloudFrontRegion, type Stage } from "../stages/stage.ts";
 
-/** How long WAF looks back when it counts, and so how long an address has to be quiet at the most. */
+/** The window in which WAF counts requests, and the longest wait of an address that made too many. */
 const windowSeconds = 300;
 
-/** The answer of the API to too many requests, which WAF has to give without it. No request id was given out. */
+/** The API's error for too many requests, which WAF sends in its place. There is no request id. */
 const tooManyRequests = { error: { code: "RATE_LIMITED", message: "Too many requests.", requestId: "" } };
 
 /**
- * The firewall of a stage: a stack of its own, because it has to be in one region of AWS. It judges who calls and how
- * often, and never what is said: the rule sets that AWS has for contents refuse what is right here, such as an import
- * of contacts over 8 kB, a text with an address in it or a client that does not name itself, and look for faults of
- * software that is not behind it. The API checks each part of a request against its schema.
+ * The firewall of a stage: a stack of its own, because it has to be in one region of AWS. It checks
+ * who calls and how often, and never the contents. AWS's rule sets for contents reject valid requests: an import of
+ * contacts over 8 kB, a text with a URL, or a client without a `User-Agent`. The API checks each part of a request
+ * against its schema.
  */
 export class FirewallStack extends Stack {
-  /** For another stack to take, which may be in another region. */
+  /** A reference for the gateway's stack, which may be in another region. */
   readonly webAclArn: string;
 
   constructor(app: App, id: string, stage: Stage, settings: NonNullable<Stage["firewall"]>) {
@@ -37,7 +37,7 @@ export class FirewallStack extends Stack {
         requests: carrierRequestsPerAddressPer5Minutes,
         paths: pathsUnder(carriersPath),
       },
-      // A carrier reports each message from a few addresses, and may make more requests than any customer.
+      // A carrier calls back for each message from a few addresses, and may make more requests than any customer.
       {
         name: "RequestsPerAddress",
         requests: requestsPerAddressPer5Minutes,
@@ -71,13 +71,13 @@ export class FirewallStack extends Stack {
   }
 }
 
-/** Routes without a credential: registration, log-in, resets, and what belongs to them. */
+/** The routes of registration, log-in and resets, which need no credential. */
 const authPath = "/v1/auth/";
 
-/** Where carriers report. */
+/** The routes of carrier callbacks. */
 const carriersPath = "/v1/carriers/";
 
-/** Requests whose path begins so, in whatever way it is written: API Gateway decodes it too. */
+/** Matches requests whose decoded path begins with the prefix: API Gateway decodes paths too. */
 function pathsUnder(prefix: string): CfnWebACL.StatementProperty {
   return {
     byteMatchStatement: {
@@ -93,7 +93,7 @@ function pathsUnder(prefix: string): CfnWebACL.StatementProperty {
   };
 }
 
-/** The rule that stops an address which makes too many requests of one kind. */
+/** Returns the rule that blocks an address with too many requests of one kind. */
 function limitPerAddress(
   priority: number,
   name: string,

@@ -19,19 +19,20 @@ import { pathPattern, type Route } from "../../shared/routes/route.ts";
 import { accessOf } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { throttledRequests } from "./alarms.ts";
-import { logGroup, type Backend } from "./gateway-function.ts";
+import type { Backend } from "./backend.ts";
+import { logGroup } from "./log-group.ts";
 import { pascalCase } from "./names.ts";
 import { OriginCheck } from "./origin-check.ts";
 import { TagStack } from "./tag-stack.ts";
 
-/** What is kept of each request: nothing of its body and its headers. The address is there for those who misuse it. */
+/** The fields of the access log: no body and no headers. The address is there to find misuse. */
 const accessLogFields = {
   time: "$context.requestTimeEpoch",
   requestId: "$context.requestId",
   ip: "$context.identity.sourceIp",
   routeKey: "$context.routeKey",
   status: "$context.status",
-  /** What the function answered with; `-` where API Gateway answered by itself. */
+  /** The status of the function's response; `-` where API Gateway responded by itself. */
   functionStatus: "$context.integration.status",
   latencyMs: "$context.responseLatency",
   functionLatencyMs: "$context.integration.latency",
@@ -50,7 +51,7 @@ export class GatewayApi extends HttpApi {
     const { docsEnabled, domain, firewall, throttle } = backend.stage;
     super(scope, id, {
       createDefaultStage: false,
-      // CloudFront calls the API at the address that AWS gives it; there it is the key that closes it to all others.
+      // CloudFront calls the API at the address that AWS gives it. The origin key protects that address.
       disableExecuteApiEndpoint: domain !== undefined && firewall === undefined,
       ...crossOrigin(backend.stage),
     });
@@ -58,7 +59,7 @@ export class GatewayApi extends HttpApi {
     accessLogs.addMetricFilter("ThrottledRequests", {
       filterPattern: FilterPattern.all(
         FilterPattern.stringValue("$.status", "=", "429"),
-        // Our functions limit some tries too.
+        // Functions respond with 429 as well.
         FilterPattern.stringValue("$.functionStatus", "!=", "429"),
       ),
       metricNamespace: metricsNamespace,
@@ -79,7 +80,7 @@ export class GatewayApi extends HttpApi {
     Validations.of(this.apiStage).acknowledge({
       id: "Serverless-APIGWStructuredLogging",
       reason:
-        "A line is JSON once its values are filled in; before that the latency, which is a number, is none.",
+        "A line is JSON once API Gateway has inserted the values. The latency is a number, so its variable has no quotes.",
     });
     const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
@@ -120,27 +121,28 @@ export class GatewayApi extends HttpApi {
   }
 }
 
-/** The form of a line of the access log. */
+/** Returns the format of a line of the access log. */
 function accessLogFormat({ name }: Stage): string {
   const { latencyMs } = accessLogFields;
-  // Without its quotes it is a number, which can be compared. The others may be `-`, which is none.
+  // Without quotes it is a number, which filters can compare. The other values may be `-`.
   return JSON.stringify({ stage: name, ...accessLogFields }).replace(`"${latencyMs}"`, () => latencyMs);
 }
 
-/** Gives a route a limit of its own, over all customers like that of the whole API. */
+/** Gives a route its own limit over all customers. */
 function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSettings): void {
-  // The CDK's stage has limits for all routes together only.
+  // The CDK's construct has limits for all routes together only.
   const resource = apiStage.node.defaultChild;
-  if (!(resource instanceof CfnStage)) throw new Error("the stage of the API is no CfnStage");
+  if (!(resource instanceof CfnStage))
+    throw new Error("the default child of the API's stage is not a CfnStage");
   const settings = { ThrottlingRateLimit: limit.rateLimit, ThrottlingBurstLimit: limit.burstLimit };
   resource.routeSettings = { ...Object(resource.routeSettings), [route.routeKey]: settings };
-  // API Gateway takes the limits of a route that is there already, and of no other.
+  // API Gateway accepts limits only for a route that exists already.
   resource.addResourceDependency(route);
 }
 
 /**
- * What API Gateway would take for a parameter though it is the path of another operation: `GET /v1/sms/send` is no message
- * with the id `send`. The fallback answers these with 405.
+ * Returns the paths of operations that API Gateway would match with a parameter of another route: `GET /v1/sms/send` is
+ * not the message with the id `send`. The fallback responds to these with 405.
  */
 export function shadowedRouteKeys(): string[] {
   const rows = operations().map(([, route]) => route);
@@ -158,7 +160,7 @@ function routeKeyOf({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** Lets pages of the stage's origins call the API from a browser. Credentials come in a header, never as cookies. */
+/** Allows pages of the stage's origins to call the API. Credentials are in a header, never in cookies. */
 function crossOrigin({ corsOrigins }: Stage): { corsPreflight?: CorsPreflightOptions } {
   if (corsOrigins.length === 0) return {};
   const methods = new Set(operations().map(([, { method }]) => CorsHttpMethod[method]));

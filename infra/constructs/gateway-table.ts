@@ -13,13 +13,13 @@ import type { Construct } from "constructs";
 import { agendaIndex } from "../../shared/platform/table/keys.ts";
 import type { Stage } from "../stages/stage.ts";
 
-/** What the rest of the stack needs to know of the table, its own or one that it adopts. */
+/** The table, created or adopted, as the rest of the stack uses it. */
 export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn" | "tableName">;
 
 /**
- * The one table, whose keys are described in `shared/platform/table/keys.ts`: the stack's own, or the one that the stage
- * adopts. What is adopted is not of the stack, so that no deployment changes or deletes it; what it has to be like is
- * looked at before (`infra/adopted-table.ts`).
+ * Returns the one table, whose keys are described in `shared/platform/table/keys.ts`: the stack's own, or the one that the
+ * stage adopts. An adopted table is not a resource of the stack, so no deployment changes or deletes it. Its properties are
+ * checked before the deployment (`infra/adopted-table.ts`).
  */
 export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
   const { name, adoptTableName, encryptionKeyArn, keepData, tags } = stage;
@@ -48,12 +48,12 @@ export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
     ...(encryptionKey === undefined
       ? {}
       : { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
-    // A table of this kind has its tags by replica, which those of the stack may not reach.
+    // A table of this type has tags by replica, and the tags of the stack may not apply to them.
     tags: Object.entries({ ...tags, stage: name }).map(([key, value]) => ({ key, value })),
     deletionProtection: keepData,
     removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
 }
 
-/** The field by which the table forgets an item, in seconds since the epoch. */
+/** The field with the time at which an item expires, in seconds since the epoch. */
 export const timeToLiveField = "expiresAt";

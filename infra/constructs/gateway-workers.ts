@@ -3,6 +3,7 @@ import { Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { Rule, RuleTargetInput, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Effect, PolicyStatement, StarPrincipal } from "aws-cdk-lib/aws-iam";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { QueuePolicy, type Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 
@@ -11,16 +12,18 @@ import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 import type { Stage } from "../stages/stage.ts";
 import { workers, type Feed, type Schedule, type Worker } from "../workers.ts";
 import { alarmPeriod, type Alarms } from "./alarms.ts";
+import type { Backend } from "./backend.ts";
 import { CarrierEvents } from "./carrier-events.ts";
 import { tailOf } from "./commands.ts";
 import { EmailEvents } from "./email-events.ts";
-import { GatewayFunction, logGroup, type Backend } from "./gateway-function.ts";
+import { GatewayFunction } from "./gateway-function.ts";
 import { JobQueue } from "./job-queue.ts";
+import { logGroup } from "./log-group.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
 const rows = Object.entries<Worker>(workers);
 
-/** Adds the queues that the workers live on. */
+/** Adds the queues of the workers. */
 export function addQueues(
   scope: Construct,
   stage: Stage,
@@ -29,7 +32,7 @@ export function addQueues(
   const queueOf = (name: QueueName): JobQueue => {
     const [workerName = "", worker] = rows.find(([, { queues }]) => queues?.[name] !== undefined) ?? [];
     const feed = worker?.queues?.[name];
-    if (worker === undefined || feed === undefined) throw new Error(`no worker lives on the queue ${name}`);
+    if (worker === undefined || feed === undefined) throw new Error(`no worker processes the queue ${name}`);
     return new JobQueue(scope, pascalCase(name), {
       workerTimeoutSeconds: worker.timeoutSeconds,
       workerName: pascalCase(workerName),
@@ -43,7 +46,7 @@ export function addQueues(
     scope,
     named.flatMap(([, { queue, deadLetters }]) => [queue, deadLetters]),
   );
-  // Each name has its queue, which the compiler cannot follow through the entries.
+  // Each name has its queue, but the compiler does not keep the keys of entries.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const queues = Object.fromEntries(named) as Record<QueueName, JobQueue>;
   if (stage.carrier === "aws") {
@@ -56,7 +59,7 @@ export function addQueues(
   return queues;
 }
 
-/** Refuses whatever comes to the queues without TLS. */
+/** Rejects requests to the queues without TLS. */
 function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
   const policy = new QueuePolicy(scope, "QueuesPolicy", { queues });
   policy.document.addStatements(
@@ -64,7 +67,7 @@ function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
       effect: Effect.DENY,
       principals: [new StarPrincipal()],
       actions: ["sqs:*"],
-      // One policy for all of them spares the stack eleven resources. On each it stands for that queue alone.
+      // One policy for all queues saves eleven resources. SQS applies it to each queue for that queue alone.
       resources: ["*"],
       conditions: { Bool: { "aws:SecureTransport": "false" } },
     }),
@@ -72,7 +75,7 @@ function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
   return policy;
 }
 
-/** Adds a function for each row of the table of workers, and lets its queues or its schedule call it. */
+/** Adds a function for each row of the table of workers, with its queues or its schedule. */
 export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): void {
   const logs = logGroup(scope, "WorkerLogs", backend.stage, "workers");
   for (const [name, { access, timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
@@ -93,7 +96,7 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
       if (feed !== undefined) {
-        backend.queues[queue].feed(worker, {
+        feedWorker(backend.queues[queue], worker, {
           ...feed,
           maxConcurrency: backend.stage.workerConcurrency[queue] ?? feed.maxConcurrency,
         });
@@ -103,7 +106,29 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
   }
 }
 
-/** The alarms of a worker that queues feed. */
+/** Lets a worker process the jobs of a queue. */
+function feedWorker(
+  jobQueue: JobQueue,
+  worker: GatewayFunction,
+  { maxConcurrency, batchSize = 10 }: Feed,
+): void {
+  const { queueArn } = jobQueue.queue;
+  worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], queueArn);
+  const mapping = new EventSourceMapping(jobQueue, "Feed", {
+    target: worker.target,
+    eventSourceArn: queueArn,
+    batchSize,
+    reportBatchItemFailures: true,
+    maxConcurrency,
+  });
+  Validations.of(mapping).acknowledge({
+    id: "Serverless-LambdaEventSourceMappingDestination",
+    reason:
+      "A failed job stays in the queue, which has dead letters. A destination is for streams, not for queues.",
+  });
+}
+
+/** Adds the alarms of a worker that queues feed. */
 function addFedAlarms({
   worker,
   name,
@@ -121,20 +146,20 @@ function addFedAlarms({
   alarms.add({
     kind: "worker-errors",
     subject,
-    means: `${pascalCase(name)} has crashed or run out of time for a quarter of an hour: all jobs of such a batch are late.`,
-    firstStep: "Find what ended it; its jobs come again by themselves for six hours.",
+    means: `${pascalCase(name)} has crashed or timed out for a quarter of an hour: all jobs of such a batch are late.`,
+    firstStep: "Find what stopped it; its jobs are retried for six hours.",
     command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
     threshold: 1,
-    stretches: 3,
+    evaluationPeriods: 3,
   });
-  // Lambda counts nothing where its loop detection is off.
+  // Lambda writes no such metric where its loop detection is off.
   if (queuesForItself) return;
   alarms.add({
     kind: "recursion-stopped",
     subject,
-    means: `Lambda took jobs of ${pascalCase(name)} for a loop and dropped them: what they were for stays undone.`,
-    firstStep: "Say queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
+    means: `Lambda detected a loop in jobs of ${pascalCase(name)} and dropped them: their work is not done.`,
+    firstStep: "Set queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
     command: `npm run operator -- dead-letters list --stage ${stage.name}`,
     metric: worker.lambda.metric("RecursiveInvocationsDropped", {
       statistic: Stats.SUM,
@@ -157,17 +182,15 @@ function addSchedule(
     schedule: RuleSchedule.rate(Duration.minutes(everyMinutes)),
     targets: inputs.map((input) => new LambdaFunction(worker.target, { ...input, retryAttempts: 0 })),
   });
-  // The rule's setting is about calls that do not arrive; what threw would be called twice more by Lambda itself.
+  // The setting of the rule covers calls that do not arrive. This one stops Lambda from repeating calls that threw.
   worker.target.configureAsyncInvoke({ retryAttempts: 0 });
   Validations.of(rule).acknowledge({
     id: "Serverless-EventBusDLQ",
-    reason:
-      "A call that was lost is made up for by the next one, which finds all that there is to do in the table.",
+    reason: "The next call makes up for a lost one: it finds all open work in the table.",
   });
   Validations.of(worker.lambda).acknowledge({
     id: "Serverless-LambdaAsyncFailureDestination",
-    reason:
-      "A call that failed is made up for by the next one, and the alarm on its errors says that it failed.",
+    reason: "The next call makes up for a failed one, and an alarm watches its errors.",
   });
   const subject = kebabCase(name);
   const isFrequent = everyMinutes < alarmPeriod.toMinutes();
@@ -175,24 +198,24 @@ function addSchedule(
     kind: "schedule-failed",
     subject,
     means: alarm,
-    firstStep: `Find the error of ${pascalCase(name)} and fix the cause; it catches up by itself.`,
+    firstStep: `Find the error of ${pascalCase(name)} and fix the cause; the next call catches up.`,
     command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
     threshold: 1,
-    // What runs more often has to fail in two stretches, what runs seldom only once.
-    stretches: isFrequent ? 2 : 1,
+    // A frequent schedule has to fail in two periods, a rare one in one.
+    evaluationPeriods: isFrequent ? 2 : 1,
   });
   alarms.add({
     kind: "schedule-missed",
     subject,
-    means: `${pascalCase(name)} was not called although it was time. ${alarm}`,
-    firstStep: "See that its rule is enabled, and whether Lambda has room for the call.",
+    means: `${pascalCase(name)} was not called on schedule. ${alarm}`,
+    firstStep: "See whether its rule is enabled, and whether Lambda throttles the call.",
     command: `aws events list-rules --name-prefix ${alarms.stack.stackName}-${pascalCase(name)}`,
     metric: worker.lambda.metricInvocations({
       period: isFrequent ? alarmPeriod : Duration.minutes(everyMinutes),
     }),
     threshold: 1,
     isMinimum: true,
-    stretches: 2,
+    evaluationPeriods: 2,
   });
 }

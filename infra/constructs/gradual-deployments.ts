@@ -11,16 +11,16 @@ import type { Alarms } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
-/** The alias that callers call; CodeDeploy moves it from version to version. */
+/** The alias that callers use; CodeDeploy moves it from version to version. */
 const aliasName = "live";
 
-/** At how many failed calls of a hundred within a minute a new version is taken back. */
+/** The percentage of failed calls within a minute at which a new version is rolled back. */
 const toleratedPercent = 5;
 
 /**
- * Lets new code of functions in gradually: with each change a function gets a version, and its alias hands a tenth of
- * the calls to the new one for five minutes. When too many of them fail, all calls go to the old version again and
- * CloudFormation takes the whole update back.
+ * Deploys new code of functions gradually. With each change a function gets a version, and its alias routes a tenth of the
+ * calls to the new one for five minutes. When too many of them fail, all calls go to the old version again, and
+ * CloudFormation rolls the whole update back.
  */
 export class GradualDeployments extends Construct {
   readonly #application: LambdaApplication;
@@ -37,14 +37,14 @@ export class GradualDeployments extends Construct {
     this.#role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
     Validations.of(this.#role).acknowledge({
       id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]",
-      reason: "AWS made it for this, and no page says what CodeDeploy calls beside moving an alias.",
+      reason: "AWS provides it for this purpose, and does not document which calls CodeDeploy makes.",
     });
   }
 
   /**
-   * Lets new code of a function in gradually.
+   * Gives a function an alias that moves to new versions gradually.
    * @param name the function's row
-   * @returns what is to be called in its place
+   * @returns the alias, for callers
    */
   aliasOf(lambda: Function, name: string): IFunction {
     const stack = Stack.of(lambda);
@@ -52,7 +52,7 @@ export class GradualDeployments extends Construct {
       stack.nested ? stack : this.#alarms.monitoring,
       `${this.node.id}${pascalCase(name)}`,
     );
-    // The version before goes once the new one has all calls: to go back further is to deploy the code of then.
+    // The previous version is deleted once the new one has all calls.
     const alias = lambda.addAlias(aliasName);
     const deploymentGroupName = kebabCase(name);
     const group = new LambdaDeploymentGroup(scope, "Group", {
@@ -65,30 +65,30 @@ export class GradualDeployments extends Construct {
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     letMove(alias, { applicationName: this.#applicationName, deploymentGroupName });
-    // The group and its alarms have to be there before the alias moves to the version that they watch.
+    // The group and its alarms have to exist before the alias moves to the version that they watch.
     alias.node.addDependency(group);
-    // It is one, but for a property that it has as undefined and not as absent.
+    // It is one, except that a property is undefined instead of absent.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return alias as IFunction;
   }
 }
 
 /**
- * Lets a deployment group move an alias. It is in another stack than the alias, and the CDK would refer to it in the update
- * policy as if it were in the same: it has a name of its own for this.
+ * Allows a deployment group to move an alias. The two may be in different stacks, where the CDK's own update policy has a
+ * broken reference. So this policy uses the names.
  */
 function letMove(
   alias: Alias,
   group: { readonly applicationName: string; readonly deploymentGroupName: string },
 ): void {
   const resource = alias.node.defaultChild;
-  if (!(resource instanceof CfnAlias)) throw new Error("the alias of a function is no CfnAlias");
+  if (!(resource instanceof CfnAlias)) throw new Error("the default child of an alias is not a CfnAlias");
   resource.cfnOptions.updatePolicy = { codeDeployLambdaAliasUpdate: group };
 }
 
 /**
- * Adds what CodeDeploy looks at while it lets a version in. It is about that version alone, so that what is wrong with
- * the old one keeps no remedy out, and it tells nobody else: whoever deploys sees the deployment fail.
+ * Adds the alarms that CodeDeploy watches during a deployment. They cover the new version alone, so faults of the old one do
+ * not stop its fix. They notify no one else: the deployment itself fails.
  */
 function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: string): Alarm[] {
   const { functionName } = version.lambda;
@@ -108,8 +108,8 @@ function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: st
       subject: kebabCase(name),
       scope,
       isSilent: true,
-      means: `${means} CodeDeploy gives its calls back to the version before.`,
-      firstStep: `Find what the new version of ${pascalCase(name)} meets, fix it and deploy again.`,
+      means: `${means} CodeDeploy returns its calls to the previous version.`,
+      firstStep: `Find the errors of the new version of ${pascalCase(name)}, fix them and deploy again.`,
       command: tailOf(alarms, name in workers ? "workers" : "api", '{ $.level = "error" }'),
       metric: new MathExpression({
         expression: "100 * failed / calls",
@@ -120,8 +120,8 @@ function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: st
       threshold: toleratedPercent,
     });
   return [
-    add("version-errors", ofLambda("Errors"), "Calls of a new version crash or run out of time."),
-    // A function answers for most of what goes wrong in it, which is no error to Lambda.
+    add("version-errors", ofLambda("Errors"), "Calls of a new version crash or time out."),
+    // A function handles most of its failures itself, and Lambda counts no error.
     add(
       "version-faults",
       new Metric({

@@ -1,33 +1,31 @@
 import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
 import type { Feed } from "../workers.ts";
 import type { Alarms } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
-import type { GatewayFunction } from "./gateway-function.ts";
 import { kebabCase } from "./names.ts";
 import { outputNames } from "./stack-outputs.ts";
 
-/** How long a job is tried before it is parked: longer than an outage that ends by itself. */
+/** The time for retries of a job before it becomes a dead letter: longer than an outage that ends by itself. */
 const patienceSeconds = 6 * 60 * 60;
 
 export interface JobQueueProps {
-  /** How long the function behind the queue may work on a batch. */
+  /** The time-out of the function that processes the queue. */
   readonly workerTimeoutSeconds: number;
   /** The name of that function in the log. */
   readonly workerName: string;
   readonly feed: Feed;
   readonly alarms: Alarms;
-  /** As the operator's commands take it. */
+  /** The value of `--stage` in the operator's commands. */
   readonly stageName: string;
 }
 
 /**
- * A queue with a dead-letter queue, and the alarms that say when something is in it and when jobs wait too long. Its id
- * is the queue's name, capitalised: the stack's outputs with the URLs of both are named after it.
+ * A queue with a dead-letter queue, and the alarms on dead letters and on jobs that wait too long. Its id is the name of
+ * the queue in Pascal case, and the stack's outputs with the URLs of both begin with it.
  */
 export class JobQueue extends Construct {
   readonly queue: Queue;
@@ -44,9 +42,9 @@ export class JobQueue extends Construct {
     });
     Validations.of(this.deadLetters).acknowledge({
       id: "Serverless-SQSRedrivePolicy",
-      reason: "It holds the dead letters of another queue. Behind it is the operator.",
+      reason: "It holds the dead letters of another queue. The operator processes them.",
     });
-    // AWS asks for at least six times the function's time-out, so that no batch comes back while it is worked on.
+    // AWS requires at least six times the function's time-out, so that no batch is delivered again during processing.
     const visibilityTimeoutSeconds = 6 * props.workerTimeoutSeconds;
     this.queue = new Queue(this, "Queue", {
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
@@ -75,8 +73,8 @@ export class JobQueue extends Construct {
     alarms.add({
       kind: "queue-age",
       subject,
-      means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: what it is for is late.`,
-      firstStep: `See whether jobs of ${workerName} fail, or come faster than its concurrency works them off.`,
+      means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
+      firstStep: `See whether jobs of ${workerName} fail, or arrive faster than its concurrency can process them.`,
       command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
       metric: this.ageOfOldestJob,
       threshold: feed.maxAgeMinutes * 60,
@@ -88,22 +86,5 @@ export class JobQueue extends Construct {
       value: this.deadLetters.queueUrl,
       description: `${feed.alarm} ${firstStep}`,
     }).overrideLogicalId(outputNames.deadLetterQueueUrl(id));
-  }
-
-  /** Lets a function work on the queue. */
-  feed(worker: GatewayFunction, { maxConcurrency, batchSize = 10 }: Feed): void {
-    worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], this.queue.queueArn);
-    const feed = new EventSourceMapping(this, "Feed", {
-      target: worker.target,
-      eventSourceArn: this.queue.queueArn,
-      batchSize,
-      reportBatchItemFailures: true,
-      maxConcurrency,
-    });
-    Validations.of(feed).acknowledge({
-      id: "Serverless-LambdaEventSourceMappingDestination",
-      reason:
-        "What fails stays in the queue, which has dead letters. A destination is for streams, not for queues.",
-    });
   }
 }

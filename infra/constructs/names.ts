@@ -1,8 +1,7 @@
 /**
- * The log groups of a stage. They have names of their own so that an alarm and the runbook can say which to look into.
- * Only what would have the stack's name could have theirs. Those of a stage that keeps its data stay when the stack goes, and a
- * later stack of the same name imports them. API Gateway adds to one policy
- * of the account for each group that it writes to, but for those in this folder.
+ * Returns the names of a stage's log groups. They are fixed, so that alarms and the runbook can name them. A stage that keeps
+ * its data keeps the groups when its stack is deleted, and a later stack of the same name imports them. For a group outside
+ * `/aws/vendedlogs` API Gateway would extend a policy of the account.
  */
 export function logGroupNames(stackName: string): Readonly<Record<"access" | "api" | "workers", string>> {
   return {
@@ -12,12 +11,12 @@ export function logGroupNames(stackName: string): Readonly<Record<"access" | "ap
   };
 }
 
-/** What the secrets of a stage's carriers are called: this, and the carrier's name behind it. */
+/** Returns the prefix for the secrets of a stage's carriers. The name of the carrier follows it. */
 export function carrierSecretPrefix(stackName: string): string {
   return `${stackName}/carriers/`;
 }
 
-/** The same of what a carrier's calls back are verified with, where that is more than their token. */
+/** Returns the prefix for the secrets that verify carrier callbacks, where these have more than their token. */
 export function callbackSecretPrefix(stackName: string): string {
   return `${stackName}/callbacks/`;
 }

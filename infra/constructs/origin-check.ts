@@ -5,9 +5,10 @@ import { Construct } from "constructs";
 
 import { environmentNames, originKeyHeader } from "../../shared/platform/config.ts";
 import { ApiCaller } from "./api-caller.ts";
-import { GatewayFunction, type Backend } from "./gateway-function.ts";
+import type { Backend } from "./backend.ts";
+import { GatewayFunction } from "./gateway-function.ts";
 
-/** The longest that API Gateway remembers that a key was right. */
+/** The longest time for which API Gateway caches the result of a check. */
 const rememberedSeconds = 3_600;
 
 export interface OriginCheckProps {
@@ -17,12 +18,11 @@ export interface OriginCheckProps {
 }
 
 /**
- * Lets an API be called through CloudFront only, which brings along a key that nobody else has. API Gateway refuses a
- * request without a key by itself, and remembers for which key a function has said that it is right: what comes
- * through CloudFront waits for the function once an hour.
+ * Restricts an API to requests through CloudFront, which adds a secret key. API Gateway rejects a request without a key by
+ * itself. It caches for which key the function returned success, so requests through CloudFront wait for it once an hour.
  */
 export class OriginCheck extends Construct {
-  /** What a route says to be behind the check. */
+  /** The properties of a route that is protected by the check. */
   readonly authorization: Required<Pick<CfnRouteProps, "authorizationType" | "authorizerId">>;
 
   constructor(scope: Construct, id: string, backend: Backend, props: OriginCheckProps) {

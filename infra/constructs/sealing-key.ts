@@ -3,26 +3,26 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
-import type { Backend } from "./gateway-function.ts";
+import type { Backend } from "./backend.ts";
 
-/** What lies sealed in the table, by the key that it is sealed with, and why that key is never changed by itself. */
+/** The keys for sealed values in the table, each with the reason why it is not rotated automatically. */
 const sealed = {
   WebhookKey: {
     adopted: "adoptWebhookKeyArn",
     description: "Seals the signing secrets of webhooks in the table",
     reason:
       "With a new key no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
-      "says what to do when it is known to others.",
+      "has the steps for a key that became known.",
   },
   SecondFactorKey: {
     adopted: "adoptSecondFactorKeyArn",
     description: "Seals the secrets of second factors in the table",
     reason:
-      "With a new key no code of an app could be checked, and each user would need a recovery code to get in.",
+      "With a new key no code of an app could be checked, and each user would need a recovery code to log in.",
   },
 } as const;
 
-/** A key of secrets in the table. It belongs to the table: whatever is restored or adopted needs it. */
+/** Returns a key for secrets in the table. A restored or adopted table needs the same key. */
 export function sealingKey(scope: Construct, id: keyof typeof sealed, stage: Stage): Backend["webhookKey"] {
   const { adopted, description, reason } = sealed[id];
   const adoptedArn = stage[adopted];

@@ -8,7 +8,7 @@ export const StackOutput = z.object({
 });
 export type StackOutput = z.infer<typeof StackOutput>;
 
-/** The names of the outputs that the operator's commands find a stage's API, table and queues by. */
+/** The names of the outputs, by which the operator's commands find a stage's API, table and queues. */
 export const outputNames = {
   apiUrl: "ApiUrl",
   tableName: "TableName",
@@ -17,17 +17,17 @@ export const outputNames = {
   /** The secret that a restored or adopted table needs. */
   webhookKeyArn: "WebhookKeyArn",
   secondFactorKeyArn: "SecondFactorKeyArn",
-  /** Only where messages do not stay for ever: an audit must not miss those that were forgotten. */
+  /** Only where messages expire: the verification of a wallet must not miss these. */
   messageRetentionDays: "MessageRetentionDays",
-  /** Only where there is one: the operator's commands hold prices against it. */
+  /** Only where there is one: the operator's commands check prices against it. */
   minimumMargin: "MinimumMargin",
-  /** Only where AWS is the carrier: what its messages are sent with to hear of them, and where its numbers publish. */
+  /** Only where AWS is the carrier: for delivery receipts of its messages, and for inbound messages of its numbers. */
   carrierConfigurationSetName: "CarrierConfigurationSetName",
   carrierTopicArn: "CarrierTopicArn",
-  /** Of the API's functions, of the workers, and of the requests as API Gateway saw them. */
+  /** The logs of the API's functions, of the workers, and of API Gateway. */
   logGroups: { api: "ApiLogGroupName", workers: "WorkerLogGroupName", access: "AccessLogGroupName" },
   queueUrl: (queue: string): string => `${capitalized(queue)}QueueUrl`,
-  /** Its description says what it means for customers when a job is in there. */
+  /** Its description has the meaning of a dead letter for customers. */
   deadLetterQueueUrl: (queue: string): string => `${capitalized(queue)}DeadLetterQueueUrl`,
 };
 

@@ -6,7 +6,8 @@ import { Construct } from "constructs";
 import type { Route } from "../../shared/routes/route.ts";
 import type { Access } from "../access.ts";
 import { ApiCaller } from "./api-caller.ts";
-import { GatewayFunction, type Backend } from "./gateway-function.ts";
+import type { Backend } from "./backend.ts";
+import { GatewayFunction } from "./gateway-function.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 import type { OriginCheck } from "./origin-check.ts";
 
@@ -40,7 +41,7 @@ export class TagStack extends NestedStack {
     super(api, id, { description: `The endpoints of the API in the group ${id}` });
     this.#backend = backend;
     this.#props = props;
-    // The ids of a nested stack begin anew. This construct gives them the prefix of the API, so that none occurs twice.
+    // A nested stack has its own namespace of ids. The prefix of the API keeps each id unique over all templates.
     this.#scope = new Construct(this, api.node.id);
     this.#caller = new ApiCaller(this.#scope, `${id}Caller`);
   }

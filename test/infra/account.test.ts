@@ -81,14 +81,14 @@ async function refusal(stage: string, settings: Record<string, string>): Promise
 }
 
 it("deploys no stage with the rules of a laptop, and none with the credentials of another account", async () => {
-  expect(await refusal("local", {})).toContain("it is deployed nowhere");
+  expect(await refusal("local", {})).toContain("it cannot be deployed");
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
   const { policies } = dev;
   const settings = { carrier: "sandbox", keepData: false, policies, account: "111111111111" };
   await writeFile(path.join(folder, "pinned.json"), JSON.stringify(settings));
   const another = { STAGES_FOLDER: folder, CDK_DEFAULT_ACCOUNT: "222222222222" };
   expect(await refusal("pinned", another)).toContain(
-    "Stage pinned belongs to account 111111111111, and these are credentials of 222222222222.",
+    "Stage pinned belongs to account 111111111111, but the credentials are of account 222222222222.",
   );
   await rm(folder, { recursive: true });
 });

@@ -1,0 +1,27 @@
+import type { Key } from "aws-cdk-lib/aws-kms";
+import type { ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
+
+import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import type { Stage } from "../stages/stage.ts";
+import type { GatewayTable } from "./gateway-table.ts";
+import type { GradualDeployments } from "./gradual-deployments.ts";
+import type { JobQueue } from "./job-queue.ts";
+
+/** The resources that the functions share. */
+export interface Backend {
+  readonly stage: Stage;
+  readonly table: GatewayTable;
+  readonly queues: Readonly<Record<QueueName, JobQueue>>;
+  /** Signs session tokens. */
+  readonly sessionKey: Key;
+  /** Seals the secrets of webhooks. */
+  readonly webhookKey: Pick<ISecret, "secretArn">;
+  /** The URL of the API for customers, known to the functions that are created after it. */
+  readonly apiUrl?: string;
+  /** Seals the secrets of second factors. */
+  readonly secondFactorKey: Pick<ISecret, "secretArn">;
+  /** The key that CloudFront sends to the API, where a stage has a firewall. */
+  readonly originKey: Secret | undefined;
+  /** Where the stage has gradual deployment. */
+  readonly deployments: GradualDeployments | undefined;
+}

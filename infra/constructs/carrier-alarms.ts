@@ -1,0 +1,94 @@
+import { Duration } from "aws-cdk-lib";
+import { MathExpression, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+
+import { alarmPeriod, countedMetric, quarterOfAnHour } from "./alarms.ts";
+import { tailOf } from "./commands.ts";
+import type { Watched } from "./stage-alarms.ts";
+
+export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
+  const outcomes = (period: Duration): Record<string, Metric> => ({
+    accepted: countedMetric(stage, "CarrierAccepted", period),
+    rejected: countedMetric(stage, "CarrierRejected", period),
+    unknown: countedMetric(stage, "CarrierOutcomeUnknown", period),
+  });
+  alarms.add({
+    kind: "carrier-failures",
+    means:
+      "The carrier rejects a fifth of the messages, or their outcome is unknown: they fail and are refunded.",
+    firstStep: "See by error code whether a sender ID, a country or the carrier itself is the cause.",
+    command: tailOf(alarms, "workers", '{ $.event = "message.failed" }'),
+    metric: new MathExpression({
+      // Fewer than five failures do not make a meaningful share.
+      expression:
+        "IF((rejected + unknown) >= 5, 100 * (rejected + unknown) / (accepted + rejected + unknown), 0)",
+      usingMetrics: outcomes(quarterOfAnHour),
+      period: quarterOfAnHour,
+    }),
+    threshold: 20,
+  });
+  alarms.add({
+    kind: "carrier-throttles",
+    means:
+      "For half an hour the carrier has throttled nine messages of ten. They fail after six hours of that.",
+    firstStep: "Compare what customers send with the carrier's rate and spending limit.",
+    command: "aws pinpoint-sms-voice-v2 describe-spend-limits",
+    metric: new MathExpression({
+      expression: "100 * throttled / (accepted + rejected + unknown + throttled)",
+      usingMetrics: {
+        ...outcomes(alarmPeriod),
+        throttled: countedMetric(stage, "CarrierThrottled"),
+      },
+      period: alarmPeriod,
+    }),
+    threshold: 90,
+    evaluationPeriods: 6,
+  });
+  alarms.add({
+    kind: "carrier-unreachable",
+    means:
+      "Messages do not reach the carrier: no connection, or it rejects our credentials. They wait, and fail after six hours.",
+    firstStep: "See by error code whether a permission, a credential or the network is missing.",
+    command: tailOf(alarms, "workers", '{ $.event = "carrier.not_reached" }'),
+    metric: countedMetric(stage, "CarrierUnreachable"),
+    threshold: 1,
+    evaluationPeriods: 2,
+  });
+  alarms.add({
+    kind: "carrier-buffered",
+    means:
+      "A carrier accepts messages and holds them, because its own link is down. They count as sent, and leave once it is up.",
+    firstStep: "See which carrier it is, and restore its link, or disable the carrier until then.",
+    command: tailOf(alarms, "workers", '{ $.event = "carrier.buffered" }'),
+    metric: countedMetric(stage, "CarrierBuffered"),
+    threshold: 1,
+    evaluationPeriods: 2,
+  });
+  alarms.add({
+    kind: "carrier-breaker-open",
+    means:
+      "A carrier does not respond, and its circuit breaker is open: messages use the next carrier of their route, or wait.",
+    firstStep: "See which carrier it is, and whether its routes have another.",
+    command: `npm run operator -- carriers list --stage ${stage.name}`,
+    metric: countedMetric(stage, "CarrierBreakersOpened"),
+    threshold: 1,
+    // A breaker that closes within one period needs no operator.
+    evaluationPeriods: 2,
+  });
+  if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
+  alarms.add({
+    kind: "carrier-spend",
+    means:
+      "The account has spent four fifths of its monthly limit for SMS. At the limit AWS sends no more messages.",
+    firstStep: "Request a higher limit (Service Quotas, AWS End User Messaging); it takes about a day.",
+    command: "aws pinpoint-sms-voice-v2 describe-spend-limits",
+    metric: new Metric({
+      namespace: "AWS/SMSVoice",
+      metricName: "TextMessageMonthlySpend",
+      statistic: Stats.MAXIMUM,
+      period: Duration.hours(1),
+    }),
+    threshold: 0.8 * stage.monthlyCarrierSpendLimitUsd,
+    // AWS writes the month's total only when a message is sent.
+    missingData: TreatMissingData.IGNORE,
+  });
+}

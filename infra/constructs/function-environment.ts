@@ -1,0 +1,105 @@
+import { environmentNames } from "../../shared/platform/config.ts";
+import type { Access } from "../access.ts";
+import type { Stage } from "../stages/stage.ts";
+import type { Backend } from "./backend.ts";
+
+/** Returns the environment variables of a function. */
+export function functionEnvironment(backend: Backend, access: Access): Record<string, string> {
+  const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
+  return {
+    [environmentNames.stage]: stage.name,
+    [environmentNames.tableName]: table.tableName,
+    [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
+    [environmentNames.docsEnabled]: String(stage.docsEnabled),
+    [environmentNames.webhookTargets]: stage.webhookTargets,
+    [environmentNames.carrier]: stage.carrier,
+    [environmentNames.prices]: stage.prices,
+    [environmentNames.failoverAtLoss]: String(stage.failoverAtLoss),
+    [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
+    ...policyVariables(stage.policies),
+    ...limitVariables(stage.limits),
+    ...emailVariables(backend, access),
+    ...(stage.messageRetentionDays === undefined
+      ? {}
+      : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
+    ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
+    ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
+    ...(access.secondFactorKey === true
+      ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
+      : {}),
+    ...Object.fromEntries(
+      (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
+    ),
+  };
+}
+
+/** Returns the policies of the stage. */
+function policyVariables({
+  senderIds,
+  kyc,
+  verifiedEmail,
+  countries,
+  numberTypes,
+  passwords,
+  redactOneTimeCodes,
+  apiKeysManageKeys,
+  reauthentication,
+}: Stage["policies"]): Record<string, string> {
+  return {
+    [environmentNames.policies.senderIds]: senderIds,
+    [environmentNames.policies.kyc]: kyc,
+    [environmentNames.policies.verifiedEmail]: verifiedEmail,
+    [environmentNames.policies.countries]: countries === "any" ? countries : countries.join(" "),
+    [environmentNames.policies.numberTypes]: numberTypes === "any" ? numberTypes : numberTypes.join(" "),
+    [environmentNames.policies.passwords]: passwords,
+    [environmentNames.policies.redactOneTimeCodes]: String(redactOneTimeCodes),
+    [environmentNames.policies.apiKeysManageKeys]: String(apiKeysManageKeys),
+    [environmentNames.policies.reauthentication]: reauthentication,
+  };
+}
+
+/** Returns the limits of the stage, without those that it does not have. */
+function limitVariables({
+  dailySpendCap,
+  sendsPerSecond,
+  oneTimeCodesPerNumberPer10Minutes,
+  transactionalMessagesPerNumberPer10Minutes,
+  marketingMessagesPerNumberPerDay,
+  oneTimeCodeValiditySeconds,
+  registrationsPerAddressPerHour,
+  requestsPerSecond,
+  unknownCredentialsPerAddressPer5Minutes,
+  webhooksBeforePayment,
+}: Stage["limits"]): Record<string, string> {
+  const limits = {
+    [environmentNames.dailySpendCap]: dailySpendCap,
+    [environmentNames.sendsPerSecond]: sendsPerSecond,
+    [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumberPer10Minutes,
+    [environmentNames.transactionalMessagesPerNumber]: transactionalMessagesPerNumberPer10Minutes,
+    [environmentNames.marketingMessagesPerNumber]: marketingMessagesPerNumberPerDay,
+    [environmentNames.oneTimeCodeValiditySeconds]: oneTimeCodeValiditySeconds,
+    [environmentNames.registrationsPerAddress]: registrationsPerAddressPerHour,
+    [environmentNames.requestsPerSecond]: requestsPerSecond,
+    [environmentNames.unknownCredentialsPerAddress]: unknownCredentialsPerAddressPer5Minutes,
+    [environmentNames.webhooksBeforePayment]: webhooksBeforePayment,
+  };
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit]) =>
+      limit === undefined || limit === "none" ? [] : [[name, String(limit)]],
+    ),
+  );
+}
+
+/** Returns the settings for functions that queue emails, and for the one that sends them. */
+function emailVariables({ stage, apiUrl }: Backend, access: Access): Record<string, string> {
+  if (stage.email === undefined) return {};
+  const { from, name, configurationSet } = stage.email;
+  if (access.email !== true) return { [environmentNames.emailFrom]: from };
+  if (apiUrl === undefined) throw new Error("the URL for the links in emails is missing");
+  return {
+    [environmentNames.emailFrom]: from,
+    [environmentNames.emailName]: name,
+    ...(configurationSet === undefined ? {} : { [environmentNames.emailConfigurationSet]: configurationSet }),
+    [environmentNames.apiUrl]: apiUrl,
+  };
+}

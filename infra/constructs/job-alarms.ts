@@ -1,0 +1,88 @@
+import { Duration } from "aws-cdk-lib";
+
+import type { MetricName } from "../../shared/platform/metrics.ts";
+import { countedMetric } from "./alarms.ts";
+import { tailOf } from "./commands.ts";
+import type { Watched } from "./stage-alarms.ts";
+
+/** Adds the alarms on jobs, wallets, prices and records. */
+export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
+  alarms.add({
+    kind: "failed-jobs",
+    means: "Jobs have failed for a quarter of an hour: messages, refunds, campaigns or webhooks are late.",
+    firstStep: "Find and fix the cause. Jobs are retried for six hours, then they become dead letters.",
+    command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
+    metric: countedMetric(stage, "FailedJobs"),
+    threshold: 1,
+    evaluationPeriods: 3,
+  });
+  alarms.add({
+    kind: "failed-reconciliations",
+    means:
+      "The reconciler could not process a wallet: money that a crash took from that customer is not refunded.",
+    firstStep: "Find the organization and the error; the reconciler retries the wallet within minutes.",
+    command: tailOf(alarms, "workers", '{ $.event = "wallet.reconciliation_failed" }'),
+    metric: countedMetric(stage, "FailedReconciliations"),
+    threshold: 1,
+    evaluationPeriods: 2,
+  });
+  alarms.add({
+    kind: "inconsistent-ledgers",
+    means:
+      "A customer's ledger does not add up. This is never normal, and it is reported once: the alarm ends within " +
+      "minutes, the error in the ledger stays.",
+    firstStep: "Find the organization and the seq in the log, and verify its wallet to see what is wrong.",
+    command: tailOf(alarms, "workers", '{ $.event = "ledger.inconsistent" }'),
+    metric: countedMetric(stage, "InconsistentLedgers"),
+    threshold: 1,
+  });
+  alarms.add({
+    kind: "failed-price-reads",
+    means:
+      "Functions cannot read the prices. They use the last ones for a quarter of an hour. Then sends end in 503, and " +
+      "messages are sent without a cost.",
+    firstStep: "See the error: the table is throttled, or a row of the prices cannot be read.",
+    command: tailOf(alarms, "api", '{ $.event = "prices.not_read" }'),
+    metric: countedMetric(stage, "FailedPriceReads"),
+    threshold: 1,
+    // The next read makes up for a single one that fails.
+    evaluationPeriods: 2,
+  });
+  alarms.add({
+    kind: "unreadable-records",
+    means:
+      "A record in the table has a shape that this release does not know: lists omit it, and a request for it is a 500.",
+    firstStep: "Find its key in the log, and deploy the release that wrote it, or repair the item.",
+    command: tailOf(alarms, "api", '{ $.event = "record.unreadable" }'),
+    metric: countedMetric(stage, "UnreadableRecords"),
+    threshold: 1,
+  });
+  const addRepairAlarm = (kind: string, metricName: MetricName, threshold: number, means: string): void => {
+    alarms.add({
+      kind,
+      means,
+      firstStep: "Find the crashes, time-outs or throttles of that hour that caused this.",
+      command: `npm run operator -- wallets verify --stage ${stage.name}`,
+      metric: countedMetric(stage, metricName, Duration.hours(1)),
+      threshold,
+    });
+  };
+  addRepairAlarm(
+    "voided-debits",
+    "VoidedDebits",
+    10,
+    "Ten or more debits within an hour had no message. The reconciler voids and refunds them.",
+  );
+  addRepairAlarm(
+    "refunded-amount",
+    "RefundedMicros",
+    10_000_000,
+    "The reconciler has refunded ten dollars or more within an hour: sends failed after they were paid.",
+  );
+  addRepairAlarm(
+    "requeued-messages",
+    "RequeuedMessages",
+    10,
+    "Ten or more paid messages within an hour had lost their job: they are sent ten minutes late.",
+  );
+}
