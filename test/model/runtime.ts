@@ -7,6 +7,7 @@ import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import { rateCardCache } from "../../shared/prices/current.ts";
 import type { Random } from "../chaos/random.ts";
 import { localSettings } from "../support/local-settings.ts";
 
@@ -24,15 +25,13 @@ export interface Runtime {
   readonly enqueue: (command: object) => Promise<unknown>;
 }
 
-/** Counts the runs of this process: what the code keeps of a table must not live on in the next run. */
-let runs = 0;
-
 /** Puts a model's runtime in the place of Node's and AWS's. @returns what puts those back */
 export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runtime): () => void {
-  runs += 1;
+  // A run must not find what the code cached in the run before it.
+  rateCardCache.clear();
   const settings: Record<string, string> = { ...localSettings };
   for (const name of queueNames) settings[environmentNames.queueUrl[name]] = queueUrl(name);
-  settings[environmentNames.tableName] = `memory-${runs}`;
+  settings[environmentNames.tableName] = "memory";
   Object.assign(process.env, settings);
   const bytes = <Bytes extends Uint8Array>(into: Bytes): Bytes => {
     for (let index = 0; index < into.length; index += 1) into[index] = Math.floor(random() * 256);
