@@ -40,6 +40,8 @@ export interface Access {
   readonly carrier?: true;
   /** Whether it may send emails from the stage's address. */
   readonly email?: true;
+  /** Whether it knows the commit that it was built from. Each commit changes such a function. */
+  readonly commit?: true;
 }
 
 /*
@@ -204,7 +206,7 @@ const takesReports: Access = {
 
 /** What the function of each operation may touch, beside what follows from the columns of its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
-  getHealth: {},
+  getHealth: { commit: true },
   register: {
     table: { LIMIT: ["UpdateItem"] },
     transactions: [
@@ -543,6 +545,7 @@ export function grant(...grants: readonly Access[]): Access {
     ...(grants.some(({ secondFactorKey }) => secondFactorKey) ? { secondFactorKey: true } : {}),
     ...(grants.some(({ carrier }) => carrier) ? { carrier: true } : {}),
     ...(grants.some(({ email }) => email) ? { email: true } : {}),
+    ...(grants.some(({ commit }) => commit) ? { commit: true } : {}),
   };
 }
 

@@ -6,10 +6,7 @@ import * as z from "zod/mini";
 
 import { projectRoot } from "./project-root.ts";
 
-/**
- * What is deployed from this folder: the version of the package and, where the folder is a checkout, the commit, with
- * `-dirty` behind it when files differ from that. For example `0.2.0+dc6a5bb1f0c2`.
- */
+/** Returns the version of the package with the commit of the checkout, for example `0.3.0+dc6a5bb1f0c2`. */
 export function releaseText(): string {
   const { version } = z
     .object({ version: z.string() })
@@ -18,13 +15,16 @@ export function releaseText(): string {
   return commit === undefined ? version : `${version}+${commit}`;
 }
 
-function findCommit(): string | undefined {
+/**
+ * Returns the commit of the checkout, with `-dirty` if files differ from it.
+ * @returns undefined without a checkout, or without git
+ */
+export function findCommit(): string | undefined {
   try {
     const args = ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"];
     const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
     return execFileSync("git", args, { cwd: projectRoot, encoding: "utf8", stdio }).trim();
   } catch {
-    // A copy without a history, or a machine without git.
     return undefined;
   }
 }

@@ -1,8 +1,9 @@
 import { apiVersion } from "../../shared/contract/version.ts";
+import { config } from "../../shared/platform/config.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/health.ts";
 
-export const handler = publicEndpoint(routes.getHealth, async () => ({
-  status: "ok" as const,
-  version: apiVersion,
-}));
+export const handler = publicEndpoint(routes.getHealth, async () => {
+  const commit = config.commit();
+  return { status: "ok" as const, version: apiVersion, ...(commit === undefined ? {} : { commit }) };
+});

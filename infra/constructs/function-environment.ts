@@ -1,5 +1,6 @@
 import { environmentNames } from "../../shared/platform/config.ts";
 import type { Access } from "../access.ts";
+import { findCommit } from "../release.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 
@@ -23,6 +24,7 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
     ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
+    ...(access.commit === true ? commitVariable() : {}),
     ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
     ...(access.secondFactorKey === true
       ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
@@ -31,6 +33,11 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),
   };
+}
+
+function commitVariable(): Record<string, string> {
+  const commit = findCommit();
+  return commit === undefined ? {} : { [environmentNames.commit]: commit };
 }
 
 /** Returns the policies of the stage. */

@@ -90,8 +90,8 @@ class SmokeTest {
   async #test(options: Options): Promise<void> {
     const stage = this.#stage;
     const baseUrl = this.#context.apiUrl;
-    const { version } = await createClient({ baseUrl }).getHealth();
-    this.#say("health", `ok, version ${version}`);
+    const { version, commit = "unknown" } = await createClient({ baseUrl }).getHealth();
+    this.#say("health", `ok, version ${version}, commit ${commit}`);
     const customer = await this.#register();
     await this.#context.record({ organizationId: customer.organizationId });
     await this.#credit(customer);

@@ -9,6 +9,7 @@ export const environmentNames = {
   secondFactorKeySecretId: "SECOND_FACTOR_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   docsEnabled: "DOCS_ENABLED",
+  commit: "COMMIT",
   webhookTargets: "WEBHOOK_TARGETS",
   carrier: "CARRIER",
   prices: "PRICES",
@@ -75,6 +76,8 @@ export const config = {
   secondFactorKeySecretId: (): string => required(environmentNames.secondFactorKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** Whether the API reference is served. */
+  /** The commit that the function was built from; undefined outside a checkout. */
+  commit: (): string | undefined => process.env[environmentNames.commit],
   docsEnabled: (): boolean => required(environmentNames.docsEnabled) === "true",
   /** Whether an API key may manage keys where nothing is said about its scopes. */
   apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",

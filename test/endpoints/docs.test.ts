@@ -39,7 +39,8 @@ describe("the OpenAPI document", () => {
       .object({ version: z.string() })
       .parse(JSON.parse(await readFile("package.json", "utf8")));
     expect(document.info.version).toBe(version);
-    expect((await call("/health")).body).toMatchObject({ data: { version } });
+    const commit: unknown = expect.stringMatching(/^[0-9a-f]{12}(-dirty)?$/);
+    expect((await call("/health")).body).toMatchObject({ data: { version, commit } });
   });
 
   it.each(rows)("describes %s with all of its errors", (operation, route) => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../infra/project-root.ts";
 import { packClient } from "../../infra/release/artifacts.ts";
 import { notesOf, releasedChangelog } from "../../infra/release/changelog.ts";
+import examples from "../../shared/contract/examples.json" with { type: "json" };
 import { apiVersion } from "../../shared/contract/version.ts";
 
 const run = promisify(execFile);
@@ -20,6 +21,10 @@ describe("the version", () => {
         version: apiVersion,
       });
     }
+  });
+
+  it("is the same in the example of the health check", () => {
+    expect(examples.operations.getHealth.data.version).toBe(apiVersion);
   });
 
   it("has notes in the changelog, with an upgrade section", async () => {
