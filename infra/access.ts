@@ -155,7 +155,6 @@ export const expiresAccounts = {
     CONTACTS: ["Query", "DeleteItem"],
     CREDENTIALS: ["Query", "DeleteItem"],
     DELIVERIES: ["Query", "DeleteItem"],
-    DUE_CAMPAIGNS: ["DeleteItem"],
     EMAIL: ["DeleteItem"],
     EMAIL_TOKEN: ["Query", "DeleteItem"],
     INBOUND: ["Query", "DeleteItem"],
@@ -416,7 +415,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
       {
         ORG: ["UpdateItem"],
         CAMPAIGNS: ["PutItem"],
-        DUE_CAMPAIGNS: ["PutItem"],
+        DUE: ["PutItem"],
         IDEMPOTENCY: ["UpdateItem"],
       },
     ],
@@ -425,12 +424,12 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getCampaign: { table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] } },
   launchCampaign: {
     table: { ...checksSender, CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
-    transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["PutItem"] }],
+    transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE: ["PutItem"] }],
     queues: ["campaigns"],
   },
   cancelCampaign: {
     table: { CAMPAIGNS: ["GetItem"], STATS: ["GetItem"] },
-    transactions: [{ CAMPAIGNS: ["UpdateItem"], DUE_CAMPAIGNS: ["DeleteItem"] }],
+    transactions: [{ CAMPAIGNS: ["UpdateItem"] }],
   },
   getDashboardStats: { table: { WALLET: ["GetItem"], STATS: ["Query"] } },
   getWallet: { table: { WALLET: ["GetItem"] } },

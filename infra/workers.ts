@@ -100,6 +100,7 @@ export const workers = {
         ...readsPrices,
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         CONTACTS: ["GetItem", "Query"],
+        DUE: ["PutItem"],
         // How much marketing a number has got.
         LIMIT: ["UpdateItem"],
         MESSAGES: ["DeleteItem", "Query"],
@@ -107,7 +108,7 @@ export const workers = {
       },
       transactions: [
         { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], CAMPAIGNS: ["UpdateItem"] },
-        { CAMPAIGNS: ["UpdateItem"], DUE: ["PutItem"], DUE_CAMPAIGNS: ["DeleteItem"] },
+        { CAMPAIGNS: ["UpdateItem"], DUE: ["PutItem"] },
       ],
       queues: ["campaigns", "marketingSends"],
     }),
@@ -222,6 +223,7 @@ export const workers = {
       table: { DUE: ["GetItem", "Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
       transactions: [{ DUE: ["PutItem", "DeleteItem"] }],
       queues: [
+        "campaigns",
         "transactionalSends",
         "marketingSends",
         "webhookDeliveries",
@@ -234,7 +236,7 @@ export const workers = {
       everyMinutes: 1,
       shards: shardCount,
       alarm:
-        "Scheduled messages and webhook retries are not released: customers see them wait past their time.",
+        "Scheduled messages, campaigns and webhook retries are not released: customers see them wait past their time.",
     },
   },
   reconcileWallets: {
@@ -252,14 +254,6 @@ export const workers = {
       everyMinutes: 1,
       shards: shardCount,
       alarm: "Wallets are not reconciled: lost debits are not refunded.",
-    },
-  },
-  wakeCampaigns: {
-    timeoutSeconds: 50,
-    access: { table: { DUE_CAMPAIGNS: ["Query"], CAMPAIGNS: ["GetItem"] }, queues: ["campaigns"] },
-    schedule: {
-      everyMinutes: 1,
-      alarm: "Scheduled campaigns may not start, and interrupted ones not go on.",
     },
   },
   closeDays: {

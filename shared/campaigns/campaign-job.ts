@@ -1,17 +1,38 @@
 import * as z from "zod/mini";
 
-import { enqueue } from "../platform/jobs/queue.ts";
-import { log } from "../platform/log.ts";
+import { minuteMs, now } from "../platform/clock.ts";
+import { dueJob, owedJob } from "../platform/jobs/due-job.ts";
+import { maxDelaySeconds, secondsUntil, type QueuedJob } from "../platform/jobs/job.ts";
+import type { Put } from "../platform/table/table.ts";
 
-/** What the queue of campaigns carries: the campaign itself stays in the table. */
-export const CampaignJob = z.object({ organizationId: z.string(), campaignId: z.string() });
+/** The content of the queue of campaigns: the campaign itself stays in the table. */
+export const CampaignJob = z.object({
+  organizationId: z.string(),
+  campaignId: z.string(),
+  /** Whether it waited in the table. Such a job schedules the next one until the campaign ends. */
+  isScheduled: z.optional(z.boolean()),
+});
 export type CampaignJob = z.infer<typeof CampaignJob>;
 
-/** Asks for a run of a campaign. Where the queue is down, the next look for due campaigns asks again. */
-export async function wakeCampaign(job: CampaignJob, delaySeconds = 0): Promise<void> {
-  try {
-    await enqueue({ queue: "campaigns", group: job.organizationId, body: job, delaySeconds });
-  } catch (error) {
-    log.error("campaign.enqueue_failed", { ...job, error });
+/** The job that runs a campaign. */
+export function campaignJob({ organizationId, campaignId }: CampaignJob, delaySeconds = 0): QueuedJob {
+  return { ...queued({ organizationId, campaignId }), delaySeconds };
+}
+
+/**
+ * The write that schedules a run of a campaign: at its time, or as the first of those that look every 16 minutes whether
+ * the campaign still runs. It belongs into the transaction that makes the campaign due.
+ */
+export function scheduledRun({ organizationId, campaignId }: CampaignJob, startsAt?: string): Put {
+  const id = `campaign#${campaignId}`;
+  const job = queued({ organizationId, campaignId, isScheduled: true });
+  if (startsAt !== undefined && secondsUntil(startsAt) > maxDelaySeconds) {
+    return dueJob({ id, dueAt: startsAt }, job);
   }
+  // Jobs of one campaign that are due in the same minute are one job, so they do not add up when it is launched again.
+  return owedJob(id, job, new Date(Math.ceil(now().getTime() / minuteMs) * minuteMs));
+}
+
+function queued(job: CampaignJob): QueuedJob {
+  return { queue: "campaigns", group: job.organizationId, body: job };
 }

@@ -12,8 +12,8 @@ import { transact } from "../platform/table/table.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { findTemplate } from "../templates/record.ts";
 import { problemOf } from "../templates/render.ts";
-import { wakeCampaign } from "./campaign-job.ts";
 import { create, presentCampaign, type CampaignRecord } from "./record.ts";
+import { requestFirstRun } from "./request-run.ts";
 
 const maxCampaigns = 100_000;
 
@@ -49,7 +49,6 @@ export async function createCampaign(
     expiresInSeconds: request.expiresInSeconds,
     createdAt: createdAt.toISOString(),
     scheduledAt,
-    dueAt: scheduledAt,
     position: "",
     lastMessageIds: [],
     accepted: 0,
@@ -74,7 +73,7 @@ export async function createCampaign(
   }
   const delaySeconds = secondsUntil(scheduledAt);
   if (scheduledAt !== undefined && delaySeconds <= maxDelaySeconds) {
-    await wakeCampaign({ organizationId, campaignId: record.id }, delaySeconds);
+    await requestFirstRun({ organizationId, campaignId: record.id }, delaySeconds);
   }
   return campaign;
 }

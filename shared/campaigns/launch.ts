@@ -1,10 +1,10 @@
 import type { Campaign } from "../contract/campaigns.ts";
 import { checkSender } from "../messages/policies.ts";
 import { now } from "../platform/clock.ts";
-import { wakeCampaign } from "./campaign-job.ts";
 import { changeState } from "./change-state.ts";
 import { getCampaign } from "./read.ts";
 import { launch } from "./record.ts";
+import { requestFirstRun } from "./request-run.ts";
 
 /**
  * Begins to send a draft, or goes on with a campaign that failed. Launching one that is being
@@ -19,6 +19,6 @@ export async function launchCampaign(organizationId: string, campaignId: string)
     writes: (record) => launch(record, now()),
     refusal: "Only a draft, or a campaign that failed, can be launched.",
   });
-  await wakeCampaign({ organizationId, campaignId });
+  await requestFirstRun({ organizationId, campaignId });
   return getCampaign(organizationId, campaignId);
 }

@@ -6,9 +6,11 @@ import type { WebhookEvent } from "../contract/events.ts";
 import { Language, MessageType } from "../contract/sms.ts";
 import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
+import { acquireLease, leaseFields, releaseLease, whileHeldBy, type Lease } from "../platform/table/lease.ts";
 import { findItem, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
+import { scheduledRun } from "./campaign-job.ts";
 
 export const CampaignRecord = z.object({
   entity: z.literal("campaign"),
@@ -31,8 +33,6 @@ export const CampaignRecord = z.object({
   expiresInSeconds: z.optional(z.int().check(z.positive())),
   createdAt: z.string(),
   scheduledAt: z.optional(z.string()),
-  /** While it waits for its time or is being sent: since when it is due. Names its item among the due ones. */
-  dueAt: z.optional(z.string()),
   startedAt: z.optional(z.string()),
   /** When the last contact of the audience had its turn; some messages may still be on their way. */
   acceptedAllAt: z.optional(z.string()),
@@ -49,11 +49,8 @@ export const CampaignRecord = z.object({
   skippedDestinationNotAllowed: z._default(z.int().check(z.nonnegative()), 0),
   skippedDestinationNotPriced: z._default(z.int().check(z.nonnegative()), 0),
   skippedRecipientRateExceeded: z._default(z.int().check(z.nonnegative()), 0),
-  /** While a worker has it: whose run it is. */
-  runToken: z.optional(z.string()),
-  /** Until then no other run takes it up: a worker has it, or it waits for its last messages. */
-  runUntil: z.optional(z.string()),
-  lastRunAt: z.optional(z.string()),
+  /** While a worker runs it; deferred while it waits for its last messages or for the next day. */
+  ...leaseFields,
   /** While the wallet's daily cap keeps it from going on: when the next day begins. */
   waitsUntil: z.optional(z.string()),
 });
@@ -140,90 +137,54 @@ function keyOf({ organizationId, id }: CampaignRecord): Key {
 }
 
 /*
- * The transitions of a campaign. Each names the state that it starts from as its condition. One that is due,
- * because it waits for its time or is being sent, has an item among the due campaigns from the same
- * transaction on, so that it is found whatever becomes of its jobs.
+ * The transitions of a campaign. Each names the state that it starts from as its condition. The one that makes it due
+ * schedules a job in the same transaction, so that it runs whatever becomes of the jobs on its queue.
  */
-
-function dueItem(record: CampaignRecord, dueAt: string): Write {
-  const { organizationId, id } = record;
-  return {
-    put: {
-      ...keys.dueCampaign(dueAt, organizationId, id),
-      entity: "dueCampaign",
-      dueAt,
-      organizationId,
-      campaignId: id,
-    },
-  };
-}
-
-function noDueItem(record: CampaignRecord): Write[] {
-  const { organizationId, id, dueAt } = record;
-  return dueAt === undefined ? [] : [{ delete: keys.dueCampaign(dueAt, organizationId, id) }];
-}
 
 /** nothing → draft, or scheduled when it has a time. */
 export function create(record: CampaignRecord): Write[] {
+  const { organizationId, id, scheduledAt } = record;
   return [
     { put: { ...keyOf(record), ...record }, condition: "attribute_not_exists(pk)" },
-    ...(record.dueAt === undefined ? [] : [dueItem(record, record.dueAt)]),
+    ...(scheduledAt === undefined ? [] : [scheduledRun({ organizationId, campaignId: id }, scheduledAt)]),
   ];
 }
 
 /** draft, or failed → sending. */
 export function launch(record: CampaignRecord, at: Date): Write[] {
-  const dueAt = at.toISOString();
+  const { organizationId, id, status, startedAt = at.toISOString() } = record;
   return [
     updateOf(
       keyOf(record),
-      {
-        set: { status: "sending", dueAt, startedAt: record.startedAt ?? dueAt },
-        remove: ["errorCode", "endedAt", "runToken", "runUntil", "lastRunAt"],
-      },
-      { is: { status: record.status } },
+      { set: { status: "sending", startedAt }, remove: ["errorCode", "endedAt"] },
+      { is: { status } },
     ),
-    dueItem(record, dueAt),
+    scheduledRun({ organizationId, campaignId: id }),
   ];
 }
 
 /** draft, scheduled, sending or failed → cancelled. */
 export function cancel(record: CampaignRecord, at: Date): Write[] {
-  const { status, dueAt } = record;
-  return [
-    updateOf(
-      keyOf(record),
-      {
-        set: { status: "cancelled", endedAt: at.toISOString() },
-        remove: ["dueAt", "errorCode", "waitsUntil"],
-      },
-      // It must still be due since the same moment, or the item that is removed with it would be another launch's.
-      dueAt === undefined ? { is: { status }, absent: ["dueAt"] } : { is: { status, dueAt } },
-    ),
-    ...noDueItem(record),
-  ];
+  const set = { status: "cancelled", endedAt: at.toISOString() };
+  const changes = { set, remove: ["errorCode", "waitsUntil"] };
+  return [updateOf(keyOf(record), changes, { is: { status: record.status } })];
 }
 
-/** due, and not held by another run → sending, held by `token` until `until`. */
-export function claimRun(record: CampaignRecord, token: string, at: Date, until: Date): Update {
-  return updateOf(
-    keyOf(record),
-    {
-      set: {
-        status: "sending",
-        startedAt: record.startedAt ?? at.toISOString(),
-        runToken: token,
-        runUntil: until.toISOString(),
-        lastRunAt: at.toISOString(),
-      },
-      remove: ["waitsUntil"],
+/** scheduled and due, or sending, and free → sending, held. */
+export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update {
+  const { status, startedAt = at.toISOString() } = record;
+  return acquireLease(keyOf(record), lease, at, {
+    set: { status: "sending", startedAt },
+    remove: ["waitsUntil"],
+    requires: {
+      is: { status },
+      where: "attribute_not_exists(scheduledAt) OR scheduledAt <= :at",
+      values: { ":at": at.toISOString() },
     },
-    {
-      is: { status: record.status },
-      where: "dueAt <= :lastRunAt AND (attribute_not_exists(#runUntil) OR #runUntil <= :lastRunAt)",
-    },
-  );
+  });
 }
+
+const isSending = { is: { status: "sending" } };
 
 /** What one block of contacts adds to the progress. */
 export interface Block {
@@ -256,45 +217,36 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
         skippedUnrenderable: block.skippedUnrenderable,
       },
     },
-    { is: { ...heldState(held), position: held.position } },
+    whileHeldBy(held, { is: { status: "sending", position: held.position } }),
   );
 }
 
 /** held → held, with no contact left. */
 export function acceptedAll(held: CampaignRecord, at: Date): Update {
-  return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, { is: heldState(held) });
+  return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, whileHeldBy(held, isSending));
 }
 
-/** held → sending, held by nobody; with a moment, not to be taken up again before it. */
+/** held → sending and free. @param until defers the next run until then */
 export function releaseRun(held: CampaignRecord, until?: Date): Update {
-  const changes =
-    until === undefined
-      ? { remove: ["runToken", "runUntil"] }
-      : { set: { runUntil: until.toISOString() }, remove: ["runToken"] };
-  return updateOf(keyOf(held), changes, { is: { runToken: held.runToken } });
+  return releaseLease(keyOf(held), held, { until });
 }
 
-/** held → sending, held by nobody and waiting for the next day, but looked at again before. */
-export function waitForNextDay(held: CampaignRecord, nextDay: Date, lookAgainAt: Date): Update {
-  const set = { runUntil: lookAgainAt.toISOString(), waitsUntil: nextDay.toISOString() };
-  return updateOf(keyOf(held), { set, remove: ["runToken"] }, { is: heldState(held) });
+/** held → sending and free, waiting for the next day. @param until defers the next run until then */
+export function waitForNextDay(held: CampaignRecord, nextDay: Date, until: Date): Update {
+  const set = { waitsUntil: nextDay.toISOString() };
+  return releaseLease(keyOf(held), held, { until, set, requires: isSending });
 }
 
 /** held → completed. */
-export function complete(held: CampaignRecord, at: Date): Write[] {
+export function complete(held: CampaignRecord, at: Date): Update {
   return end(held, { status: "completed", endedAt: at.toISOString() });
 }
 
 /** held → failed; it can be launched again. */
-export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Write[] {
+export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update {
   return end(held, { status: "failed", endedAt: at.toISOString(), errorCode });
 }
 
-function end(held: CampaignRecord, set: Record<string, string>): Write[] {
-  const changes = { set, remove: ["dueAt", "runToken", "runUntil"] };
-  return [updateOf(keyOf(held), changes, { is: heldState(held) }), ...noDueItem(held)];
-}
-
-function heldState({ runToken }: CampaignRecord): Record<string, unknown> {
-  return { status: "sending", runToken };
+function end(held: CampaignRecord, set: Record<string, string>): Update {
+  return releaseLease(keyOf(held), held, { set, requires: isSending });
 }

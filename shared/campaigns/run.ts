@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
 import type { CampaignErrorCode } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -14,22 +12,23 @@ import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { keys, partNames } from "../platform/table/keys.ts";
-import { transact, updateItem } from "../platform/table/table.ts";
+import { hasLease, newLease } from "../platform/table/lease.ts";
+import { putItem, transact, updateItem } from "../platform/table/table.ts";
 import { readPrices } from "../prices/prices.ts";
 import { readWallet } from "../wallet/record.ts";
 import { nextDay, spendLeftMicros } from "../wallet/spending-limits.ts";
-import { wakeCampaign, type CampaignJob } from "./campaign-job.ts";
+import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
 import { nextTurns, withinLimits, type Turn } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
-  claimRun,
   complete,
   completedEvent,
   fail,
   findCampaign,
   passBlock,
   releaseRun,
+  startRun,
   waitForNextDay,
   type Block,
 } from "./record.ts";
@@ -92,7 +91,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
     campaign = passed;
   }
   await updateItem(CampaignRecord, releaseRun(campaign));
-  await wakeCampaign(job);
+  await enqueue(campaignJob(job));
 }
 
 /** Ends a campaign with contacts left as failed, if its organisation may not, or may no longer, send as it does. */
@@ -100,7 +99,7 @@ async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
   const refusal = await refusalOfSender(campaign);
   if (refusal === undefined) return false;
-  await transact(fail(campaign, now(), refusal));
+  await updateItem(CampaignRecord, fail(campaign, now(), refusal));
   return true;
 }
 
@@ -111,7 +110,7 @@ async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
   // It is not certain that nothing was recorded; what was has not been queued.
   await queueLastBlock(held);
   await updateItem(CampaignRecord, releaseRun(held));
-  await wakeCampaign({ organizationId: held.organizationId, campaignId: held.id }, contentionSeconds);
+  await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, contentionSeconds));
 }
 
 interface Held {
@@ -121,26 +120,23 @@ interface Held {
 }
 
 /** The campaign, held by this run; undefined when it is not due or another run has it. */
-async function hold({ organizationId, campaignId }: CampaignJob): Promise<Held | undefined> {
+async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): Promise<Held | undefined> {
   const campaign = await findCampaign(organizationId, campaignId);
   if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
+  if (isScheduled === true) await putItem(scheduledRun({ organizationId, campaignId }));
   const at = now();
-  const token = randomUUID();
-  const claimed = await updateItem(
-    CampaignRecord,
-    claimRun(campaign, token, at, new Date(at.getTime() + runLeaseMs)),
-    { isOwn: ({ runToken }) => runToken === token },
-  );
-  if (claimed.applied) return { campaign: claimed.item, isTakenOver: campaign.runToken !== undefined };
+  const lease = newLease(at, runLeaseMs);
+  const claimed = await updateItem(CampaignRecord, startRun(campaign, lease, at), { isOwn: hasLease(lease) });
+  if (claimed.applied) return { campaign: claimed.item, isTakenOver: campaign.leaseToken !== undefined };
   const isSoon = isFreeSoon(CampaignRecord.parse(claimed.found), at);
-  if (isSoon) await wakeCampaign({ organizationId, campaignId }, 1);
+  if (isSoon) await enqueue(campaignJob({ organizationId, campaignId }, 1));
   return undefined;
 }
 
 /** Whether a campaign that nobody holds is only a moment away from its time: clocks differ a little. */
-function isFreeSoon({ runToken, dueAt = "", runUntil = "" }: CampaignRecord, at: Date): boolean {
-  const freeAt = Date.parse(runUntil > dueAt ? runUntil : dueAt);
-  return runToken === undefined && freeAt - at.getTime() < clockToleranceMs;
+function isFreeSoon({ leaseToken, scheduledAt = "", leaseUntil = "" }: CampaignRecord, at: Date): boolean {
+  const freeAt = Date.parse(leaseUntil > scheduledAt ? leaseUntil : scheduledAt);
+  return leaseToken === undefined && freeAt - at.getTime() < clockToleranceMs;
 }
 
 /** Queues messages that were recorded just before their worker died; a job too many does nothing. */
@@ -165,7 +161,7 @@ async function nextBlock(
   const refusal = await accept(campaign, turns);
   if (refusal === undefined) return findHeld(campaign);
   if (refusal === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
-  await transact(fail(campaign, now(), refusal));
+  await updateItem(CampaignRecord, fail(campaign, now(), refusal));
   return undefined;
 }
 
@@ -177,7 +173,7 @@ async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> 
   const waitSeconds = Math.min(maxDelaySeconds, secondsUntil(next.toISOString()));
   const lookAgainAt = new Date(now().getTime() + waitSeconds * secondMs);
   await updateItem(CampaignRecord, waitForNextDay(held, next, lookAgainAt));
-  await wakeCampaign({ organizationId: held.organizationId, campaignId: held.id }, waitSeconds);
+  await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, waitSeconds));
 }
 
 /** Accepts the messages of a block, or of as much of it as the balance and the day's cap cover. */
@@ -237,7 +233,7 @@ function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Bl
 
 async function findHeld(held: CampaignRecord): Promise<CampaignRecord | undefined> {
   const campaign = await findCampaign(held.organizationId, held.id);
-  return campaign?.status === "sending" && campaign.runToken === held.runToken ? campaign : undefined;
+  return campaign?.status === "sending" && campaign.leaseToken === held.leaseToken ? campaign : undefined;
 }
 
 /** Completes a campaign when the last of its messages has ended, or looks again later. */
@@ -251,7 +247,7 @@ async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
   const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
   await updateItem(CampaignRecord, releaseRun(campaign, until));
-  await wakeCampaign({ organizationId, campaignId }, waitSeconds);
+  await enqueue(campaignJob({ organizationId, campaignId }, waitSeconds));
 }
 
 /** Completes a campaign and tells its webhooks. */
@@ -262,7 +258,7 @@ async function finish(campaign: CampaignRecord): Promise<void> {
     organizationId,
     completedEvent(campaign, await findCampaignCounts(organizationId, id), at),
   );
-  const { outcome } = await transact([...complete(campaign, at), owedEvent(job)]);
+  const { outcome } = await transact([complete(campaign, at), owedEvent(job)]);
   if (outcome === "committed") await enqueue(job);
 }
 

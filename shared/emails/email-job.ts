@@ -1,14 +1,10 @@
 import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../contract/events.ts";
-import { minuteMs, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { dueJob } from "../platform/jobs/due-job.ts";
+import { owedJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Put } from "../platform/table/table.ts";
-
-/** Later than the longest delay of a queue: a job that waits in the table must not be due earlier. */
-const sendAgainAfterMs = 16 * minuteMs;
 
 /** The id of an email. An email is sent once, even if its job is delivered repeatedly. */
 const id = z.string();
@@ -132,6 +128,5 @@ export function emailOfEvent(
  */
 export function owedEmail(job: QueuedJob): Put {
   const { id: emailId } = EmailJob.parse(job.body);
-  const dueAt = new Date(now().getTime() + sendAgainAfterMs).toISOString();
-  return dueJob({ id: emailId, dueAt }, job);
+  return owedJob(emailId, job);
 }

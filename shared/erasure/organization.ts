@@ -65,14 +65,8 @@ export async function eraseOrganization(
       else messagesLeft += 1;
     });
   }
-  await forEachOf(Stored, keys.campaign(organizationId, "").pk, async (campaign) => {
-    const { dueAt } = campaign;
-    await erase(
-      ...(typeof dueAt === "string" ? [keys.dueCampaign(dueAt, organizationId, campaign.sk)] : []),
-      campaign,
-    );
-  });
   const plain = [
+    keys.campaign(organizationId, "").pk,
     keys.contact(organizationId, "").pk,
     keys.optOut(organizationId, "").pk,
     keys.inbound(organizationId, "").pk,

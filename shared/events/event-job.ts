@@ -2,9 +2,8 @@ import * as z from "zod/mini";
 
 import { WebhookEvent, type EventName } from "../contract/events.ts";
 import { idSchema } from "../contract/primitives.ts";
-import { minuteMs, now } from "../platform/clock.ts";
 import { derivedId } from "../platform/ids.ts";
-import { dueJob } from "../platform/jobs/due-job.ts";
+import { owedJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Put } from "../platform/table/table.ts";
 
@@ -16,9 +15,6 @@ export const EventJob = z.object({
   event: WebhookEvent,
 });
 export type EventJob = z.infer<typeof EventJob>;
-
-/** Later than any queue can hold a job, as what waits in the table has to be. */
-const repeatAfterMs = 16 * minuteMs;
 
 /**
  * The job that hands an event out to the webhooks of an organization. The same event, queued again, has the same id; two
@@ -50,6 +46,5 @@ export function eventIdOf(
  */
 export function owedEvent(job: QueuedJob): Put {
   const { eventId } = EventJob.parse(job.body);
-  const dueAt = new Date(now().getTime() + repeatAfterMs).toISOString();
-  return dueJob({ id: `event#${eventId}`, dueAt }, job);
+  return owedJob(`event#${eventId}`, job);
 }

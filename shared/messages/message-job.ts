@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 import { trafficClass } from "../carriers/traffic-class.ts";
-import { minuteMs, secondMs } from "../platform/clock.ts";
-import { dueJob } from "../platform/jobs/due-job.ts";
+import { secondMs } from "../platform/clock.ts";
+import { dueJob, owedJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import type { Put } from "../platform/table/table.ts";
@@ -51,16 +51,12 @@ export function refundJob(message: Queueable): QueuedJob {
   return jobOn("refunds", message);
 }
 
-/** Later than any queue can hold a job, as what waits in the table has to be, and before an audit calls it missing. */
-const refundAgainAfterMs = 16 * minuteMs;
-
 /**
  * The write that asks for a refund once more, some time later, whatever becomes of its first job. It is written with the
  * failure that owes the refund.
  */
 export function owedRefund(message: Queueable, failedAt: Date): Put {
-  const dueAt = new Date(failedAt.getTime() + refundAgainAfterMs).toISOString();
-  return dueJob({ id: `refund#${message.id}`, dueAt }, refundJob(message));
+  return owedJob(`refund#${message.id}`, refundJob(message), failedAt);
 }
 
 function jobOn(

@@ -184,7 +184,6 @@ it.each([1_000, 4])(
       "KYC",
       "RIGHTS",
       "EMAIL_TOKEN",
-      "DUE_CAMPAIGNS",
       "REVIEWS",
       "DELIVERIES",
       "OPENCALLS",
@@ -196,7 +195,8 @@ it.each([1_000, 4])(
       expect(families).toContain(family);
     }
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
-    expect(await familiesLeft()).toEqual(new Set(["WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
+    // What is due finds nothing to do, and goes in its minute.
+    expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
     expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
     expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId)).inconsistencies).toBe(0);

@@ -4,7 +4,6 @@ import * as z from "zod/mini";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
-import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
@@ -154,11 +153,9 @@ it("a campaign that meets the cap waits for the next day, or for a higher cap", 
   expect(await run()).toEqual({ ...waiting, accepted: 3 });
   await capSpending(organizationId, 4 * priceMicros);
   advance(14 * minuteMs);
-  // Until it is looked at again no one asks for it.
-  expect(await wakeDueCampaigns()).toBe(0);
+  // Its next run is deferred.
   expect(await run()).toEqual({ ...waiting, accepted: 3 });
   advance(minuteMs);
-  expect(await wakeDueCampaigns()).toBe(1);
   expect(await run()).toEqual({ ...waiting, accepted: 4 });
   advance(12 * hourMs);
   expect(await run()).toEqual({ status: "sending", waitsUntil: undefined, accepted: 7 });

@@ -87,9 +87,9 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
   await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
   await vi.waitFor(async () => {
     expect(await areSendersIdle(gateway)).toBe(true);
-    // What the schedules do when minutes have gone by.
-    gateway.advanceClock(2 * minuteMs + 1_000);
-    await runSchedule(gateway, "WakeCampaigns");
+    // What the scheduler does when minutes have gone by.
+    gateway.advanceClock(17 * minuteMs);
+    await runSchedule(gateway, "ReleaseScheduledJobs");
     expect((await read()).progress.accepted).toBe(contactCount);
   }, patience);
   expect(kills).toBe(8);
@@ -98,7 +98,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
     expect(await areSendersIdle(gateway)).toBe(true);
     gateway.advanceClock(graceMs + minuteMs);
     await runSchedule(gateway, "ReconcileWallets");
-    await runSchedule(gateway, "WakeCampaigns");
+    await runSchedule(gateway, "ReleaseScheduledJobs");
     expect((await read()).status).toBe("completed");
     expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
   }, patience);

@@ -206,7 +206,7 @@ it("reckons in the runbook what watching costs", () => {
   const watched = alarms.flatMap(metricsOfAlarm);
   // One is counted from the access log.
   const own = metricNames.length + 1;
-  expect(rowOf("metrics that alarms look at, 56 of versions")).toEqual([
+  expect(rowOf("metrics that alarms look at, 60 of versions")).toEqual([
     String(watched.length),
     "$0.10",
     (watched.length * 0.1).toFixed(2),

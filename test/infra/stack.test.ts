@@ -671,7 +671,7 @@ it("lets those workers alone run in chains of their own that queue jobs for them
 
 it("lets no scheduled function be called again by itself when it failed", () => {
   const configs = Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"));
-  expect(configs).toHaveLength(5);
+  expect(configs).toHaveLength(4);
   for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
 });
 

@@ -8,7 +8,6 @@ import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
-import { wakeDueCampaigns } from "../../shared/campaigns/wake.ts";
 import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
@@ -27,7 +26,7 @@ import { once } from "../../shared/platform/http/idempotency.ts";
 import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
-import { shardOf } from "../../shared/platform/jobs/shards.ts";
+import { shardCount, shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys, partNames } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
@@ -245,6 +244,8 @@ class World {
         messageType: "marketing",
       });
       this.#campaignId = campaign.id;
+      // The scheduler has run each minute until now.
+      for (let shard = 0; shard < shardCount; shard += 1) await releaseDueJobs(shard);
     });
     this.#isFaulty = true;
 
@@ -428,7 +429,6 @@ class World {
         const { failed } = await reconcileWallets(shardOf(organizationId));
         if (failed > 0) this.#failure = new Error("the wallet does not add up");
       });
-      await this.#finish(async () => wakeDueCampaigns());
       for (const shard of this.#shardsWithDueJobs()) await this.#finish(async () => releaseDueJobs(shard));
       for (const queue of workedQueues) {
         const jobs = this.queues.get(queue) ?? [];

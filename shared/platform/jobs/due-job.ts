@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { minuteMs } from "../clock.ts";
+import { minuteMs, now } from "../clock.ts";
 import { keys } from "../table/keys.ts";
 import type { Put } from "../table/table.ts";
 import type { QueuedJob } from "./job.ts";
@@ -42,6 +42,17 @@ export function dueJob(
       body,
     },
   };
+}
+
+/** Later than any queue can hold a job, as what waits in the table has to be. */
+const owedAfterMs = 16 * minuteMs;
+
+/**
+ * The write that queues a job once more, some time later, whatever becomes of the one that is queued now. It belongs into
+ * the transaction from which the job follows.
+ */
+export function owedJob(id: string, job: QueuedJob, since = now()): Put {
+  return dueJob({ id, dueAt: new Date(since.getTime() + owedAfterMs).toISOString() }, job);
 }
 
 /** The bucket of a minute in one of its partitions. */

@@ -40,7 +40,6 @@
  * | whose the messages are that come to a number     | NUMBERS#all         | <number>      |
  * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
- * | campaigns that are due, or will be, by their time | DUE_CAMPAIGNS#all  | <dueAt>#<org>#<campaign> |
  * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
  * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
@@ -93,7 +92,6 @@ export const keyFamilies = [
   "CREDENTIALS",
   "DELIVERIES",
   "DUE",
-  "DUE_CAMPAIGNS",
   "EMAIL",
   "EMAIL_SUPPRESSION",
   "EMAIL_TOKEN",
@@ -228,10 +226,6 @@ export const keys = {
   campaign: (organizationId: string, campaignId: string): Key => ({
     pk: `CAMPAIGNS#${organizationId}`,
     sk: campaignId,
-  }),
-  dueCampaign: (dueAt: string, organizationId: string, campaignId: string): Key => ({
-    pk: "DUE_CAMPAIGNS#all",
-    sk: `${dueAt}#${organizationId}#${campaignId}`,
   }),
   review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
   idempotency: (organizationId: string, keyHash: string): Key => ({

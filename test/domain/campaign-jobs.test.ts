@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+
+import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
+import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
+import { launchCampaign } from "../../shared/campaigns/launch.ts";
+import { getCampaign } from "../../shared/campaigns/read.ts";
+import { runCampaign } from "../../shared/campaigns/run.ts";
+import { createContact } from "../../shared/contacts/contacts.ts";
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { deleteItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { updateOf } from "../../shared/platform/table/update.ts";
+import { createCampaign } from "../support/as-organization.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/*
+ * A campaign that is due has a scheduled job in the table, which runs it whatever becomes of the jobs on its queue.
+ */
+
+await useOwnTable();
+
+const start = new Date("2030-06-01T12:00:30Z");
+const contactCount = 3;
+
+let organizationId: string;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  // An earlier test may have ended later.
+  await inAllShards(async (shard) => {
+    await deleteItem(keys.release(shard));
+    return releaseDueJobs(shard);
+  });
+  organizationId = await openWallet(1_000_000);
+  const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
+  await putItem({
+    put: { ...keys.organization(organizationId), entity: "organization", ...organization },
+  });
+  for (let index = 0; index < contactCount; index += 1) {
+    const phoneNumber = String(15_006_000_000 + index);
+    await createContact(organizationId, { phoneNumber, tags: [], attributes: {}, optedOut: false });
+  }
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const queue of ["campaigns", "marketingSends", "webhookDeliveries"] as const) await takeJobs(queue);
+  vi.useRealTimers();
+});
+
+async function createdCampaign(scheduledAt?: string): Promise<string> {
+  const { id } = await createCampaign(organizationId, {
+    name: "Spring",
+    message: "hi",
+    audience: { all: true },
+    senderId: "ACME",
+    language: "English",
+    messageType: "marketing",
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+  });
+  return id;
+}
+
+/** The queue of the gateway is down. */
+function failQueue(): void {
+  vi.spyOn(Sqs.prototype, "send").mockRejectedValue(new Error("the queue is down"));
+}
+
+/** What the scheduler queues of the organization when so much time has passed. */
+async function releasedAfter(ms: number): Promise<CampaignJob[]> {
+  vi.setSystemTime(Date.now() + ms);
+  await inAllShards(releaseDueJobs);
+  const jobs = z.array(CampaignJob).parse(await takeJobs("campaigns"));
+  return jobs.filter((job) => job.organizationId === organizationId);
+}
+
+it("a campaign whose jobs are all lost runs by its scheduled jobs, each of which schedules the next", async () => {
+  const campaignId = await createdCampaign();
+  failQueue();
+  await launchCampaign(organizationId, campaignId);
+  vi.restoreAllMocks();
+  const scheduled = { organizationId, campaignId, isScheduled: true };
+  expect(await releasedAfter(15 * minuteMs)).toEqual([]);
+  expect(await releasedAfter(2 * minuteMs)).toEqual([scheduled]);
+  // Its worker dies behind the first block.
+  await runCampaign(scheduled, { blocks: 1, blockSize: 2, timeMs: minuteMs });
+  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(2);
+  await takeJobs("campaigns");
+  expect(await releasedAfter(17 * minuteMs)).toEqual([scheduled]);
+  await runCampaign(scheduled, { blocks: 1, blockSize: 2, timeMs: minuteMs });
+  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(contactCount);
+  await takeJobs("campaigns");
+  expect(await releasedAfter(17 * minuteMs)).toEqual([scheduled]);
+});
+
+it("a job of its queue schedules nothing, and a scheduled one of a campaign that has ended does not either", async () => {
+  const campaignId = await createdCampaign();
+  await launchCampaign(organizationId, campaignId);
+  expect(await takeJobs("campaigns")).toEqual([{ organizationId, campaignId }]);
+  await runCampaign({ organizationId, campaignId }, { blocks: 1, blockSize: 1, timeMs: minuteMs });
+  await takeJobs("campaigns");
+  const [scheduled, ...others] = await releasedAfter(17 * minuteMs);
+  expect(others).toEqual([]);
+  await cancelCampaign(organizationId, campaignId);
+  await runCampaign(scheduled ?? { organizationId, campaignId });
+  expect(await releasedAfter(hourMs)).toEqual([]);
+});
+
+it("a run that cannot request the next one fails, so that its queue brings the job back", async () => {
+  const campaignId = await createdCampaign();
+  await launchCampaign(organizationId, campaignId);
+  const run = async (): Promise<void> =>
+    runCampaign({ organizationId, campaignId }, { blocks: 1, blockSize: 1, timeMs: minuteMs });
+  // It is called with its own `this`.
+  // oxlint-disable-next-line typescript/unbound-method
+  const { send } = Sqs.prototype;
+  vi.spyOn(Sqs.prototype, "send").mockImplementation(async function (this: Sqs, command: object) {
+    if (JSON.stringify(command).includes("campaignId")) throw new Error("the queue is down");
+    return Reflect.apply(send, this, [command]);
+  });
+  await expect(run()).rejects.toThrow("the queue is down");
+  vi.restoreAllMocks();
+  await run();
+  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(2);
+});
+
+it("a campaign that is due later than a queue can hold waits in the table, and starts in its minute", async () => {
+  const campaignId = await createdCampaign("2030-06-01T14:00:00Z");
+  expect(await takeJobs("campaigns")).toEqual([]);
+  expect(await releasedAfter(hourMs)).toEqual([]);
+  const scheduled = { organizationId, campaignId, isScheduled: true };
+  // By a clock that is ahead.
+  await runCampaign(scheduled);
+  expect((await getCampaign(organizationId, campaignId)).status).toBe("scheduled");
+  expect(await releasedAfter(hourMs)).toEqual([scheduled, scheduled]);
+  await runCampaign(scheduled);
+  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(contactCount);
+});
+
+it("a campaign that fails and is launched again in the same minute has one scheduled job", async () => {
+  const campaignId = await createdCampaign();
+  await launchCampaign(organizationId, campaignId);
+  const failed = updateOf(keys.campaign(organizationId, campaignId), { set: { status: "failed" } });
+  await updateItem(z.unknown(), failed);
+  await launchCampaign(organizationId, campaignId);
+  await takeJobs("campaigns");
+  expect(await releasedAfter(18 * minuteMs)).toHaveLength(1);
+});
