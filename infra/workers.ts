@@ -11,40 +11,39 @@ import {
   type Access,
 } from "./access.ts";
 
-/** A function that works by itself: on the jobs of its queues, or by the clock. */
+/** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */
 export interface Worker {
   readonly access: Access;
   readonly timeoutSeconds: number;
-  /** The queues that feed it. */
   readonly queues?: { readonly [Name in QueueName]?: Feed };
   readonly schedule?: Schedule;
   /**
-   * Whether its jobs queue jobs for itself. Lambda ends a chain in which a function has run more than 16 times, as a
-   * loop that nobody meant: a message that its carrier puts off for half an hour would be stuck for good.
+   * Whether its jobs queue jobs for itself. Without it Lambda stops a chain of more than 16 calls as an unintended loop.
+   * A message that its carrier throttles for half an hour would then be stuck.
    */
   readonly queuesForItself?: true;
 }
 
 export interface Feed {
-  /** Batches that may be in work at once. */
+  /** The number of batches that it processes at the same time. */
   readonly maxConcurrency: number;
-  /** Jobs in a batch at the most, 10 where nothing is said. */
+  /** The most jobs in a batch, 10 by default. */
   readonly batchSize?: number;
-  /** How old its oldest job may become. A job may wait a quarter of an hour on its queue until its time has come. */
+  /** The greatest normal age of a job. A job may wait a quarter of an hour on its queue until it is due. */
   readonly maxAgeMinutes: number;
-  /** What it means for customers when its jobs end up in the dead-letter queue. */
+  /** The effect on customers of jobs in the dead-letter queue. */
   readonly alarm: string;
 }
 
 export interface Schedule {
   readonly everyMinutes: number;
-  /** In how many shards, each called on its own; without it there is one call. */
+  /** The number of shards, each with its own call; one call without it. */
   readonly shards?: number;
-  /** What it means for customers when it fails. */
+  /** The effect on customers when it fails. */
   readonly alarm: string;
 }
 
-/** A webhook call may take ten seconds: alone in its batch it holds up no other job. */
+/** A webhook call may take ten seconds: alone in its batch it delays no other job. */
 const webhookBatchSize = 1;
 
 /**
@@ -57,14 +56,14 @@ export const workers = {
     queuesForItself: true,
     access: {
       table: {
-        // What may have changed since the message was accepted: whose its sender ID is, and who has opted out.
+        // The owner of the sender ID and the opt-outs may have changed since the API accepted the message.
         CONTACTS: ["GetItem"],
         MESSAGES: ["GetItem", "UpdateItem"],
         OPT_OUTS: ["GetItem"],
         ...readsPrices,
         ORG: ["GetItem"],
         SANDBOX: ["UpdateItem"],
-        // Which carriers there are, whether they work, and when they take the next message.
+        // The carriers, their breakers, and the time at which each accepts its next message.
         CARRIERS: ["Query"],
         BREAKERS: ["Query", "UpdateItem"],
         PACE: ["UpdateItem"],
@@ -73,7 +72,7 @@ export const workers = {
         STATS: ["UpdateItem"],
       },
       transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
-      // The sandbox reports what became of messages, as other carriers do over the API.
+      // The sandbox reports the outcome of messages, as other carriers do over the API.
       queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierCallbacks"],
       carrier: true,
     },
@@ -81,13 +80,12 @@ export const workers = {
       transactionalSends: {
         maxConcurrency: 50,
         maxAgeMinutes: 20,
-        alarm:
-          "One-time codes or transactional messages could not be brought to an end: customers see them queued.",
+        alarm: "One-time codes or transactional messages could not be finalized: customers see them queued.",
       },
       marketingSends: {
         maxConcurrency: 10,
         maxAgeMinutes: 60,
-        alarm: "Marketing messages could not be brought to an end: customers see them queued.",
+        alarm: "Marketing messages could not be finalized: customers see them queued.",
       },
     },
   },
@@ -101,7 +99,7 @@ export const workers = {
         CAMPAIGNS: ["GetItem", "UpdateItem"],
         CONTACTS: ["GetItem", "Query"],
         DUE: ["PutItem"],
-        // How much marketing a number has got.
+        // The marketing messages that a number has received.
         LIMIT: ["UpdateItem"],
         MESSAGES: ["DeleteItem", "Query"],
         STATS: ["GetItem", "UpdateItem"],
@@ -117,8 +115,8 @@ export const workers = {
         maxConcurrency: 5,
         maxAgeMinutes: 30,
         alarm:
-          "Runs of campaigns failed again and again: customers see them sending without progress. " +
-          "Campaigns go on by themselves, once the cause is fixed.",
+          "Runs of campaigns fail repeatedly: customers see them sending without progress. " +
+          "Campaigns continue by themselves once the cause is fixed.",
       },
     },
   },
@@ -132,7 +130,7 @@ export const workers = {
       refunds: {
         maxConcurrency: 2,
         maxAgeMinutes: 30,
-        alarm: "Customers have not got back the price of messages that failed.",
+        alarm: "Failed messages are not refunded: customers have still paid for them.",
       },
     },
   },
@@ -156,8 +154,8 @@ export const workers = {
         maxConcurrency: 2,
         maxAgeMinutes: 20,
         alarm:
-          "Emails were not sent: customers wait for links to verify theirs, or to get in again. Or it is not noted which " +
-          "addresses take none.",
+          "Emails were not sent: customers wait for links to verify their address or to reset their password. " +
+          "Or bounces and complaints were not recorded.",
       },
     },
   },
@@ -172,7 +170,7 @@ export const workers = {
         STATS: ["UpdateItem"],
       },
       transactions: [{ INBOUND: ["PutItem"] }],
-      // A message to a number that many share is worked on in several jobs.
+      // Several jobs process a message to a number that many organizations share.
       queues: ["carrierCallbacks", "webhookDeliveries"],
     }),
     queues: {
@@ -180,7 +178,8 @@ export const workers = {
         maxConcurrency: 20,
         maxAgeMinutes: 20,
         alarm:
-          "Receipts or replies of carriers were not recorded: customers see messages pending, and a STOP may not be heeded.",
+          "Delivery receipts or inbound messages were not recorded: customers see messages pending, and a STOP may have " +
+          "no effect yet.",
       },
     },
   },
@@ -192,7 +191,7 @@ export const workers = {
         ORG: ["GetItem", "Query", "UpdateItem"],
         WEBHOOK_SECRETS: ["GetItem"],
         DELIVERIES: ["PutItem", "UpdateItem", "DeleteItem"],
-        // Whether what an event is about has been erased meanwhile.
+        // The subject of an event may have been erased meanwhile.
         INBOUND: ["GetItem"],
         MESSAGES: ["GetItem"],
         OPENCALLS: ["GetItem", "UpdateItem"],
@@ -207,13 +206,14 @@ export const workers = {
         batchSize: webhookBatchSize,
         maxAgeMinutes: 20,
         alarm:
-          "Events were not handed out to webhook endpoints, or not tried for the first time, through a fault of ours.",
+          "Events were not fanned out to webhooks, or their first attempt was not made, because of an error in the gateway.",
       },
       webhookRetries: {
         maxConcurrency: 100,
         batchSize: webhookBatchSize,
         maxAgeMinutes: 30,
-        alarm: "Webhook deliveries were not tried again through a fault of ours: customers see them pending.",
+        alarm:
+          "Webhook deliveries were not retried because of an error in the gateway: customers see them pending.",
       },
     },
   },
@@ -236,7 +236,7 @@ export const workers = {
       everyMinutes: 1,
       shards: shardCount,
       alarm:
-        "Scheduled messages, campaigns and webhook retries are not released: customers see them wait past their time.",
+        "Scheduled messages, campaigns and webhook retries are not released: customers see them wait after their time.",
     },
   },
   reconcileWallets: {
@@ -273,7 +273,7 @@ export const workers = {
     access: expiresAccounts,
     schedule: {
       everyMinutes: 60,
-      alarm: "Unverified accounts are not deleted after their week: their addresses stay taken.",
+      alarm: "Unverified accounts are not deleted after seven days: their addresses stay in use.",
     },
   },
 } as const satisfies Record<string, Worker>;
