@@ -22,11 +22,17 @@ const cleanPlaces = [
   "shared/emails/queue-email.ts",
   "shared/emails/suppression-record.ts",
   "shared/emails/texts.ts",
+  "shared/messages/README.md",
   "shared/openapi",
   "shared/openapi.ts",
+  "shared/platform/aws/README.md",
+  "shared/prices/README.md",
+  "shared/reconciliation/README.md",
   "shared/routes",
   "shared/routes.ts",
+  "shared/webhooks/README.md",
   "test/conventions/prose.ts",
+  "test/deploy/README.md",
 ];
 
 /** Finds what is wrong in a file, as `line: words`. */
