@@ -26,7 +26,7 @@ describe("the stages of this repository", () => {
     const email = "nobody@example.com";
     const credit = ["wallets", "credit", email, "20", "--reason", "Paid"];
     await expect(operator("prod", ...credit)).rejects.toThrow("add --yes");
-    await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organisation ${email}`);
+    await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organization ${email}`);
   });
 
   it("are gone with their tables when they are destroyed, where nothing is kept", async () => {

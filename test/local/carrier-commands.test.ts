@@ -15,7 +15,7 @@ import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * What an operator does with carriers, routes and numbers, in the order in which they do it, on a gateway whose customers
+ * The operator's commands for carriers, routes and numbers, in the order of their use, on a gateway whose customers
  * send meanwhile.
  */
 
@@ -25,10 +25,10 @@ let stop: () => Promise<void>;
 let customer: Customer;
 let carrier: HttpCarrier;
 
-/** What the carrier knows us by. It may be seen by the carrier, and by nobody else. */
+/** The credential at the carrier. Only the carrier may see it. */
 const token = "a token / with+spaces & more";
 const secrets = [token, "another token", "a-password"];
-/** All that commands have said, in this file. */
+/** The output of all commands in this file. */
 const said: string[] = [];
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
   return ended;
 }
 
-/** What a command with --json says, checked. */
+/** Reads the output of a command with --json. */
 async function json<Schema extends z.ZodMiniType>(
   schema: Schema,
   ...args: readonly string[]
@@ -89,7 +89,7 @@ async function setCarrier(name: string, ...more: readonly string[]): Promise<End
   return run("carriers", "set", name, "--settings", file, "--credentials", credentials, ...more);
 }
 
-/** Sends a message, a minute after whatever was changed. @returns its id and state once it has come to its end */
+/** Sends a message, a minute after the last change. @returns its id and its final state */
 async function send(
   to = "447700900123",
 ): Promise<{ id: string; status: string; errorCode?: string | undefined }> {
@@ -97,7 +97,7 @@ async function send(
   const { id } = await customer.send({ to });
   return vi.waitFor(async () => {
     const { status, errorCode } = await customer.client.getSms({ params: { id } });
-    if (status === "queued") throw new Error("the message has not come to its end");
+    if (status === "queued") throw new Error("the message is not final");
     return { id, status, errorCode };
   }, patience);
 }
@@ -111,7 +111,7 @@ async function auditLog(action: string): Promise<z.output<typeof Entry>[]> {
 
 const nothing = z.looseObject({});
 
-it("a carrier is made with its secrets apart, and takes messages once a route leads to it", async () => {
+it("a carrier is created with separate secrets, and accepts messages once it has a route", async () => {
   const made = await setCarrier("acme", "--throughput", "30");
   expect(made).toMatchObject({ code: 0, err: "" });
   expect(made.out).toContain("Test it with: carriers test acme --to NUMBER");
@@ -130,11 +130,11 @@ it("a carrier is made with its secrets apart, and takes messages once a route le
   expect(String(JSON.parse(body).tellUs)).toMatch(
     new RegExp(`^${gateway.url}/v1/carriers/acme/receipts\\?token=[\\w-]{43}&reference=org_\\w+\\.msg_\\w+$`),
   );
-  // For all other numbers there is no carrier now.
+  // All other numbers have no carrier now.
   expect(await send("15005550000")).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
 });
 
-it("carriers are listed with their state, and shown without what is secret", async () => {
+it("carriers are listed with their state, and shown without secrets", async () => {
   expect((await run("carriers", "list")).out).toMatch(
     /^CARRIER +KIND +STATE +THROUGHPUT +ROUTES\nacme +http +enabled +30 +1\n$/,
   );
@@ -146,7 +146,7 @@ it("carriers are listed with their state, and shown without what is secret", asy
   expect(Object.keys(shown ?? {}).filter((name) => /token|version|replies/i.test(name))).toEqual([]);
 });
 
-it("the address of replies has the token, and whoever has asked for it stands in the audit log", async () => {
+it("the address for inbound messages has the token, and the audit log names who requested it", async () => {
   const Shown = z.object({ repliesUrl: z.string() });
   const repliesUrl = async (): Promise<string | undefined> =>
     (await json(Shown, "carriers", "show", "acme", "--callbacks"))[0]?.repliesUrl;
@@ -154,7 +154,7 @@ it("the address of replies has the token, and whoever has asked for it stands in
   expect(before).toMatch(new RegExp(`^${gateway.url}/v1/carriers/acme/replies\\?token=[\\w-]{43}$`));
   expect(await auditLog("carriers show")).toMatchObject([{ outcome: "done" }]);
   const status = async (url = ""): Promise<number> => (await fetch(url)).status;
-  // A call with the token is understood as far as it goes, one without a good one is nobody's.
+  // A call needs a valid token.
   expect(await status(before)).toBe(400);
   await setCarrier("acme", "--rotate-callback-token");
   const after = await repliesUrl();
@@ -176,7 +176,7 @@ it("settings are changed without the credentials, and credentials without a depl
   expect((await run("carriers", "list")).out).toMatch(/acme +http +enabled +- +1\n/);
 
   carrier.asked.length = 0;
-  // From standard input, as a person would who wants them in no file.
+  // From standard input, which leaves them in no file.
   const child = spawn(
     process.execPath,
     ["infra/operator/main.ts", "carriers", "set", "acme", "--settings", moved, "--credentials", "-"],
@@ -190,7 +190,7 @@ it("settings are changed without the credentials, and credentials without a depl
   expect(carrier.asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer another token"]);
 });
 
-it("a disabled carrier is handed nothing within a minute, and messages take the next one of their route", async () => {
+it("within a minute a disabled carrier gets no messages, and the next one of their route does", async () => {
   await setCarrier("beta");
   await run("routes", "set", "44", "--carriers", "acme,beta");
   expect((await run("carriers", "disable", "acme")).out).toMatch(/State +disabled since /);
@@ -200,7 +200,7 @@ it("a disabled carrier is handed nothing within a minute, and messages take the 
   );
   await send();
   expect(carrier.asked.map(({ url }) => url.pathname)).toEqual(["/messages"]);
-  // Also when its settings are changed, it stays so.
+  // It stays disabled when its settings are changed.
   const moved = await fileWith("moved.json", settings({ url: `${carrier.url}/moved` }));
   expect((await run("carriers", "set", "acme", "--settings", moved)).out).toMatch(/State +disabled since /);
   expect((await run("carriers", "enable", "acme")).out).toMatch(/State +enabled\n/);
@@ -208,7 +208,7 @@ it("a disabled carrier is handed nothing within a minute, and messages take the 
   expect(carrier.asked.map(({ url }) => url.pathname)).toEqual(["/messages", "/moved"]);
 });
 
-it("a route that a message would take is found, the longest first and its type before all", async () => {
+it("the route of a message is found: first by its type, then by the longest prefix", async () => {
   await run("routes", "set", "default", "--carriers", "beta");
   await run("routes", "set", "4477", "--type", "otp", "--carriers", "beta, acme");
   expect((await run("routes", "list")).out).toMatch(
@@ -226,7 +226,7 @@ it("a route that a message would take is found, the longest first and its type b
   );
 });
 
-it("a carrier is tried with one message, and what it says is shown without our secrets in any form", async () => {
+it("a carrier is tested with one message, and its response is shown without secrets in any form", async () => {
   await setCarrier("acme");
   const credentials = await fileWith("credentials.json", { token, user: "a-user", password: "a-password" });
   const basic = settings({
@@ -266,7 +266,7 @@ it("a carrier is tried with one message, and what it says is shown without our s
     from: "ACME",
     text: "Hello",
   });
-  // Whom an operator has written to, and what, is in no log.
+  // No log has the recipient and the text of a test.
   expect(JSON.stringify(await auditLog("carriers test"))).not.toMatch(/447700900123|Hello/);
 
   carrier.answer = says(422, "no");
@@ -293,12 +293,12 @@ it.each([
     "--throughput must be a number of segments",
   ],
   [["carriers", "set", "acme", "--settings", "/nowhere.json"], 1, "Cannot read the file /nowhere.json."],
-  [["carriers", "show", "nobody"], 1, "There is no carrier nobody."],
-  [["carriers", "disable", "nobody"], 1, "There is no carrier nobody."],
-  [["carriers", "test", "nobody", "--to", "447700900123"], 1, "There is no carrier nobody."],
+  [["carriers", "show", "missing"], 1, "There is no carrier missing."],
+  [["carriers", "disable", "missing"], 1, "There is no carrier missing."],
+  [["carriers", "test", "missing", "--to", "447700900123"], 1, "There is no carrier missing."],
   [["carriers", "test", "acme", "--to", "0044"], 2, "--to "],
   [["carriers", "test", "acme"], 2, "--to "],
-  [["carriers", "remove", "nobody"], 1, "There is no carrier nobody."],
+  [["carriers", "remove", "missing"], 1, "There is no carrier missing."],
   [["carriers", "remove", "beta"], 1, "The route 44 leads to beta: change it first."],
   [
     ["routes", "set", "+44", "--carriers", "acme"],
@@ -311,7 +311,7 @@ it.each([
   [
     ["routes", "set", "44", "--carriers", "acme,nobody"],
     1,
-    "There is no carrier nobody: make it with carriers set.",
+    "There is no carrier missing: make it with carriers set.",
   ],
   [["routes", "set", "44", "--carriers", "acme", "--type", "sale"], 2, "--type "],
   [["routes", "remove", "45"], 1, "There is no route 45."],
@@ -319,14 +319,17 @@ it.each([
   [["numbers", "assign", "12", "ada@example.com"], 2, "<number> must be 3 to 15 digits"],
   [["numbers", "assign", "90909", "nobody@example.com"], 1, "nobody@example.com"],
   [["numbers", "release", "90909"], 1, "90909 belongs to no organization."],
-] as const)("%j ends with %i and one line that says why, and changes nothing", async (args, code, reason) => {
-  const before = await json(nothing, "audit-log", "--limit", "1000");
-  const { out, err, code: ended } = await run(...args);
-  expect({ out, code: ended }).toEqual({ out: "", code });
-  expect(err).toContain(reason);
-  expect(err.trimEnd()).not.toContain("\n");
-  expect(await json(nothing, "audit-log", "--limit", "1000")).toEqual(before);
-});
+] as const)(
+  "%j ends with %i and one line with the reason, and changes nothing",
+  async (args, code, reason) => {
+    const before = await json(nothing, "audit-log", "--limit", "1000");
+    const { out, err, code: ended } = await run(...args);
+    expect({ out, code: ended }).toEqual({ out: "", code });
+    expect(err).toContain(reason);
+    expect(err.trimEnd()).not.toContain("\n");
+    expect(await json(nothing, "audit-log", "--limit", "1000")).toEqual(before);
+  },
+);
 
 const password = "a-password";
 
@@ -336,7 +339,7 @@ it.each([
   ["another kind", { kind: "smpp" }, undefined, "settings.json: kind: "],
   ["no kind", {}, undefined, "settings.json: kind: "],
   ["what is missing", { kind: "kannel" }, undefined, "settings.json: url: "],
-  ["what nobody knows", { kind: "sandbox", colour: "red" }, undefined, "colour"],
+  ["an unknown kind", { kind: "sandbox", colour: "red" }, undefined, "colour"],
   [
     "a URL with a password",
     { kind: "kannel", url: `http://me:${password}@10.0.0.5/` },
@@ -412,12 +415,12 @@ it.each([
     "basicAuthentication.password: what is secret belongs into the credentials",
   ],
   [
-    "an answer that is none",
+    "an unknown meaning",
     { answers: [{ meaning: "ok", statuses: [200] }] },
     { token },
     "settings.json: answers.0.meaning: ",
   ],
-])("settings with %s change nothing, and no secret is said", async (_, given, credentials, reason) => {
+])("settings with %s change nothing, and no secret is shown", async (_, given, credentials, reason) => {
   const isWhole = typeof given !== "object" || "kind" in given || Object.keys(given).length === 0;
   const file = await fileWith("settings.json", isWhole ? (given ?? settings()) : settings(given));
   const name = reason.startsWith("acme") ? "acme" : "new";
@@ -428,13 +431,13 @@ it.each([
   expect({ out, code }).toEqual({ out: "", code: 1 });
   expect(err).toContain(reason);
   expect(err.trimEnd()).not.toContain("\n");
-  // A line is read, and one that is longer than three of a terminal is not.
+  // An operator does not read a line that is longer than three of a terminal.
   expect(err.length).toBeLessThan(300);
   expect(await json(nothing, "audit-log", "--limit", "1000")).toEqual(before);
   expect((await json(nothing, "carriers", "list")).map((each) => each["name"])).toEqual(["acme", "beta"]);
 });
 
-it("a name that the stage's own carriers have is for their kind alone", async () => {
+it("a name of the stage's own carriers is reserved for their kind", async () => {
   const file = await fileWith("settings.json", settings());
   const credentials = await fileWith("credentials.json", { token });
   expect(await run("carriers", "set", "aws", "--settings", file, "--credentials", credentials)).toMatchObject(
@@ -445,7 +448,7 @@ it("a name that the stage's own carriers have is for their kind alone", async ()
   );
 });
 
-it("a number is one organisation's alone, or of several by their keywords", async () => {
+it("a number belongs to one organization, or to several by their keywords", async () => {
   const other = await Customer.register({ baseUrl: gateway.url });
   expect(await run("numbers", "assign", "+12025550100", customer.email)).toMatchObject({
     code: 0,
@@ -486,7 +489,7 @@ it("a number is one organisation's alone, or of several by their keywords", asyn
   ]);
 });
 
-it("a carrier that no route leads to is deleted with its secrets, and without routes the stage's own is back", async () => {
+it("a carrier without routes is deleted with its secrets, and without routes the stage's own carrier is used", async () => {
   await run("routes", "set", "44", "--carriers", "acme");
   await run("routes", "remove", "4477", "--type", "otp");
   const last = await run("routes", "remove", "44");
@@ -501,7 +504,7 @@ it("a carrier that no route leads to is deleted with its secrets, and without ro
   expect((await send("15005550000")).status).toBe("sent");
 });
 
-it("no command has said a secret, and none stands in the audit log", async () => {
+it("no command has shown a secret, and the audit log has none", async () => {
   await run("audit-log", "--limit", "1000", "--json");
   const all = said.join("\n");
   expect(all).toContain("carriers set");
@@ -512,7 +515,7 @@ it("no command has said a secret, and none stands in the audit log", async () =>
   }
 });
 
-it("a message is found by its id, by its number and by its state, with what its carrier said of it", async () => {
+it("a message is found by its id, its number and its state, with the response of its carrier", async () => {
   const file = await fileWith("settings.json", settings({ codePath: "error.code" }));
   const credentials = await fileWith("credentials.json", { token });
   await run("carriers", "set", "coded", "--settings", file, "--credentials", credentials);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { consoleLine } from "../../infra/local/console.ts";
 
-/** What a person sees of a log line, without its time and colours. */
+/** A log line as the terminal shows it, without its time and colors. */
 function shown(level: string, event: string, fields: object = {}): string | undefined {
   const line = consoleLine(JSON.stringify({ level, time: "2026-03-01T10:15:30.000Z", event, ...fields }));
   if (line === undefined) return undefined;
@@ -27,7 +27,7 @@ it.each([
   expect(shown("info", "request", fields)).toBe(expected);
 });
 
-it("what was sent, what failed and each call of a webhook is seen", () => {
+it("sent and failed messages and each call of a webhook are shown", () => {
   const messageId = "msg_1";
   expect(shown("info", "message.sent", { organizationId: "org_1", messageId })).toBe("message sent | msg_1");
   expect(shown("info", "message.failed", { messageId, errorCode: "MESSAGE_UNROUTABLE" })).toBe(
@@ -40,7 +40,7 @@ it("what was sent, what failed and each call of a webhook is seen", () => {
   expect(shown("info", "webhook.called", call)).toBe("webhook called | no response | whk_1 | attempt 2");
 });
 
-it("what went wrong is seen with its error and what that came from", () => {
+it("a failure is shown with its error and the cause", () => {
   const cause = { name: "ResourceNotFoundException", message: "no such table", stack: "at …" };
   const error = { name: "Error", message: "the wallet\n  cannot be read", stack: "at …", cause };
   expect(shown("error", "request.crashed", { route: "GET /v1/wallet", error })).toBe(
@@ -54,7 +54,7 @@ it("what went wrong is seen with its error and what that came from", () => {
   );
 });
 
-it("workers that did nothing are not seen, those that did are", () => {
+it("only workers that did something are shown", () => {
   expect(shown("info", "due_jobs.released", { count: 0 })).toBeUndefined();
   expect(shown("info", "wallets.reconciled", { count: 7 })).toBeUndefined();
   expect(consoleLine(JSON.stringify({ _aws: { Timestamp: 0 }, VoidedDebits: 7 }))).toBeUndefined();

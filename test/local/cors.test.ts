@@ -30,7 +30,7 @@ async function startWith(corsOrigins: string[]): Promise<LocalGateway> {
   return gateway;
 }
 
-/** The headers of an answer that a browser decides by. */
+/** The headers of a response that a browser checks. */
 function corsHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-")));
 }
@@ -54,7 +54,7 @@ describe("a stage with origins", () => {
     customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   });
 
-  it("answers their preflight requests without calling a function", async () => {
+  it("responds to their preflight requests without calling a function", async () => {
     const response = await preflight(gateway.url, origin);
     expect(response.status).toBe(204);
     expect(await response.text()).toBe("");
@@ -68,7 +68,7 @@ describe("a stage with origins", () => {
     });
   });
 
-  it("lets their pages read answers, with the headers that say more, also those of errors", async () => {
+  it("lets their pages read responses with their headers, also those of errors", async () => {
     const read = {
       "access-control-allow-origin": origin,
       "access-control-expose-headers":
@@ -81,7 +81,7 @@ describe("a stage with origins", () => {
     expect([refused.status, corsHeaders(refused.headers)]).toEqual([401, read]);
   });
 
-  it("says nothing to other pages, and nothing to who is no page", async () => {
+  it("adds no headers for other pages and for programs", async () => {
     const refused = await preflight(gateway.url, "https://app.example.com.evil.example");
     expect([refused.status, corsHeaders(refused.headers)]).toEqual([204, {}]);
     const elsewhere = await customer.call("/v1/wallet", { headers: { Origin: "https://evil.example" } });
@@ -89,7 +89,7 @@ describe("a stage with origins", () => {
     expect(corsHeaders((await customer.call("/v1/wallet")).headers)).toEqual({});
   });
 
-  it("takes an OPTIONS that asks for no other request like any other", async () => {
+  it("handles an OPTIONS without a requested method like any other request", async () => {
     const response = await fetch(`${gateway.url}/v1/sms/send`, {
       method: "OPTIONS",
       headers: { Origin: origin },

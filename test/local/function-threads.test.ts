@@ -67,7 +67,7 @@ it.each([
   await vi.waitFor(() => expect(log).toEqual(["first", "last"]), patience);
 });
 
-it("a function finds its port to the local store, and is judged by its role there", async () => {
+it("a function finds its port to the local store, which checks its role", async () => {
   const services = await DataServices.start();
   cleanUps.push(async () => services.stop());
   const ask = `const { services, send } = globalThis[${portName}];

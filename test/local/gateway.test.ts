@@ -90,7 +90,7 @@ it("a message that waits on a queue when the gateway stops is sent after it star
   expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
 });
 
-it("git and the project's checks pass over a folder that was made for data, and over no other", async () => {
+it("git and the project's checks ignore a folder that was created for data, and no other", async () => {
   const made = path.join(dataFolder, "made");
   await start({ dataFolder: made });
   await start({ dataFolder });
@@ -98,7 +98,7 @@ it("git and the project's checks pass over a folder that was made for data, and 
   expect(await readdir(dataFolder)).not.toContain(".gitignore");
 });
 
-it("without a data folder nothing is kept", async () => {
+it("without a data folder no data is kept", async () => {
   const first = await start();
   const customer = await Customer.register({ baseUrl: first.url });
   const second = await start();
@@ -108,7 +108,7 @@ it("without a data folder nothing is kept", async () => {
   });
 });
 
-it("a function that does what its role does not allow is refused as in AWS", async () => {
+it("a request that a function's role does not allow is rejected as in AWS", async () => {
   const gateway = await start({
     interceptor: async (request, next) =>
       next(
@@ -123,7 +123,7 @@ it("a function that does what its role does not allow is refused as in AWS", asy
   });
   const customer = await Customer.register({ baseUrl: gateway.url });
   expect(errorOf(await customer.call("/v1/auth/api-keys"))).toEqual({ status: 500, code: "INTERNAL" });
-  // The function makes two queries side by side.
+  // The function makes two queries at the same time.
   expect(log.join("\n")).toMatch(
     /not authorized to perform dynamodb:Query on (ORG|KEY_USES)#\*\. Permissions: sendSms in infra\/access\.ts/,
   );
@@ -203,7 +203,7 @@ it("log lines carry no secret, no password, no number and no message text", asyn
 
   const written = log.join("\n");
   expect(log.filter((line) => line.includes('"event":"request"')).length).toBeGreaterThanOrEqual(8);
-  // Each is JSON of our own making: a log line, or counts in CloudWatch's metric format.
+  // Each is JSON: a log line, or counts in CloudWatch's metric format.
   for (const line of log) {
     expect(Object.keys(z.record(z.string(), z.unknown()).parse(JSON.parse(line)))[0]).toMatch(
       /^(level|_aws)$/,
@@ -225,7 +225,7 @@ it("log lines carry no secret, no password, no number and no message text", asyn
   }
 });
 
-it("a body beyond 10 MB is refused before any function sees it", async () => {
+it("a body beyond 10 MB is rejected before any function sees it", async () => {
   const gateway = await start();
   const customer = await Customer.register({ baseUrl: gateway.url });
   const response = await customer.call("/v1/sms/send", { raw: `"${"x".repeat(10 * 1024 * 1024)}"` });

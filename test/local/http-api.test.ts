@@ -11,7 +11,7 @@ import { patience } from "../support/patience.ts";
 let api: HttpApi;
 afterEach(async () => api.stop());
 
-it("answers many requests that come at once, and only so many of them side by side", async () => {
+it("responds to many simultaneous requests, and serves a limited number of them at the same time", async () => {
   api = await HttpApi.start(0, () => undefined);
   const goOn = Promise.withResolvers<void>();
   let open = 0;
@@ -32,7 +32,7 @@ it("answers many requests that come at once, and only so many of them side by si
   expect(mostOpen).toBe(16);
 });
 
-it("serves on after more failed requests than it runs at the same time", async () => {
+it("continues after more failed requests than it runs at the same time", async () => {
   api = await HttpApi.start(0, () => undefined);
   let calls = 0;
   const invoke = async (): Promise<unknown> => {
@@ -45,7 +45,7 @@ it("serves on after more failed requests than it runs at the same time", async (
   expect((await fetch(api.url)).status).toBe(204);
 });
 
-it("lets requests wait that come before it is ready, and tells them when it never will be", async () => {
+it("lets early requests wait until it is ready, and rejects them if the start fails", async () => {
   api = await HttpApi.start(0, () => undefined);
   const early = fetch(api.url);
   await expect(Promise.race([early, delay(100, "waits")])).resolves.toBe("waits");
@@ -60,7 +60,7 @@ it("lets requests wait that come before it is ready, and tells them when it neve
   await stopped;
 });
 
-/** What comes back for a request as it is written. */
+/** The response to a request, as text. */
 async function rawAnswer(text: string): Promise<string> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   socket.end(text);
@@ -69,7 +69,7 @@ async function rawAnswer(text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-it("answers 400 to an address that is none, and to a request for two hosts", async () => {
+it("responds 400 to an invalid address, and to a request for two hosts", async () => {
   const lines: string[] = [];
   api = await HttpApi.start(0, (line) => lines.push(line));
   api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }]);
@@ -82,7 +82,7 @@ it("answers 400 to an address that is none, and to a request for two hosts", asy
   expect(lines).toEqual([]);
 });
 
-it("shows its own pages under the names of this machine alone", async () => {
+it("shows its own pages only under the names of this machine", async () => {
   api = await HttpApi.start(0, () => undefined);
   const pages = new Map([["/mailbox.json", () => ({ headers: {}, body: "{}" })]]);
   api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }], { pages });

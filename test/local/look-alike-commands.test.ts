@@ -8,7 +8,7 @@ import { captured, operator, type Ended } from "../support/operator.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 
 /*
- * What an operator sees before a sender ID that resembles another is approved.
+ * The warnings before the approval of a sender ID that resembles another.
  */
 
 let gateway: LocalGateway;
@@ -27,7 +27,7 @@ interface Requested {
   readonly id: string;
 }
 
-/** A request for a sender ID, of a new customer where none is given. */
+/** Requests a sender ID, for a new customer unless one is given. */
 async function request(senderId: string, of?: Customer): Promise<Requested> {
   const customer = of ?? (await Customer.register({ baseUrl: gateway.url }));
   return { customer, id: (await customer.client.createSenderId({ body: { senderId } })).id };
@@ -69,7 +69,7 @@ it("one that resembles a well-known name is shown with it", async () => {
   expect(await approve(asked, "--allow-look-alikes")).toMatchObject({ code: 0 });
 });
 
-it("neither an organization's own, nor one that was never approved, nor a number stands in the way", async () => {
+it("an organization's own, an unapproved one, and a number do not prevent an approval", async () => {
   expect(await approve(await request("RIVERBANK", holder))).toMatchObject({ code: 0, err: "" });
   expect(await approve(await request("RIVERBANKS", holder))).toMatchObject({ code: 0, err: "" });
   await request("MEADOW");
@@ -83,11 +83,11 @@ it("the same sender ID of another organization is left to --shared", async () =>
   const asked = await request("QuaySide");
   const { out, err } = await approve(asked);
   expect(out).toBe("");
-  expect(err).toContain(`approved for another organisation: ${holder.organizationId}`);
+  expect(err).toContain(`approved for another organization: ${holder.organizationId}`);
   expect(await approve(asked, "--shared")).toMatchObject({ code: 0, err: "" });
 });
 
-it("where not all organizations can be compared, that has to be accepted too", async () => {
+it("if not all organizations can be compared, the operator has to accept that too", async () => {
   const { organizationId } = await Customer.register({ baseUrl: gateway.url });
   const guard = async (areAccepted: boolean) =>
     captured(async () => {

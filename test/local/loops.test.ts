@@ -15,12 +15,12 @@ import { changedAssembly } from "../support/changed-assembly.ts";
 import { importContacts } from "../support/contacts.ts";
 import { patience } from "../support/patience.ts";
 
-/** How often Lambda calls a function in one chain of calls that it has not been told to allow. */
+/** How often Lambda calls a function in one chain of calls that is not explicitly allowed. */
 const maxRuns = 16;
 
 const cleanUps: (() => Promise<void>)[] = [];
 let log: string[] = [];
-/** Each time that a sender has taken up a message: the chain of calls that led to it. */
+/** The chain of calls that led to each claim of a message. */
 let looks: string[] = [];
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   looks = [];
 });
 
-/** A gateway whose queues delay nothing: a message that is sent before its time is queued again at once. */
+/** A gateway whose queues delay nothing: a message that is sent before its time is queued again immediately. */
 async function startWithoutDelays(
   assembly: Pick<LocalGatewayOptions, "assemblyFolder" | "stackName">,
 ): Promise<LocalGateway> {
@@ -53,7 +53,7 @@ function isLook({ operation, functionName, body }: AwsRequest): boolean {
   );
 }
 
-/** A customer's message that is due in ten minutes. @returns what tells its status */
+/** A customer's message that is due in ten minutes. @returns a function that reads its status */
 async function sendLater(gateway: LocalGateway): Promise<() => Promise<string>> {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await customer.send({ scheduledAt: new Date(Date.now() + 10 * minuteMs).toISOString() });
@@ -74,7 +74,7 @@ async function parkedSends(gateway: LocalGateway): Promise<string | undefined> {
   return Attributes?.["ApproximateNumberOfMessages"];
 }
 
-it("a function that queues jobs for itself goes on for as long as it takes", async () => {
+it("a function that queues jobs for itself continues until it is done", async () => {
   const gateway = await startWithoutDelays(inject("assembly"));
   const statusOf = await sendLater(gateway);
   await vi.waitFor(() => expect(looks.length).toBeGreaterThan(2 * maxRuns), patience);
@@ -83,7 +83,7 @@ it("a function that queues jobs for itself goes on for as long as it takes", asy
   expect(await parkedSends(gateway)).toBe("0");
 });
 
-it("one that is not allowed to is ended by Lambda, and its job is parked", async () => {
+it("Lambda ends one without that permission, and its job is parked", async () => {
   const assembly = await changedAssembly(inject("assembly"), ({ Properties }) => {
     if ("RecursiveLoop" in Properties) Properties["RecursiveLoop"] = "Terminate";
   });
@@ -98,11 +98,11 @@ it("one that is not allowed to is ended by Lambda, and its job is parked", async
   );
 });
 
-it("calls that one instance serves side by side are told apart", async () => {
+it("calls that one instance serves at the same time are separate", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   cleanUps.push(async () => rm(folder, { recursive: true }));
   const bundleFile = path.join(folder, "index.mjs");
-  // Each call answers when both are there, with what the SDK would send along.
+  // Each call responds once both have arrived, with the header that the SDK would send.
   await writeFile(
     bundleFile,
     `let calls = 0;
@@ -137,7 +137,7 @@ it("calls that one instance serves side by side are told apart", async () => {
   ]);
 });
 
-it("jobs that are queued many at once belong to the chain too", async () => {
+it("jobs that are queued in a batch belong to the chain too", async () => {
   const gateway = await startWithoutDelays(inject("assembly"));
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   await importContacts(customer, 2);

@@ -15,8 +15,8 @@ import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * Prices that carriers take more than, on a gateway with two carriers: who sets them, and what becomes of messages. The
- * tests go on from each other.
+ * Prices below the costs of carriers, on a gateway with two carriers: setting them, and the effect on messages. Each
+ * test continues the one before.
  */
 
 let gateway: LocalGateway;
@@ -70,7 +70,7 @@ async function rates(price: string, costs: string): Promise<string> {
   return fileOf(`prefix,country,price,cost:alpha,cost:beta\n44,GB,${price},${costs}\n`);
 }
 
-/** Sends a message a minute after whatever was changed. @returns its state and whom it was handed to */
+/** Sends a message a minute after the last change. @returns its state and its carrier */
 async function send(): Promise<unknown[]> {
   gateway.advanceClock(minuteMs);
   const { id } = await customer.send({ to: "447700900123" });
@@ -84,7 +84,7 @@ async function send(): Promise<unknown[]> {
 
 const refused = "Nothing was changed: 1 price is below the cost of a carrier of the route.";
 
-it("an import is held against each carrier of its route, and refused where one takes more", async () => {
+it("an import is compared with each carrier of its route, and rejected if one costs more", async () => {
   await operator(["routes", "set", "default", "--carriers", "alpha,beta"]);
   const file = await rates("0.05", "0.04,0.09");
   for (const more of [[], ["--dry-run"]]) {
@@ -110,19 +110,19 @@ it("an import is held against each carrier of its route, and refused where one t
   expect(allowed).toMatchObject({ code: 0, err: expect.stringContaining("Warning: 1 price is below") });
 });
 
-it("no message goes on to a carrier that takes more than it costs the customer", async () => {
+it("no message fails over to a carrier that costs more than the customer pays", async () => {
   expect(await send()).toEqual(["sent", 1, 0]);
   const balance = await customer.balance();
   alpha.answer = refuses;
   expect(await send()).toEqual(["MESSAGE_PROVIDER_ERROR", 2, 0]);
   await vi.waitFor(async () => expect(await customer.balance()).toBe(balance), patience);
-  // With a price that covers it, it does.
+  // A price that covers the cost allows it.
   await operator(["prices", "set-override", customer.email, "44", "0.09"]);
   expect(await send()).toEqual(["sent", 3, 1]);
   await operator(["prices", "remove-override", customer.email, "44"]);
 });
 
-it("a price of an organization's own is held against the carriers as well", async () => {
+it("an organization's own price is compared with the carriers as well", async () => {
   const { email, organizationId } = customer;
   await operator(["routes", "set", "default", "--carriers", "alpha"]);
   const override = async (price: string, ...more: string[]) =>
@@ -136,7 +136,7 @@ it("a price of an organization's own is held against the carriers as well", asyn
   const file = await fileOf("prefix,price\n44,0.01\n");
   const imported = await operator(["prices", "import", file, "--organization", organizationId]);
   expect(imported).toMatchObject({ code: 1, err: expect.stringContaining(refused) });
-  // One that was accepted is no obstacle to another one.
+  // An accepted loss does not block another price.
   expect(await override("0.03", "--allow-loss")).toMatchObject({ code: 0 });
   expect(await operator(["prices", "set-override", email, "4420", "0.04"])).toMatchObject({
     code: 0,
@@ -145,7 +145,7 @@ it("a price of an organization's own is held against the carriers as well", asyn
   await override("0.04");
 });
 
-it("costs that make a loss of an organization's price are refused, and what was one before is not", async () => {
+it("costs that cause a loss at an organization's price are rejected, but not for an existing loss", async () => {
   const { organizationId } = customer;
   const dearer = await operator(["prices", "import", await rates("0.05", "0.045,0.05")]);
   expect(dearer).toMatchObject({ code: 1, err: expect.stringContaining("2 prices are below") });
@@ -156,7 +156,7 @@ it("costs that make a loss of an organization's price are refused, and what was 
   expect(again).toMatchObject({ code: 0, err: "" });
 });
 
-it("a route is held against the prices that it is for, when it is set and when it is taken away", async () => {
+it("a route is compared with the prices of its numbers, when it is set and when it is removed", async () => {
   expect(await operator(["prices", "import", await rates("0.06", "0.01,0.07")])).toMatchObject({ code: 0 });
   const set = ["routes", "set", "447", "--carriers", "beta,alpha", "--type", "otp"];
   const { code, out, err } = await operator(set);
@@ -166,7 +166,7 @@ it("a route is held against the prices that it is for, when it is set and when i
   ]);
   expect(out).toMatch(/^447 +otp +all +now +0\.06 +beta +0\.07 +-16\.7%$/m);
   expect(await operator([...set, "--allow-loss"])).toMatchObject({ code: 0 });
-  // It is a loss already, and no other carrier comes into it.
+  // It is a loss already, and the change adds no carrier.
   expect(await operator(set)).toMatchObject({ code: 0, err: "" });
 
   await operator(["routes", "set", "default", "--carriers", "beta", "--allow-loss"]);
@@ -178,7 +178,7 @@ it("a route is held against the prices that it is for, when it is set and when i
   expect(restore).toMatchObject({ code: 1, err: expect.stringContaining("Use --allow-loss") });
 });
 
-it("a stage's minimum margin is asked for, and a cost that is missing is said", async () => {
+it("a stage's minimum margin is required, and a missing cost is reported", async () => {
   const connections = path.join(dataFolder, "connections.json");
   const { outputs, ...rest } = JSON.parse(await readFile(connections, "utf8"));
   const minimumMargin = { name: outputNames.minimumMargin, value: "0.2" };

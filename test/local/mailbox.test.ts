@@ -24,7 +24,7 @@ function pageOf(mailbox: Mailbox): string {
   return mailbox.pages().get("/mailbox")?.().body ?? "";
 }
 
-it("shows over HTTP what the gateway has sent, to people and to programs", async () => {
+it("shows the sent emails over HTTP, to people and to programs", async () => {
   const { email } = await Customer.register();
   const url = inject("baseUrl");
   const found = await vi.waitFor(async () => {
@@ -41,11 +41,11 @@ it("shows over HTTP what the gateway has sent, to people and to programs", async
   const link = /https?:\S+/.exec(found.text)?.[0] ?? "no link";
   expect(html).toContain(`<a href="${link}">${link}</a>`);
   expect(html).not.toContain("<script");
-  // It is no route of the API.
+  // It is not a route of the API.
   expect((await fetch(`${url}/mailbox`, { method: "POST" })).status).toBe(404);
 });
 
-it("keeps the last thousand, the newest first", () => {
+it("keeps the last thousand emails, the newest first", () => {
   const mailbox = new Mailbox();
   for (let count = 1; count <= 1_002; count += 1) send(mailbox, `Email ${count}`);
   expect(mailbox.emails).toHaveLength(1_000);
@@ -56,7 +56,7 @@ it("keeps the last thousand, the newest first", () => {
   ).toEqual([1_002, 1_001]);
 });
 
-it("shows what is HTML in an email as it was written, and links no further than an address goes", () => {
+it("shows HTML in an email as text, and a link ends where its address ends", () => {
   const mailbox = new Mailbox();
   send(mailbox, evil, `${evil} https://example.com/"onclick="alert(1) javascript:alert(2)`);
   const page = pageOf(mailbox);

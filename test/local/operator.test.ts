@@ -46,7 +46,7 @@ let gateway: LocalGateway;
 let stop: () => Promise<void>;
 const faults = new Faults();
 let account: Awaited<ReturnType<typeof startAwsAccount>>;
-/** What lets a command find stage prod, which here is the same gateway. */
+/** The environment in which a command finds stage prod, which here is the same gateway. */
 let prodEnvironment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
@@ -87,13 +87,13 @@ function queueOutput(name: string): string {
 }
 
 interface Understood {
-  /** What would have been carried out. */
+  /** The command that would have run. */
   readonly order: Order | undefined;
   readonly out: string;
   readonly err: string;
 }
 
-/** What is made of a command line, without a process for it and without any gateway. */
+/** Parses a command line without a process and without a gateway. */
 async function understand(line: string, canAsk = false): Promise<Understood> {
   const carryOut = vi.fn<(order: Order) => Promise<void>>();
   const { stdout, stderr } = await captured(async () => {
@@ -186,7 +186,7 @@ it.each([
   ["wallets verify --stage local", "Omit --stage"],
   ["wallets verify --stage --json", "there is no stage --json"],
   ["wallets close ada@example.com --reason x --stage prod", "add --yes"],
-])("%s is refused before any gateway is looked at", async (line, reason) => {
+])("%s is rejected before any gateway is called", async (line, reason) => {
   const { order, out, err } = await understand(line);
   expect(order).toBeUndefined();
   expect(out).toBe("");
@@ -199,14 +199,14 @@ it.each([
   ["wallets close ada@example.com --reason x --stage dev", false, { mustAsk: false, isJson: false }],
   ["wallets close ada@example.com --reason x --json", false, { mustAsk: false, isJson: true }],
   ["wallets list-entries ada@example.com --stage prod", false, { mustAsk: false, isJson: false }],
-])("%s, with somebody to ask: %s, is understood as %j", async (line, canAsk, understood) => {
+])("%s, at a terminal: %s, is parsed as %j", async (line, canAsk, understood) => {
   const { order, out, err } = await understand(line, canAsk);
   expect(order).toMatchObject({ ...understood, run: expect.any(Function) });
   expect(order?.stage?.name).toBe(/--stage (\w+)/.exec(line)?.[1]);
   expect(out + err).toBe("");
 });
 
-it("what is typed wrongly ends with 2 and one line that says what", async () => {
+it("a typing error ends with 2 and one line with the reason", async () => {
   expect(await operatorProcess(["wallets", "reopen"])).toEqual({
     code: 2,
     out: "",
@@ -229,7 +229,7 @@ it.each([
   expect(unknown.err).toMatch(/^.* Use --help to list all commands\.\n$/);
 });
 
-it("what is no whole command ends with 2 and the help of its group", async () => {
+it("an incomplete command ends with 2 and the help of its group", async () => {
   const group = await operator(["wallets"]);
   expect(group).toMatchObject({ code: 2, out: "" });
   expect(group.err).toContain("wallets reopen");
@@ -265,7 +265,7 @@ it.each([
     new Error("fetch failed", { cause: new AggregateError([connectionRefused(), connectionRefused()], "") }),
     "fetch failed: connect",
   ],
-])("an error tells what is behind it: %s", (_, error, text) => {
+])("an error shows its cause: %s", (_, error, text) => {
   expect(errorText(error).startsWith(text), errorText(error)).toBe(true);
 });
 
@@ -273,7 +273,7 @@ function connectionRefused(): Error {
   return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
 }
 
-it("commands start without what only deployments and the local gateway need", async () => {
+it("commands start without the packages that only deployments and the local gateway need", async () => {
   const files = ["command-line.ts", "context.ts"].map((name) =>
     pathToFileURL(path.join("infra/operator", name)),
   );
@@ -286,13 +286,13 @@ it("commands start without what only deployments and the local gateway need", as
   expect(stdout).not.toMatch(/\/node_modules\/(aws-cdk-lib|constructs|esbuild)\//);
 });
 
-it("without a gateway it says in one line how to get one", async () => {
+it("without a gateway it explains in one line how to start one", async () => {
   const { code, err } = await operatorProcess(["wallets", "verify"], { DATA_DIR: "nothing-here" });
   expect(code).toBe(1);
   expect(err).toMatch(/^No gateway has run here \(.*connections\.json is missing\): npm start\n$/);
 });
 
-it("an organisation is found by its id or its user's email, and shown with its wallet and ledger", async () => {
+it("an organization is found by its id or its user's email, and shown with its wallet and ledger", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   await customer.createApiKey();
   await customer.send();
@@ -310,14 +310,14 @@ it("an organisation is found by its id or its user's email, and shown with its w
   expect(json?.ledger.map(({ seq }) => seq)).toEqual([2]);
   expect(shown.out).not.toContain("passwordHash");
 
-  expect(await operator(["organizations", "show", "nobody@example.com"])).toEqual({
+  expect(await operator(["organizations", "show", "missing@example.com"])).toEqual({
     code: 1,
     out: "",
-    err: "There is no organization nobody@example.com.\n",
+    err: "There is no organization missing@example.com.\n",
   });
 });
 
-it("a user who has lost their second factor gets in without once it was reset, which is in the audit log", async () => {
+it("a user who has lost their second factor logs in once it was reset, which is in the audit log", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
   await enableSecondFactor(customer);
@@ -335,11 +335,11 @@ it("a user who has lost their second factor gets in without once it was reset, w
   expect(entry).not.toContain(email);
   const again = await operator(["users", "reset-second-factor", email]);
   expect(again.out).toBe(`${user.id} has no second factor\n`);
-  const nobody = await operator(["users", "reset-second-factor", "nobody@example.com"]);
-  expect(nobody).toEqual({ code: 1, out: "", err: "There is no user nobody@example.com.\n" });
+  const nobody = await operator(["users", "reset-second-factor", "missing@example.com"]);
+  expect(nobody).toEqual({ code: 1, out: "", err: "There is no user missing@example.com.\n" });
 });
 
-it("everything of an organisation is written down, without secrets, to the output or a new file", async () => {
+it("all data of an organization is exported, without secrets, to the output or a new file", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { client, organizationId } = customer;
   const { secret: keySecret } = await customer.createApiKey();
@@ -356,10 +356,10 @@ it("everything of an organisation is written down, without secrets, to the outpu
   await spreadOrganization(organizationId, 3);
   for (let count = 0; count < 4; count += 1) await customer.send();
   await operator(["prices", "set-override", customer.email, "1", "0.005"]);
-  // What the operator has with carriers is no customer's.
+  // The operator's data about carriers does not belong to the customer.
   const ofCarriers = { carrier: "aws", costMicros: 1, refusedBy: ["kannel"] };
   await putItem({ put: { ...keys.contact(organizationId, "con_other"), ...ofCarriers } });
-  // What cannot be read is the customer's all the same.
+  // Unreadable data belongs to the customer too.
   await putItem({ put: { ...keys.contact(organizationId, "con_broken"), note: "from another time" } });
 
   const file = path.join(dataFolder, "export.jsonl");
@@ -390,7 +390,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect(countOf("priceOverrides")).toBe(1);
   expect(countOf("auditEntry")).toBeGreaterThan(4);
   expect(countOf("auditOutcome")).toBeGreaterThan(4);
-  // The name of an operation is no secret.
+  // The name of an operation is not a secret.
   expect(content.replaceAll("/rotate-secret", "")).not.toMatch(/\$2[aby]\$|whsec_|secret|hash|"pk"/i);
   for (const secret of [keySecret, webhookSecret]) expect(content).not.toContain(secret);
   expect((await stat(file)).mode & 0o077).toBe(0);
@@ -409,7 +409,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect(objectsOf(shown, Row).filter((row) => !isOfLog(row))).toHaveLength(
     rows.filter((row) => !isOfLog(row)).length,
   );
-  // Whoever has handed out what there is of a customer is written down, and not where to.
+  // The audit log names who exported a customer's data, but not the destination.
   const Entry = z.looseObject({ action: z.string(), outcome: z.string() });
   const entries = objectsOf(await operator(["audit-log", organizationId, "--json"]), Entry);
   const exports = entries.filter(({ action }) => action === "organizations export");
@@ -418,7 +418,7 @@ it("everything of an organisation is written down, without secrets, to the outpu
   expect(JSON.stringify(exports)).not.toContain("export.jsonl");
 });
 
-it("members and who is invited are written down with it, without what a link or a password is checked by", async () => {
+it("members and invitations are exported with it, without the hashes of links and passwords", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { client } = customer;
   const [joined, invited] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`] as const;
@@ -443,7 +443,7 @@ it("members and who is invited are written down with it, without what a link or 
     expect.objectContaining({ role: "developer" }),
   ]);
   expect(of("invitation")).toEqual([expect.objectContaining({ email: invited, role: "viewer" })]);
-  // Of the owner, who has not opened the link, and of who is invited; the other one is used up.
+  // The tokens of the owner, who has not opened the link, and of the invitation; the third is used up.
   expect(of("emailToken")).toEqual(
     Array.from({ length: 2 }, () => ({ entity: "emailToken", expiresAt: expect.any(Number) })),
   );
@@ -456,7 +456,7 @@ it("members and who is invited are written down with it, without what a link or 
   }
 });
 
-it("a wallet is credited and charged exactly, once for each reference, and its ledger says why", async () => {
+it("a wallet is credited and charged exactly, once for each reference, and its ledger has the reason", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const other = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "9007199.000001", "--reason", "Invoice 7"];
@@ -510,7 +510,7 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   ]);
 });
 
-it("a payment has a reference of its own, and a chargeback takes what was spent already", async () => {
+it("a payment has its own reference, and a chargeback also takes money that was spent", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "1", "--reason", "Card", "--type"];
   const missing = await operator([...credit, "payment"]);
@@ -532,7 +532,7 @@ it("a payment has a reference of its own, and a chargeback takes what was spent 
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
 });
 
-it("a closed wallet refuses sends until it is reopened, and says why it is closed", async () => {
+it("a closed wallet rejects sends until it is reopened, and shows why it is closed", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const closed = await operator(["wallets", "close", customer.email, "--reason", "Fraud\u001b[2J"]);
   expect(closed.code).toBe(0);
@@ -544,7 +544,7 @@ it("a closed wallet refuses sends until it is reopened, and says why it is close
   expect((await customer.trySend()).status).toBe(202);
 });
 
-it("a wallet's cap and pace are set for one organisation, taken away, and left to the stage", async () => {
+it("a wallet's cap and rate limit are set for one organization, removed, and reset to the stage's", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { email, organizationId } = customer;
   expect(await operator(["wallets", "set-daily-cap", email, "0.01"])).toMatchObject({
@@ -626,7 +626,7 @@ it("a sender ID is listed, approved so that messages carry it, and rejected agai
   });
 });
 
-it("a sender ID is one customer's unless it is shared, also what an older release approved", async () => {
+it("a sender ID belongs to one customer unless it is shared, also if an older release approved it", async () => {
   const register = async (): Promise<{ customer: Customer; id: string }> => {
     const customer = await Customer.register({ baseUrl: gateway.url });
     return { customer, id: (await customer.client.createSenderId({ body: { senderId: "OneBank" } })).id };
@@ -635,7 +635,7 @@ it("a sender ID is one customer's unless it is shared, also what an older releas
   const approve = async ({ customer, id }: typeof first, ...more: readonly string[]): Promise<Ended> =>
     operator(["sender-ids", "approve", customer.email, id, ...more]);
   expect(await approve(first)).toMatchObject({ code: 0 });
-  const taken = `The sender ID OneBank is approved for another organisation: ${first.customer.organizationId}.`;
+  const taken = `The sender ID OneBank is approved for another organization: ${first.customer.organizationId}.`;
   expect(await approve(second)).toMatchObject({ code: 1, err: `${taken}\n` });
   expect(await approve(second, "--shared")).toMatchObject({ code: 0 });
 
@@ -645,7 +645,7 @@ it("a sender ID is one customer's unless it is shared, also what an older releas
   expect(claimed).toMatchObject({ code: 1, out: expect.stringContaining(", 1 are another's\n") });
   const holders = [first, second].map(({ customer }) => customer.organizationId);
   const [loser = "", winner = ""] = claimed.out.startsWith(holders[0] ?? "") ? holders : holders.toReversed();
-  const conflict = `${loser}: The sender ID OneBank is approved for another organisation: ${winner}.`;
+  const conflict = `${loser}: The sender ID OneBank is approved for another organization: ${winner}.`;
   expect(claimed.out).toContain(`${conflict}\n`);
 });
 
@@ -660,10 +660,10 @@ it("an email is noted as verified, once", async () => {
   expect((await operator(verify)).out).toBe(noted.out);
 });
 
-it("in prod nothing is changed unless someone agreed", async () => {
+it("a change in prod needs an agreement", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
-  // Without credentials or a region it could not even ask AWS: it is refused before.
+  // Without credentials or a region it cannot call AWS: it is rejected before that.
   const refused = await operatorProcess(credit);
   expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
   expect(await customer.balance()).toBe(0);
@@ -716,7 +716,7 @@ it("in prod nothing is changed unless someone agreed", async () => {
   ]);
 });
 
-it("whoever credits a wallet is shown whose it is, and how much of that is known to be true", async () => {
+it("before a credit the operator sees whose wallet it is, and which of the facts are verified", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { organizationId, email } = customer;
   const question = async (): Promise<string> => {
@@ -750,17 +750,17 @@ it("whoever credits a wallet is shown whose it is, and how much of that is known
   expect(await question()).toMatch(
     new RegExp(`^Owner +${email}, verified\nKYC +pending \\(Ada's Shop\\)$`, "m"),
   );
-  // Functions of customers may write a submission, and no approval.
+  // Functions of customers may write a submission, but not an approval.
   await updateItem(z.unknown(), updateOf(keys.kyc(organizationId), { set: { status: "approved" } }));
   expect(await question()).toMatch(/^KYC +not approved \(Ada's Shop\)$/m);
   expect(await customer.balance()).toBe(0);
 });
 
-it("a suspended customer logs in no more, and what waits fails, until they are resumed", async () => {
+it("a suspended customer cannot log in, and waiting messages fail, until they are resumed", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { email, organizationId } = customer;
   const logIn = async () => call("/v1/auth/login", { json: { email, password }, baseUrl: gateway.url });
-  // Its job comes when the test says so.
+  // The test starts its job.
   faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
   const { id } = await customer.send();
 
@@ -793,7 +793,7 @@ it("a suspended customer logs in no more, and what waits fails, until they are r
   expect((await customer.message(id)).status).toBe("failed");
 });
 
-it("the audit log tells which operator did what, and customers see that it was one", async () => {
+it("the audit log names the operator of an action, and customers see that it was an operator", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const { email, organizationId } = customer;
   await operator(["wallets", "credit", email, "5", "--reason", "Invoice 7", "--reference", "invoice-7"]);
@@ -836,12 +836,12 @@ it("the audit log tells which operator did what, and customers see that it was o
     },
     { action: "POST /v1/auth/register", actor: { type: "user" }, outcome: "done" },
   ]);
-  // What is never taken away again has nobody's email in it: the log is that of their organisation.
+  // A permanent entry has no email: it belongs to the log of the organization.
   expect(JSON.stringify(entries)).not.toContain(email);
   const shown = await operator(["audit-log", email, "--limit", "3"]);
   expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
   expect(shown.out).toMatch(/\n3 entries\n$/);
-  // What an operator notes, and who it is, stays among the operators.
+  // Only operators see the note and the name of an operator.
   const seen = await customer.call("/v1/audit-log");
   expect(seen.text).toContain('"action":"wallets close"');
   for (const hidden of ["Ticket 7", "grace", "Invoice 7", "Micros"]) expect(seen.text).not.toContain(hidden);
@@ -851,7 +851,7 @@ it("the audit log tells which operator did what, and customers see that it was o
   expect(ofStage).toMatchObject({ action: "sending resume", outcome: "done" });
 });
 
-it("nothing is changed when AWS does not say who wants it", async () => {
+it("nothing is changed when AWS does not identify the operator", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
   const nobody = { ...prodEnvironment, AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
@@ -867,7 +867,7 @@ it.each([
   ["yes\n", false],
   ["\n", false],
   ["", false],
-])("a question that is answered with %j counts as %s", async (typed, agreed) => {
+])("the reply %j to a question counts as %s", async (typed, agreed) => {
   const input = new PassThrough();
   const output = new PassThrough();
   input.end(typed);
@@ -875,7 +875,7 @@ it.each([
   expect(String(output.read())).toContain("Credit Ada\u{FFFD}[31m.\nType org_1 to continue: ");
 });
 
-it("parked jobs are counted, shown by their ids alone, and moved back so that they are done", async () => {
+it("parked jobs are counted, shown only by their ids, and moved back so that they are done", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
   const { id } = await customer.send();
@@ -907,7 +907,7 @@ it("parked jobs are counted, shown by their ids alone, and moved back so that th
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
 });
 
-it("the audit tells wallets in order from those that are wrong or still at work", async () => {
+it("the audit distinguishes correct wallets, wrong ones and those that are not settled yet", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { organizationId } = customer;
   await customer.send();
@@ -939,7 +939,7 @@ it("the audit tells wallets in order from those that are wrong or still at work"
   ]);
 });
 
-it("an organisation's messages are spread, and its customer sends, reads and lists them as before", async () => {
+it("an organization's messages are spread, and its customer sends, reads and lists them as before", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const spread = ["organizations", "spread", customer.email];
   expect(await operator([...spread, "4"])).toMatchObject({
@@ -948,7 +948,7 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   });
   expect(await operator([...spread, "9"])).toMatchObject({ code: 2 });
   const ids: string[] = [];
-  // The part of each message is random. Ids of the first part are shorter.
+  // The partition of each message is random. Ids of the first part are shorter.
   const lengths = new Set<number>();
   while (ids.length < 12 || (lengths.size < 2 && ids.length < 49)) {
     const { id } = await customer.send();
@@ -963,7 +963,7 @@ it("an organisation's messages are spread, and its customer sends, reads and lis
   }
 });
 
-it("a number is erased with or without a plus sign, at one organisation or at all", async () => {
+it("a number is erased with or without a plus sign, at one organization or at all", async () => {
   const customers = [1, 2].map(async () => Customer.register({ balance: 1, baseUrl: gateway.url }));
   const [one, other] = await Promise.all(customers);
   if (one === undefined || other === undefined) throw new Error("there are no customers");
@@ -987,7 +987,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   ]);
   expect(await numbersOf(other)).toEqual([]);
 
-  // That it was done is known, and the number is not kept by that.
+  // The audit log has the erasure, but not the number.
   const Entry = z.looseObject({ action: z.string(), after: z.unknown() });
   const [ofOne] = objectsOf(await operator(["audit-log", one.email, "--json", "--limit", "1"]), Entry);
   const [ofStage] = objectsOf(await operator(["audit-log", "--json", "--limit", "1"]), Entry);
@@ -1002,7 +1002,7 @@ it("a number is erased with or without a plus sign, at one organisation or at al
   expect(await queryItems(z.unknown(), log)).toEqual([]);
 });
 
-it("an organisation is erased once its wallet is closed, empty and settled, and its ledger stays", async () => {
+it("an organization is erased once its wallet is closed, empty and settled, and its ledger stays", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { email, organizationId } = customer;
   const { id } = await customer.send();
@@ -1010,7 +1010,7 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
   const erase = ["organizations", "erase", organizationId];
   const refused = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
   expect(await operator(erase)).toMatchObject(refused("wallets close comes first"));
-  await operator(["wallets", "close", email, "--reason", "asked for erasure"]);
+  await operator(["wallets", "close", email, "--reason", "erasure requested"]);
   expect(await operator(erase)).toMatchObject(refused("wallets debit comes first"));
   await operator(["wallets", "debit", email, "0.9921", "--reason", "paid back"]);
   expect(await operator(erase)).toMatchObject(refused("try again in twenty minutes"));
@@ -1025,7 +1025,7 @@ it("an organisation is erased once its wallet is closed, empty and settled, and 
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
 });
 
-// The last one: a sender that saw the pause would keep to it for a minute.
+// The last test, because a sender caches the pause for a minute.
 it("sending is paused with a reason that the next operator reads, and resumed", async () => {
   expect(await operator(["sending", "show"])).toMatchObject({ code: 0, out: "active\n" });
   const paused = await operator(["sending", "pause", "--reason", "The carrier is broken"]);

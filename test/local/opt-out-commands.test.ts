@@ -58,7 +58,7 @@ it("the operator lifts a STOP, which is in the audit log without the number; the
   expect(rows).toContainEqual(expect.objectContaining({ entity: "liftedOptOut", phoneNumber }));
 });
 
-it("a parked START of AWS that is redriven does not lift the STOP that was said after it", async () => {
+it("a parked START of AWS that is redriven does not lift a later STOP", async () => {
   const { organizationId } = await newCustomer();
   const number = "12025550177";
   await assignNumber({ number, organizationId });

@@ -12,7 +12,7 @@ import { operator } from "../support/operator.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 
 /*
- * The operator's list of organizations, on a gateway that has those of this file alone.
+ * The operator's list of organizations, on a gateway with the organizations of this file only.
  */
 
 const Row = z.strictObject({
@@ -40,7 +40,7 @@ afterAll(async () => stop());
 async function list(...options: readonly string[]): Promise<z.infer<typeof Row>[]> {
   const { code, out, err } = await operator(["organizations", "list", ...options, "--json"]);
   expect([code, err]).toEqual([0, ""]);
-  // The log says that a record could not be read.
+  // The log reports an unreadable record.
   const lines = out
     .split("\n")
     .filter((line) => line !== "" && !line.includes('"event":"record.unreadable"'));
@@ -96,7 +96,7 @@ it("shows the email, the name, the state, the balance and the last send of each"
   await deleteItem(keys.organization(erased.organizationId));
   const unreadable = updateOf(keys.organization(broken.organizationId), { set: { name: 7 } });
   await updateItem(z.unknown(), unreadable);
-  // All that it sent was forgotten.
+  // All that it sent has expired.
   const formerId = newId("org");
   await transact(newWallet(formerId, new Date()));
   const sent = { messageCount: 2, spendDay: "2026-01-05" };

@@ -19,7 +19,7 @@ import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * What an operator does with prices, in the order in which they do it, on a gateway whose customers send meanwhile.
+ * The operator's commands for prices, in the order of their use, on a gateway whose customers send meanwhile.
  */
 
 let dataFolder: string;
@@ -41,7 +41,7 @@ async function fileOf(text: string): Promise<string> {
   return file;
 }
 
-/** What a message costs now, or why it is not sent. */
+/** The price of a message now, or why it is not sent. */
 async function priceOf(to: string): Promise<unknown> {
   const response = await customer.trySend({ to });
   return response.status === 202 ? dataOf(response, AcceptedMessage).pricing.total : errorOf(response);
@@ -60,7 +60,7 @@ async function auditLog(...of: readonly string[]): Promise<unknown[]> {
   return entries.filter((entry) => JSON.stringify(entry).includes('"prices '));
 }
 
-it("an import is shown and checked, then counts within a minute, and stands in the audit log", async () => {
+it("an import is shown and checked, counts within a minute, and is in the audit log", async () => {
   expect(await priceOf("4915112345678")).toBe(0.089);
   const misspelt = await fileOf(rates.replace("cost:sandbox", "cost:sandbocks"));
   expect((await operator(["prices", "import", misspelt, "--dry-run"])).err).toContain(
@@ -91,7 +91,7 @@ it("an import is shown and checked, then counts within a minute, and stands in t
   });
 });
 
-it("a message records what its carrier takes, and no customer learns it", async () => {
+it("a message records its cost, and no customer sees it", async () => {
   const { id } = await customer.send({ to: "447700900123" });
   const message = await vi.waitFor(async () => {
     const found = await findItem(MessageRecord, keys.message(customer.organizationId, id), {
@@ -114,7 +114,7 @@ it("a message records what its carrier takes, and no customer learns it", async 
   }
 });
 
-it("a file with mistakes changes nothing, and all of them are said", async () => {
+it("a file with mistakes changes nothing, and all of them are reported", async () => {
   const file = await fileOf(`${rates}+49,DE,0.1,\n33,FR,-1,\n44,GB,0.5,0.1\n`);
   const { code, out, err } = await operator(["prices", "import", file, "--json"]);
   expect(code).toBe(1);
@@ -133,7 +133,7 @@ it("a file with mistakes changes nothing, and all of them are said", async () =>
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("Cannot read the file") });
 });
 
-it("what changes is shown as it was and as it will be, and can be taken back", async () => {
+it("a change is shown with the old and the new prices, and can be reverted", async () => {
   const file = await fileOf(
     "prefix,country,price,cost:sandbox\n44,GB,0.02,0.03\n1,,0.0079,0.005\n91,IN,0.005,\n",
   );
@@ -186,7 +186,7 @@ it("the prices are shown by prefix, and as a file that can be imported again", a
   expect(await readFile("shared/prices/example.csv", "utf8")).not.toContain("\r");
 });
 
-it("an organisation's own prices count for its next message, and nobody's else", async () => {
+it("an organization's own prices count for its next message, and for no other organization", async () => {
   const { email, organizationId } = customer;
   const set = await operator(["prices", "set-override", email, "44", "0.025", "--allow-loss"]);
   expect(set).toMatchObject({ code: 0 });
@@ -212,7 +212,7 @@ it("an organisation's own prices count for its next message, and nobody's else",
   });
 });
 
-it("contacts without a price are passed over by a campaign, and templates and estimates refuse them", async () => {
+it("a campaign skips contacts without a price, and templates and estimates reject them", async () => {
   const { client } = customer;
   const to = "881612345678";
   const contacts = ["15005550000", to, "4930123456"].map((phoneNumber) => ({ phoneNumber }));
@@ -262,14 +262,14 @@ describe("margins", () => {
     vi.useRealTimers();
   });
 
-  it("have no share where nothing came in", async () => {
+  it("have no share without revenue", async () => {
     vi.setSystemTime(new Date("2030-03-03T12:00:00Z"));
     const { out } = await operator(["margins"]);
     vi.setSystemTime(new Date("2031-03-03T12:00:00Z"));
     expect(out).toBe("Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n");
   });
 
-  it("are summed by day, exactly, with what is not known and not final", async () => {
+  it("are summed by day, exactly, with the unknown costs and the days that are not final", async () => {
     const { out, code } = await operator(["margins"]);
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, " | "))).toEqual([
@@ -304,7 +304,7 @@ describe("margins", () => {
       ["--days", "31"],
       ["2031-01-31 92000 60001", "2031-03-01 107800 76001", "2031-03-02 107900 76001"],
     ],
-  ])("are summed as %j says", async (options, expected) => {
+  ])("are summed by %j", async (options, expected) => {
     const { out } = await operator(["margins", ...options, "--json"]);
     const Row = z.object({ name: z.string(), revenueMicros: z.int(), costMicros: z.int() });
     const rows = out
@@ -314,7 +314,7 @@ describe("margins", () => {
     expect(rows.map((row) => `${row.name} ${row.revenueMicros} ${row.costMicros}`)).toEqual(expected);
   });
 
-  it("are a CSV file where that is wanted", async () => {
+  it("are a CSV file with --csv", async () => {
     const { out } = await operator(["margins", "--by", "country", "--csv"]);
     expect(out).toBe(
       "country,messages,segments,revenue,cost,margin,share,without_cost\n" +
@@ -323,7 +323,7 @@ describe("margins", () => {
     );
   });
 
-  it("have today, too, where that is wanted", async () => {
+  it("include today with --today", async () => {
     const id = newId("msg");
     const message = MessageRecord.parse({
       entity: "message",

@@ -18,7 +18,7 @@ it.each([
   expect(shapeOf(method, path)).toBe(shape);
 });
 
-it("the log names a request that no route takes by the known parts of its path, and by nothing that a caller made up", async () => {
+it("the log names a request without a route by the known parts of its path only", async () => {
   const lines: string[] = [];
   const gateway = await startOwnGateway(new Faults(), (line) => lines.push(line));
   try {
