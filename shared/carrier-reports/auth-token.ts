@@ -3,13 +3,13 @@ import * as z from "zod/mini";
 import { minuteMs } from "../platform/clock.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 
-/** What Secrets Manager has for the calls of a carrier that signs them. */
+/** The secret of a carrier that signs its callbacks. */
 const CallbackSecret = z.object({ authToken: z.string().check(z.minLength(1)) });
 
 const authTokens = new TtlCache<string>({ ttlMs: minuteMs });
 
 /**
- * What a carrier signs its calls with, as it was within the last minute.
+ * Reads the token with which a carrier signs its callbacks, at most a minute old.
  * @throws Error when it cannot be read
  */
 export async function readAuthToken(secretId: string): Promise<string> {
@@ -19,7 +19,10 @@ export async function readAuthToken(secretId: string): Promise<string> {
 async function load(SecretId: string): Promise<string> {
   const { readSecretText } = await import("../platform/aws/read-secret.ts");
   const secret = CallbackSecret.safeParse(parsed(await readSecretText({ SecretId })));
-  if (!secret.success) throw new Error("the secret of a carrier's calls is not what `carriers set` writes");
+  if (!secret.success)
+    throw new Error(
+      "the secret of a carrier's callbacks does not have the format that `carriers set` writes",
+    );
   return secret.data.authToken;
 }
 
@@ -27,7 +30,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What the parser says would quote the secret.
+    // The parser's error would quote the secret.
     return undefined;
   }
 }

@@ -12,8 +12,8 @@ import {
 } from "./report.ts";
 
 /*
- * What AWS End User Messaging says of messages (the events of a configuration set) and of those that come to its numbers
- * (two-way SMS). Both come over a topic to the queue of reports, as JSON without an envelope.
+ * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
+ * numbers (two-way SMS). Both arrive over a topic in the queue of carrier callbacks, as JSON without an envelope.
  */
 
 const DeliveryEvent = z.object({
@@ -66,7 +66,7 @@ export const awsReports: ReportReader = {
 
 function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
   if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
-  // Of some networks it is the last that is heard that they took the message.
+  // Some networks report no more than that they accepted the message.
   if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
     return { status: "unknown" };
   if (onTheWay.has(eventType)) return { status: "pending" };
@@ -75,8 +75,8 @@ function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
 }
 
 /**
- * What AWS puts onto the queue of reports by itself. What has a `kind` is a job of the gateway: one that cannot be read
- * must not pass for a notification.
+ * A notification that AWS itself adds to the queue of carrier callbacks. Fields with a `kind` are a job of the gateway.
+ * An unreadable job must not pass for a notification.
  */
 export const AwsNotification = z.pipe(
   z.record(z.string(), z.unknown()).check(z.refine((fields) => !("kind" in fields))),

@@ -3,7 +3,10 @@ import type { SettingsOf } from "../carriers/settings.ts";
 import type { FinalDelivery } from "../messages/record.ts";
 import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
 
-/** Reads what any carrier reports over HTTP: where to look, and what stands there, is all in its settings. */
+/**
+ * Reads the callbacks of any carrier with an HTTP interface. Its settings define the fields and the meanings of their
+ * values.
+ */
 export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportReader {
   return {
     receipt: (fields) => {
@@ -34,7 +37,7 @@ export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportRe
   };
 }
 
-/** The text, or the number as a text, at a place such as `message.0.status`; undefined where there is none. */
+/** Returns the text, or the number as a text, at a path such as `message.0.status`; undefined where there is none. */
 function textAt(fields: Fields, path: string): string | undefined {
   let value: unknown = fields;
   for (const name of path.split(".")) {

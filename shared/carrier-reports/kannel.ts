@@ -5,8 +5,8 @@ import type { DeliveryErrorCode } from "../contract/sms.ts";
 import { Address, OwnNumber, ReplyText, type ReportReader } from "./report.ts";
 
 /*
- * What Kannel fills into the addresses that it calls: `type=%d&answer=%A` of a message, and
- * `from=%p&to=%P&text=%b&id=%I` of one from a phone.
+ * The fields that Kannel fills into its callback addresses: `type=%d&answer=%A` for receipts, and
+ * `from=%p&to=%P&text=%b&id=%I` for inbound messages.
  */
 
 const ReceiptFields = z.object({
@@ -21,7 +21,10 @@ const ReplyFields = z.object({
   id: z.optional(z.string().check(z.maxLength(100))),
 });
 
-/** The bits of %d, of which one is set: 1 delivered, 2 not, 4 buffered, 8 and 16 taken and rejected by the carrier, 32 expired. */
+/**
+ * The bits of %d, of which one is set: 1 delivered, 2 not delivered, 4 buffered, 8 accepted and 16 rejected by the
+ * SMSC, 32 expired.
+ */
 const delivered = 1;
 const notDelivered = 2;
 const refused = 16;
@@ -62,7 +65,7 @@ const commandStatus = /\b0x[0-9a-f]{1,8}\b/i;
 /** The code of the network in the text of a receipt (SMPP 3.4, appendix B). */
 const networkError = /\berr:([0-9A-Za-z]{1,8})\b/i;
 
-/** The command status that an SMSC answers with when the number is wrong (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
+/** The command status of an SMSC for a wrong number (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
 const invalidDestination = /0x0*b\b/i;
 
 function errorOfRefusal(answer: string): DeliveryErrorCode {

@@ -6,14 +6,14 @@ import { messageOf } from "./reference.ts";
 import type { QueuedReport } from "./report-job.ts";
 import type { Fields } from "./report.ts";
 
-/** All carriers of AWS are one account, whose ids of messages are unique. */
+/** The carrier name for inbound messages of AWS. All its carriers are one account, with unique ids of messages. */
 const awsAccount = "aws";
 
 /**
- * Records what a carrier has reported: a receipt, or a message from a phone.
- * @param queuedAt when the report was put on its queue, which is the only time that is known of what AWS puts there
- * @returns what a receipt has changed, for whoever counts
- * @throws Error when it has to come again
+ * Records a carrier callback: a delivery receipt or an inbound message.
+ * @param queuedAt when the job was queued, which is the only known time of a notification from AWS
+ * @returns what a receipt has changed, for the counts
+ * @throws Error when the job must be repeated
  */
 export async function recordReport(report: QueuedReport, queuedAt: Date): Promise<HeardReceipt | undefined> {
   switch (report.kind) {
@@ -28,8 +28,8 @@ export async function recordReport(report: QueuedReport, queuedAt: Date): Promis
 }
 
 /**
- * Records what AWS has put onto the queue by itself.
- * @throws Error for what cannot be read, so that it is tried again and parked
+ * Records a notification that AWS has queued.
+ * @throws Error for an unreadable one, so that it is tried again and moved to the dead-letter queue
  */
 async function recordNotification(fields: Fields, at: string): Promise<HeardReceipt | undefined> {
   const receipt = awsReports.receipt(fields);
@@ -41,7 +41,7 @@ async function recordNotification(fields: Fields, at: string): Promise<HeardRece
     return hearReceipt({ ...message, status, errorCode, providerCode, at });
   }
   const reply = awsReports.reply(fields);
-  if (reply === undefined) throw new Error("the notification of AWS cannot be read");
+  if (reply === undefined) throw new Error("the notification from AWS cannot be read");
   const { carrierId = "" } = reply;
   await receiveReply({ ...reply, carrierId, reportId: carrierId, carrier: awsAccount, receivedAt: at });
   return undefined;

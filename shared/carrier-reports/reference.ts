@@ -1,6 +1,9 @@
 import { idSchema } from "../contract/primitives.ts";
 
-/** The message that a reference of ours names, as carriers are given it: `<organisation>.<message>`. */
+/**
+ * Returns the message of a reference, `<organization>.<message>`, as carriers receive it.
+ * @returns undefined if the reference is not valid
+ */
 export function messageOf(
   reference: string | undefined,
 ): { readonly organizationId: string; readonly messageId: string } | undefined {

@@ -6,7 +6,7 @@ import { finalDeliveries } from "../messages/record.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { AwsNotification } from "./aws.ts";
 
-/** That a carrier says what has become of a message at last. */
+/** The job that records the final delivery receipt of a message. */
 const ReceiptJob = z.object({
   kind: z.literal("receipt"),
   carrier: z.string(),
@@ -18,15 +18,15 @@ const ReceiptJob = z.object({
   at: z.string(),
 });
 
-/** What a call of a carrier has become, once it is understood. */
+/** A job with one receipt or inbound message from a carrier callback. */
 const ReportJob = z.discriminatedUnion("kind", [ReceiptJob, ReplyJob]);
 export type ReportJob = z.infer<typeof ReportJob>;
 
-/** What the queue of reports carries: those of calls, and what AWS itself puts there. */
+/** A job in the queue of carrier callbacks: from a call, or a notification that AWS itself has queued. */
 export const QueuedReport = z.union([ReportJob, AwsNotification]);
 export type QueuedReport = z.output<typeof QueuedReport>;
 
-/** The job that records a report. */
+/** Returns the job that records a receipt or an inbound message. */
 export function reportJob(report: ReportJob): QueuedJob {
   const group = report.kind === "receipt" ? report.organizationId : report.carrier;
   return { queue: "carrierCallbacks", group, body: report };

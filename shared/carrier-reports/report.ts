@@ -3,18 +3,18 @@ import * as z from "zod/mini";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import type { FinalDelivery } from "../messages/record.ts";
 
-/** What a carrier says of a message in one call. */
+/** A delivery receipt, as its carrier reports it. */
 export interface ReportedReceipt {
-  /** Our reference of it, where the carrier brings it along in a field of its own. */
+  /** The message's reference, where the receipt has it in a field. */
   readonly reference?: string | undefined;
-  /** `pending` is everything that is not the end. */
+  /** `pending` stands for all intermediate statuses. */
   readonly status: FinalDelivery | "pending";
   readonly errorCode?: DeliveryErrorCode | undefined;
-  /** The carrier's own code of the failure: see `providerCodeOf`. */
+  /** The carrier's own code for the failure: see `providerCodeOf`. */
   readonly providerCode?: string | undefined;
 }
 
-/** A message from a phone, as its carrier brings it. */
+/** An inbound message, as its carrier reports it. */
 export interface ReportedReply {
   readonly carrierId?: string | undefined;
   readonly from: string;
@@ -22,16 +22,16 @@ export interface ReportedReply {
   readonly message: string;
 }
 
-/** A call of a carrier, by its fields. */
+/** The fields of a carrier callback. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads what the calls of carriers of one kind say; undefined is what cannot be understood. */
+/** A reader for the callbacks of one kind of carrier. It returns undefined for fields that it cannot read. */
 export interface ReportReader {
   readonly receipt: (fields: Fields) => ReportedReceipt | undefined;
   readonly reply: (fields: Fields) => ReportedReply | undefined;
 }
 
-/** A number as carriers write it, with or without a plus sign, as ours in digits; a name stays one. */
+/** A number as carriers write it, with or without a plus sign. It becomes digits; a name stays as it is. */
 export const Address = z.pipe(
   z.pipe(
     z.string(),
@@ -40,8 +40,8 @@ export const Address = z.pipe(
   z.string().check(z.regex(/^[\p{L}\p{N} ._-]{1,20}$/u)),
 );
 
-/** The number of ours that a message came to. */
+/** The gateway's number that received a message. */
 export const OwnNumber = z.pipe(Address, z.string().check(z.regex(/^\d{3,15}$/)));
 
-/** Longer than any SMS; what is longer has not come from a phone. */
+/** The text of an inbound message, with a limit above the longest SMS. */
 export const ReplyText = z.string().check(z.maxLength(4_000));

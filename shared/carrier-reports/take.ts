@@ -15,11 +15,13 @@ import { reportJob, type ReportJob } from "./report-job.ts";
 import type { Fields, ReportReader } from "./report.ts";
 import { isSignedByTwilio, twilioReports } from "./twilio.ts";
 
-/** A call of someone who says that they are a carrier. */
+/** A call from a caller that claims to be a carrier. */
 export interface CarrierCall {
   readonly params: { readonly carrier: string; readonly report: Report };
   readonly query: { readonly token?: string | undefined; readonly reference?: string | undefined };
-  /** What the call says, in the carrier's own fields; a carrier may gather several reports in one call. */
+  /**
+   * The receipts or inbound messages of the call, in the carrier's own fields. A carrier may send several in one call.
+   */
   readonly reports: readonly Fields[];
   readonly method: string;
   readonly path: string;
@@ -27,18 +29,19 @@ export interface CarrierCall {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** An answer that no carrier takes for a message to the phone. */
+/** A response that no carrier reads as a message to the phone. */
 const nothing: RawResponse = {
   headers: { "Content-Type": "text/xml; charset=utf-8" },
   body: '<?xml version="1.0" encoding="UTF-8"?><Response/>',
 };
 
 /**
- * Takes what carriers report: looks whether it is one of ours who calls, understands the call, and queues what it says.
- * The carriers are known for half a minute, so that a call takes one write, onto the queue.
- * @returns takes one call. It throws ApiError NOT_FOUND for whoever is no carrier, VALIDATION_ERROR where nothing can be
- *   understood; neither says more, nor does the log. Of several reports those that cannot be understood are passed over:
- *   the carrier would bring all of them again and again
+ * Returns a function that accepts a carrier callback: it authenticates the carrier, reads the call, and queues its
+ * content. It reads the carriers from a cache of half a minute, so that a call makes one write, to the queue.
+ *
+ * The function throws ApiError NOT_FOUND for a caller that is not a carrier, and VALIDATION_ERROR where nothing can be
+ * read. Neither the errors nor the log have details. Unreadable parts of a call with several are skipped, because the
+ * carrier would repeat the whole call forever.
  */
 export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
   const carriers = cachedCarriers();
@@ -56,7 +59,7 @@ export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
   };
 }
 
-/** Whether a call carries the token of its carrier. Of no carrier it takes as long to say. */
+/** Whether a call has the token of its carrier. For an unknown carrier the check takes the same time. */
 function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is CarrierRecord {
   const given = createHash("sha256").update(token).digest();
   const expected = Buffer.from(carrier?.callbackTokenHash ?? "", "hex");
@@ -64,12 +67,12 @@ function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is Ca
   return timingSafeEqual(given, isKnown ? expected : Buffer.alloc(given.byteLength)) && isKnown;
 }
 
-/** Whether a call is signed, where those of its carrier are. */
+/** Whether a call is signed, where the carrier signs its calls. */
 async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<boolean> {
   if (carrier.settings.kind !== "twilio") return true;
   const { callbackBaseUrl, callbackSecretId } = carrier;
   const [fields, ...others] = call.reports;
-  // A signature is over the fields of one.
+  // A signature covers the fields of a single receipt or message.
   if (fields === undefined || others.length > 0) return false;
   if (call.method !== "POST" || callbackBaseUrl === undefined || callbackSecretId === undefined) return false;
   const { "x-twilio-signature": signature = "" } = call.headers;
@@ -77,7 +80,7 @@ async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<bool
   return isSignedByTwilio({ url, fields, signature }, await readAuthToken(callbackSecretId));
 }
 
-/** What understands the calls of a carrier. Some kinds report nothing in this way. */
+/** Returns the reader for a carrier's callbacks. Some kinds make none. */
 function readerOf({ settings }: CarrierRecord): ReportReader {
   switch (settings.kind) {
     case "kannel":
@@ -92,13 +95,13 @@ function readerOf({ settings }: CarrierRecord): ReportReader {
   }
 }
 
-/** One report, and the call that it came with. */
+/** One receipt or inbound message, and its call. */
 interface ReportOfCall {
   readonly call: CarrierCall;
   readonly fields: Fields;
 }
 
-/** What is not the end is said of every message, and changes nothing that anyone sees. */
+/** `not the end` is a receipt with an intermediate status, which changes nothing visible. */
 type Understood = ReportJob | "not the end";
 
 function readReceipt(
@@ -107,7 +110,7 @@ function readReceipt(
   { call, fields }: ReportOfCall,
 ): Understood | undefined {
   const receipt = read(fields);
-  // The address of the call is one message's; of several each says by itself which it is about.
+  // The reference in the address identifies one message. In a call with several receipts each has its own reference.
   const ofCall = call.reports.length === 1 ? call.query.reference : undefined;
   const message = messageOf(receipt?.reference ?? ofCall);
   if (receipt === undefined || message === undefined) return undefined;
@@ -125,12 +128,12 @@ function readReply(
   const reply = read(fields);
   if (reply === undefined) return undefined;
   const reportId = newId("inb");
-  // Where a carrier has no ids, whatever it brings is new.
+  // Without ids from the carrier each inbound message counts as new.
   const { carrierId = reportId } = reply;
   const receivedAt = now().toISOString();
   return { kind: "reply", ...reply, reportId, carrierId, carrier: carrier.name, receivedAt };
 }
 
 function notUnderstood(): ApiError {
-  return new ApiError("VALIDATION_ERROR", { message: "The report cannot be understood." });
+  return new ApiError("VALIDATION_ERROR", { message: "The callback cannot be read." });
 }

@@ -30,7 +30,7 @@ const ReplyFields = z.object({
   Body: ReplyText,
 });
 
-/** What Twilio's error codes say of the phone (https://www.twilio.com/docs/api/errors). */
+/** The delivery errors for Twilio's error codes (https://www.twilio.com/docs/api/errors). */
 const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
   ["21610", "DELIVERY_REJECTED"],
   ["21211", "DELIVERY_INVALID_DESTINATION"],
@@ -64,7 +64,7 @@ export const twilioReports: ReportReader = {
 };
 
 /**
- * Whether Twilio has signed a call: over the address as it was given to Twilio, and the fields of the form by their names
+ * Whether Twilio has signed a call: over the address as it was given to Twilio, and the form's fields sorted by name
  * (https://www.twilio.com/docs/usage/security#validating-requests).
  */
 export function isSignedByTwilio(

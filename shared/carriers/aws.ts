@@ -17,18 +17,17 @@ import type { SettingsOf } from "./settings.ts";
 
 const client = new EndUserMessaging({
   maxAttempts: patientAttempts,
-  // A lost answer may mean a message that was sent, so it is not asked for again.
+  // After a lost response the message may have been sent, so the request is not repeated.
   maxUnheardAttempts: 1,
   timeLimits: { requestMs: 5_000 },
-  // A connection that was kept may have died while the function was frozen, and a message that goes into a dead one is as
-  // unknown as one whose answer was lost.
+  // A kept connection may have died while the function was frozen. A message that is written to a dead connection has
+  // an unknown outcome, as after a lost response.
   keepsConnections: false,
 });
 
 /**
- * Hands a message to AWS End User Messaging. What it comes from must be registered there, where the destination's country
- * asks for it.
- * @throws Error when it is not known whether AWS took it
+ * Submits a message to AWS End User Messaging. Some destination countries require that its origin is registered there.
+ * @throws Error when it is not known whether AWS accepted it
  */
 export async function sendWithAws(
   { originationIdentities, configurationSetName, maxPrice, protectConfigurationId }: SettingsOf<"aws">,
@@ -58,7 +57,7 @@ export async function sendWithAws(
   }
 }
 
-/** What an error says about the message, or undefined when it may have been taken all the same. */
+/** Returns the outcome that an error proves, or undefined when AWS may have accepted the message. */
 function handOffOf(error: unknown): HandOff | undefined {
   const providerCode = codeOf(error);
   if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
@@ -70,7 +69,8 @@ function handOffOf(error: unknown): HandOff | undefined {
     return { outcome: "refused", errorCode, providerCode };
   }
   if (error instanceof ConflictException) {
-    // A blocked country, a price above the highest, or a sender ID that is not registered: others may take it.
+    // A blocked country, a price above the limit, or a sender ID that is not registered: other carriers may accept the
+    // message.
     const isOptedOut = error.Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
     const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
     return { outcome: "refused", errorCode, providerCode };
@@ -82,14 +82,14 @@ function handOffOf(error: unknown): HandOff | undefined {
   return { outcome: "notReached", reason: error instanceof Error ? error.name : "unknown", providerCode };
 }
 
-/** The reason that AWS gives, or else the name of the exception. */
+/** Returns the reason that AWS gives, or else the name of the exception. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = "Reason" in error ? error.Reason : "code" in error ? error.code : undefined;
   return providerCodeOf(reason) ?? providerCodeOf(error.name);
 }
 
-/** Whether AWS rejected the request for what we are, such as a permission or a credential that is missing. */
+/** Whether AWS rejected the request because of the gateway, such as a missing permission or credential. */
 function wasTurnedAway(error: unknown): boolean {
   if (error instanceof Error && error.name === "CredentialsProviderError") return true;
   if (!(error instanceof PinpointSMSVoiceV2ServiceException)) return false;

@@ -17,62 +17,62 @@ import { updateOf } from "../platform/table/update.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*
- * A breaker for each carrier, which all senders share: while it is open nobody asks the carrier, so that messages do not
- * wait for its silence, and go to the next one. Once its time is over it is half open and lets one message through, which
- * decides whether it closes or stays open.
+ * A breaker for each carrier, which all senders share. While it is open, no sender calls the carrier, so that messages
+ * go to the next carrier without waiting for a timeout. Once its time is over it is half open: it lets one message
+ * through, whose outcome closes or reopens it.
  *
- * While all is well nothing is written. A sender counts by itself, and tells the others of a failure only when failures are
- * at least half of what it saw last: one message in a hundred whose answer is lost opens nothing, however many there are.
+ * Without failures nothing is written. Each sender counts its own calls. It reports a failure only when at least half
+ * of its last calls failed. A lost response in one of a hundred messages therefore opens nothing, whatever the volume.
  */
 
 const BreakerRecord = z.object({
   entity: z.literal("breaker"),
   sk: z.string(),
-  /** Failures that senders have told of until the end of a window. */
+  /** The failures that senders have reported in the current window. */
   failures: z.optional(z.int()),
   windowUntil: z.optional(z.string()),
-  /** While it is open. */
+  /** Set while it is open. */
   openedAt: z.optional(z.string()),
-  /** While it is open, its lease is deferred, and later held by the sender of the message that was let through. */
+  /** While the breaker is open, its lease is deferred. Later the sender of the probe message holds it. */
   ...leaseFields,
 });
 type BreakerRecord = z.infer<typeof BreakerRecord>;
 
-/** So many failures that senders tell of within a window open a breaker. */
+/** The reported failures within a window that open a breaker. */
 const failuresToOpen = 5;
 const windowMs = minuteMs;
 
-/** How long it stays open before a message is let through, and how long that one may take. */
+/** How long it stays open before a probe message, and how long the probe may take. */
 const openMs = 30 * secondMs;
 
-/** How long a sender goes by what it has read of the others. */
+/** How long a sender uses the state that it has read. */
 const keptMs = 10 * secondMs;
 
-/** How many of a carrier's last answers a sender judges it by. */
+/** The number of a carrier's last calls by which a sender judges it. */
 const judgedBy = 10;
 
 const maxCarriers = 1_000;
 
-/** Whether a carrier may be asked; `probe` is to be given back with what came of it. */
+/** Whether a carrier may be called; `probe` must be passed to `note` with the outcome. */
 export type Admission =
   | { readonly isAdmitted: true; readonly probe?: string }
   | { readonly isAdmitted: false; readonly openUntil: string };
 
-/** The breakers as a sender sees them; an instance of a function has one for all its calls. */
+/** The breakers as a sender knows them. An instance of a function has one object for all its calls. */
 export class Breakers {
-  /** Of each carrier's last answers, the newest at the end, whether they were failures. */
+  /** Whether the last calls of each carrier failed, with the newest at the end. */
   readonly #lately = new Map<string, readonly boolean[]>();
-  /** What this sender knows better than what it has read. */
+  /** Newer states than the cached ones, from this sender's own writes. */
   readonly #own = new Map<string, { readonly breaker: BreakerRecord; readonly untilMs: number }>();
   readonly #cache = new TtlCache<Map<string, BreakerRecord>>({ ttlMs: keptMs });
 
-  /** Until when a carrier is not asked; undefined while it may be, or when it is time to let a message through. */
+  /** Returns until when a carrier is not called; undefined when it may be called, or when a probe is due. */
   async openUntil(carrier: string): Promise<string | undefined> {
     const breaker = await this.#find(carrier);
     return breaker === undefined || isFree(breaker, now()) ? undefined : breaker.leaseUntil;
   }
 
-  /** Asks whether a carrier may be asked now, for one message that will be handed to it in that case. */
+  /** Decides whether one message may be submitted to a carrier now. */
   async admit(carrier: string): Promise<Admission> {
     const breaker = await this.#find(carrier);
     if (breaker?.leaseUntil === undefined) return { isAdmitted: true };
@@ -89,7 +89,7 @@ export class Breakers {
       log.info("carrier.breaker_half_open", { carrier });
       return { isAdmitted: true, probe: lease.leaseToken };
     }
-    // Another sender lets its message through, or has closed it.
+    // Another sender has sent the probe, or has closed the breaker.
     const found = BreakerRecord.safeParse(taken.found).data;
     if (found === undefined) return { isAdmitted: true };
     this.#know(found);
@@ -99,9 +99,9 @@ export class Breakers {
   }
 
   /**
-   * Notes what came of asking a carrier.
-   * @param worked whether it gave an answer that can be relied on, whatever it said of the message
-   * @param probe of the message that was let through, if it was one
+   * Records the outcome of a call.
+   * @param worked whether the carrier gave a response with a definite outcome, accepted or not
+   * @param probe the token of the probe, if the message was one
    */
   async note(carrier: string, worked: boolean, probe?: string): Promise<void> {
     if (probe !== undefined) return worked ? this.#close(carrier, probe) : this.#reopen(carrier, probe);
@@ -118,12 +118,12 @@ export class Breakers {
     return (await this.#cache.read(readBreakers)).get(carrier);
   }
 
-  /** Remembers what a write has shown for as long as an older reading may be gone by. */
+  /** Keeps the state after a write for as long as an older cached state may be used. */
   #know(breaker: BreakerRecord): void {
     this.#own.set(breaker.sk, { breaker, untilMs: now().getTime() + keptMs });
   }
 
-  /** Tells the other senders of a failure, and opens the breaker when it is one too many. */
+  /** Reports a failure to the other senders, and opens the breaker when there are enough. */
   async #tell(carrier: string): Promise<void> {
     const at = now();
     const key = keys.breaker(carrier);
@@ -193,7 +193,7 @@ function later(at: Date, ms: number): string {
   return new Date(at.getTime() + ms).toISOString();
 }
 
-/** The breakers that there are, by the names of their carriers. */
+/** Reads all breakers, by the names of their carriers. */
 export async function readBreakers(): Promise<Map<string, BreakerRecord>> {
   const { pk } = keys.breaker("");
   const breakers = itemsOf(await queryRows(BreakerRecord, { pk, limit: maxCarriers, consistent: true }));

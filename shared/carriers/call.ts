@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 
 import { now, secondMs } from "../platform/clock.ts";
 
-/** What a carrier is asked. */
+/** A request to a carrier. */
 export interface CarrierRequest {
   readonly url: URL;
   readonly method: "GET" | "POST" | "PUT";
@@ -11,19 +11,21 @@ export interface CarrierRequest {
   readonly body?: string | undefined;
 }
 
-/** What it answered. None of it goes into a log, for it may hold anything, our secrets too. */
+/** A carrier's response. None of it goes into a log, because it may have any content, even the gateway's secrets. */
 export interface CarrierResponse {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
   readonly text: string;
 }
 
-/** How long a call may take. Together with the loading of a secret it is less than a sender waits for a carrier. */
+/**
+ * The time limits of a call. Together with the reading of a secret they are shorter than a sender waits for a carrier.
+ */
 export interface CallOptions {
   readonly connectTimeoutMs?: number;
-  /** In all, from the look-up of the name to the last of the answer. */
+  /** The limit of the whole call, from the look-up of the name to the last byte of the response. */
   readonly timeoutMs?: number;
-  /** Is given the answer, for an operator who tries a carrier. */
+  /** Receives the response, for an operator who tests a carrier. */
   readonly onAnswer?: (response: CarrierResponse) => void;
 }
 
@@ -31,15 +33,15 @@ const usualConnectTimeoutMs = 2 * secondMs;
 const usualTimeoutMs = 8 * secondMs;
 
 const maxHeaderBytes = 16 * 1024;
-/** An answer that goes on behind this is not an answer. */
+/** A longer response is not accepted. */
 const maxBodyBytes = 64 * 1024;
 
-/** The longest that a carrier's Retry-After is gone by. */
+/** The longest Retry-After of a carrier that is followed. */
 const maxRetryAfterSeconds = 900;
 
-/** Nothing of the request has left this machine. */
+/** An error before any byte of the request has left this machine. */
 export class NotReachedError extends Error {
-  /** What Node calls the cause, such as ECONNREFUSED, or a name of ours. */
+  /** Node's code of the cause, such as ECONNREFUSED, or a name from the gateway. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -49,26 +51,29 @@ export class NotReachedError extends Error {
   }
 }
 
-/** No one knows what became of the request. Its name says what happened, and its message nothing that came from outside. */
+/**
+ * An error after which the outcome of the request is unknown. Its name states the cause, and its message has no text
+ * from outside.
+ */
 class LostAnswerError extends Error {
   constructor(name: "AnswerBroken" | "AnswerTooLarge" | "NoAnswerInTime") {
-    super("the carrier gave no whole answer");
+    super("the carrier gave no complete response");
     this.name = name;
   }
 }
 
-/** An answer that says nothing of which it follows what became of the message. */
+/** A response that does not state the outcome of the message. */
 export class UnclearAnswerError extends Error {
   constructor(status: number) {
-    super("the carrier's answer does not say what became of the message");
+    super("the carrier's response does not state the outcome of the message");
     this.name = `UnclearAnswer${status}`;
   }
 }
 
 /**
- * Asks a carrier once. Redirects are not followed, and the connection is a new one, which cannot have died since its last
- * use. Its address is the operator's own and may be any.
- * @throws NotReachedError when nothing was sent; Error when it is not known what became of the request
+ * Calls a carrier once. It does not follow redirects, and it opens a new connection, which cannot have died since its
+ * last use. The operator chose the address, so any address is allowed.
+ * @throws NotReachedError when nothing was sent; Error when the outcome of the request is unknown
  */
 export async function callCarrier(
   { url, method, headers = {}, body }: CarrierRequest,
@@ -95,14 +100,14 @@ export async function callCarrier(
       const outgoing = (isSecure ? httpsRequest : httpRequest)(url, options, resolve);
       tooSlow = setTimeout(() => outgoing.destroy(new NotReachedError("ConnectTimeout")), connectTimeoutMs);
       outgoing.on("socket", (socket) => {
-        // The request is written when the connection stands, with TLS when the other side has shown who it is.
+        // Node writes the request once the connection is open; with TLS, once the other side has proven its identity.
         socket.once(isSecure ? "secureConnect" : "connect", () => {
           isConnected = true;
           clearTimeout(tooSlow);
         });
       });
       outgoing.on("error", reject);
-      // A carrier that switches protocols ends the call without an answer and without an error.
+      // A carrier that switches protocols ends the call without a response and without an error.
       outgoing.on("close", () => reject(new LostAnswerError("AnswerBroken")));
       outgoing.end(body);
     });
@@ -149,8 +154,8 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
 }
 
 /**
- * The JSON of an answer at a path such as `messages.0.status`.
- * @returns undefined also for an answer that is no JSON
+ * Returns the value in the JSON of a response at a path such as `messages.0.status`.
+ * @returns undefined also for a response that is not JSON
  */
 export function valueAt(text: string, path: string): unknown {
   let value: unknown;

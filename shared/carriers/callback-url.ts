@@ -2,8 +2,8 @@ import type { CarrierSecret } from "./credentials.ts";
 import type { CarrierRecord } from "./record.ts";
 
 /**
- * Where a carrier tells what became of a message: an address with the carrier's token and our reference in it. None of its
- * characters has to be percent-encoded, for Kannel takes a % for an escape of its own.
+ * Returns the address for the delivery receipts of a message, with the carrier's token and the message's reference.
+ * None of its characters has to be percent-encoded, because Kannel reads a % as its own escape.
  * @returns undefined where the carrier has no address to call back
  */
 export function callbackUrl(
@@ -15,7 +15,7 @@ export function callbackUrl(
   return `${callbackBaseUrl}/v1/carriers/${name}/receipts?token=${callbackToken}&reference=${reference}`;
 }
 
-/** Where a carrier hands on what people reply. */
+/** Returns the address for a carrier's inbound messages, if it has one. */
 export function repliesUrl(
   { name, callbackBaseUrl }: Pick<CarrierRecord, "callbackBaseUrl" | "name">,
   { callbackToken }: CarrierSecret,

@@ -1,7 +1,7 @@
 import type { Encoding, MessageErrorCode } from "../contract/sms.ts";
 
 export interface OutgoingMessage {
-  /** Names the message to us by itself: `<organisation>.<message>`, of letters, digits, `_` and one dot. */
+  /** Identifies the message in the whole gateway: `<organization>.<message>`, of letters, digits, `_` and one dot. */
   readonly reference: string;
   readonly to: string;
   /** The ISO 3166-1 code of the country that the number belongs to, where it is known. */
@@ -10,41 +10,41 @@ export interface OutgoingMessage {
   readonly text: string;
   readonly encoding: Encoding;
   readonly isPromotional: boolean;
-  /** For how many seconds from now it may be delivered, where it expires: 5 to 259,200. */
+  /** The seconds from now within which it may be delivered, where it expires: 5 to 259,200. */
   readonly validitySeconds?: number | undefined;
 }
 
-/** A message with the address at which the carrier tells what becomes of it, where it is to tell that. */
+/** A message with the address for its delivery receipts, where the carrier sends them. */
 export type AddressedMessage = OutgoingMessage & { readonly callbackUrl?: string | undefined };
 
-/** What a carrier's own code says of an answer, where it has one: see `providerCodeOf`. */
+/** The carrier's own code in a response, where there is one: see `providerCodeOf`. */
 interface Coded {
   readonly providerCode?: string | undefined;
 }
 
-/** What the carrier said. A thrown error means that it is not known whether the carrier took the message. */
+/** The outcome of a submission. A thrown error means that it is not known whether the carrier accepted the message. */
 export type HandOff = Coded &
   (
     | {
         readonly outcome: "accepted";
         readonly carrierReference?: string | undefined;
-        /** Whether the carrier only keeps the message for now, because what it sends with does not work. */
+        /** Whether the carrier only buffers the message, because its link is down. */
         readonly isBuffered?: boolean;
       }
-    /** The carrier did not take the message and never will. */
+    /** The carrier rejected the message for good. */
     | { readonly outcome: "refused"; readonly errorCode: MessageErrorCode }
-    /** The carrier did not take the message, but a later attempt may go through. */
+    /** The carrier did not accept the message, but a later attempt may succeed. */
     | { readonly outcome: "tryLater"; readonly retryAfterSeconds?: number | undefined }
     /**
-     * Nothing was handed over, through no fault of the message: no connection was made, or the carrier turned us away for
-     * what we are. `reason` is a name of ours or of an error, never a word of the carrier.
+     * Nothing was submitted, and the message is not the reason: no connection was made, or the carrier rejected the
+     * gateway's credentials or request. `reason` is a name from the gateway or of an error, never text from the
+     * carrier.
      */
     | { readonly outcome: "notReached"; readonly reason: string }
   );
 
-/** Whoever carries the SMS. */
 export interface Carrier {
-  /** Whether a message that is handed over twice with the same reference is sent once. */
+  /** Whether a message that is submitted twice with the same reference is sent once. */
   readonly deduplicates: boolean;
   send(message: OutgoingMessage): Promise<HandOff>;
 }

@@ -16,21 +16,21 @@ import { sendWithTwilio } from "./twilio.ts";
 export interface NamedCarrier {
   readonly name: string;
   readonly carrier: Carrier;
-  /** Whether the operator wants nothing to be handed to it. */
+  /** Whether the operator has disabled it: no message is submitted to it. */
   readonly isDisabled: boolean;
-  /** What it takes in a second, if that is limited. */
+  /** The throughput that all senders share; undefined is no limit. */
   readonly segmentsPerSecond?: number | undefined;
 }
 
-/** The carriers that a sender may ask. */
+/** The carriers that a sender may submit to. */
 export interface Carriers {
-  /** Those that a message may be handed to, in their order, disabled ones among them; none where no route leads to it. */
+  /** Returns the carriers of a message's route in their order, including disabled ones; empty without a route. */
   routeOf(message: Routed): readonly NamedCarrier[];
-  /** @param name of a message of release 0.2 there is none: it had the stage's own carrier */
+  /** @param name undefined for a message of release 0.2, which went to the stage's own carrier */
   named(name: string | undefined): NamedCarrier | undefined;
 }
 
-/** What a route is chosen by. */
+/** The fields of a message that choose its route. */
 export interface Routed {
   readonly to: string;
   readonly messageType?: MessageType | undefined;
@@ -38,8 +38,8 @@ export interface Routed {
 }
 
 /**
- * The carriers of a book. The one that the stage's file names is always among them; where there is no route it takes
- * everything, with the settings that the book has for its name, if any.
+ * Returns the carriers of a routing table. The carrier that the stage's file names is always among them. Without any
+ * route it receives all messages, with the settings that the table has for its name.
  */
 export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
   const stageCarrier = config.carrier();
@@ -66,7 +66,10 @@ function routeName(prefix: string, messageType: MessageType | undefined): string
   return `${prefix}#${messageType ?? "any"}`;
 }
 
-/** Finds the route of a message: the longest prefix wins, and of two with the same prefix the one for the message's traffic class. */
+/**
+ * Returns a function that finds the route of a message: the longest prefix wins. Among routes with the same prefix, the
+ * one for the message's traffic class wins.
+ */
 export function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
   const byName = new Map(routes.map((route) => [routeName(route.prefix, route.messageType), route]));
   return (message) => {
@@ -81,7 +84,7 @@ export function routeFinder(routes: readonly RouteRecord[]): (message: Routed) =
   };
 }
 
-/** The route that a message takes, if any leads to it. */
+/** Finds the route of a message, if there is one. */
 export function routeFor(routes: readonly RouteRecord[], message: Routed): RouteRecord | undefined {
   return routeFinder(routes)(message);
 }
@@ -91,7 +94,7 @@ function namedCarrier(record: CarrierRecord): NamedCarrier {
   return { name, carrier: carrierOf(record), isDisabled: disabledAt !== undefined, segmentsPerSecond };
 }
 
-/** What of a record it takes to send. */
+/** The part of a record that sending needs. */
 type Sendable = Pick<CarrierRecord, "name" | "settings"> &
   Partial<Pick<CarrierRecord, "callbackBaseUrl" | "secretId" | "secretVersion">>;
 
@@ -105,7 +108,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
       return {
         deduplicates: false,
         send: async (message) => {
-          // In a bundle it is a file of its own, for those who have this carrier.
+          // A separate file of the bundle, so that only gateways with this carrier load it.
           const { sendWithAws } = await import("./aws.ts");
           return sendWithAws(settings, message);
         },
@@ -125,7 +128,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
   }
 }
 
-/** A carrier that is asked by a call of ours, which takes its secret. */
+/** A carrier that is called over HTTP, with its secret. */
 function overHttp(
   record: Sendable,
   deduplicates: boolean,

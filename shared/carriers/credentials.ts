@@ -6,11 +6,11 @@ import type { CarrierRecord } from "./record.ts";
 import type { CarrierSettings } from "./settings.ts";
 
 /*
- * What a carrier knows us by. It is one secret of Secrets Manager for each carrier, which the sender alone may read: an
- * object of texts, with the token of the carrier's calls back among them.
+ * The credentials of carriers. Each carrier has one secret of Secrets Manager, which only the sender may read: the
+ * credentials, and the token of the carrier's callbacks.
  */
 
-/** No text of a secret may end a header, or begin another. */
+/** A text without line breaks, so that it cannot end a header and begin another. */
 const SecretText = z
   .string()
   .check(
@@ -32,7 +32,7 @@ export const credentialsOfKind = {
 
 export type CredentialsOf<Kind extends CarrierSettings["kind"]> = z.infer<(typeof credentialsOfKind)[Kind]>;
 
-/** What Secrets Manager keeps for a carrier. */
+/** The secret of a carrier in Secrets Manager. */
 const CarrierSecret = z.object({
   credentials: z.record(z.string(), z.string()),
   callbackToken: z.optional(z.string()),
@@ -40,8 +40,8 @@ const CarrierSecret = z.object({
 export type CarrierSecret = z.infer<typeof CarrierSecret>;
 
 /**
- * The credentials in a secret, as a carrier's kind has them.
- * @throws NotReachedError when they are not those of the kind
+ * Returns the credentials in a secret, checked for the carrier's kind.
+ * @throws NotReachedError when they do not fit the kind
  */
 export function credentialsIn<Credentials>(
   schema: z.ZodMiniType<Credentials>,
@@ -52,16 +52,13 @@ export function credentialsIn<Credentials>(
   return checked.data;
 }
 
-/** A secret is waited for while a message waits, so its loading must not hang. */
+/** Short limits, because a message waits while its carrier's secret is read. */
 const timeLimits = { connectionMs: 500, requestMs: 1_000 };
 
-/** A version of a secret never changes, so that it is read once. */
+/** A version of a secret never changes, so each is read once. */
 const secrets = new TtlCache<CarrierSecret>({ maxKeys: 100 });
 
-/**
- * The secret of a carrier, in the version that its record names.
- * @throws Error when it cannot be read
- */
+/** Reads the secret of a carrier, in the version that its record names. @throws Error when it cannot be read */
 export async function readSecret({
   secretId,
   secretVersion,
@@ -73,7 +70,8 @@ export async function readSecret({
 async function load(SecretId: string, VersionId: string | undefined): Promise<CarrierSecret> {
   const { readSecretText } = await import("../platform/aws/read-secret.ts");
   const secret = CarrierSecret.safeParse(parsed(await readSecretText({ SecretId, VersionId }, timeLimits)));
-  if (!secret.success) throw new Error("the secret of the carrier is not what `carriers set` writes");
+  if (!secret.success)
+    throw new Error("the secret of the carrier does not have the format that `carriers set` writes");
   return secret.data;
 }
 
@@ -81,7 +79,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What the parser says would quote the secret.
+    // The parser's error would quote the secret.
     return undefined;
   }
 }

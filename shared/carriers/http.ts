@@ -7,10 +7,10 @@ import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
- * Any carrier that takes messages over HTTP: what it is asked, and what its answers mean, is all in its settings.
+ * Any carrier with an HTTP interface. Its settings define the requests and the meanings of the responses.
  */
 
-/** Hands a message to a carrier. @throws Error when it is not known whether it took it */
+/** Submits a message to a carrier. @throws Error when it is not known whether the carrier accepted it */
 export async function sendWithHttp(
   settings: SettingsOf<"http">,
   credentials: CredentialsOf<"http">,
@@ -79,7 +79,7 @@ const errorCodes = {
   unroutable: "MESSAGE_UNROUTABLE",
 } as const satisfies Record<string, MessageErrorCode>;
 
-/** How HTTP itself says that it does not let us in, or that there is no one at the address. */
+/** The statuses for rejected credentials and for a missing address. */
 const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407]);
 
 function handOffOf(settings: SettingsOf<"http">, response: CarrierResponse): HandOff {
@@ -118,7 +118,7 @@ function fits(
   return values === undefined || values.some((each) => each === value);
 }
 
-/** A reference is kept with the message, so that it has a length. */
+/** The reference is stored with the message, so its length is limited. */
 const maxReferenceLength = 256;
 
 function referenceIn(text: string, path: string | undefined): string | undefined {

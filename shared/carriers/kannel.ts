@@ -4,18 +4,18 @@ import type { CredentialsOf } from "./credentials.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
- * Kannel, the bridge to SMPP, over the sendsms interface of its smsbox. What it has accepted it keeps and hands on by
- * itself, and asking it again would send twice. That is so, too, while its link is down: what it then takes is buffered,
- * which counts against it, so that the messages that follow go to the next carrier.
+ * Kannel, the bridge to SMPP, over the sendsms interface of its smsbox. Kannel stores each accepted message and submits
+ * it itself, so a second submission would send it twice. This also applies while its link is down. Kannel then buffers
+ * the message, which counts as a failure for the breaker, so that later messages go to the next carrier.
  */
 
-/** All that Kannel can tell of a message: delivered, not delivered, buffered, taken and rejected by the carrier behind it. */
+/** All receipts of Kannel: delivered, not delivered, buffered, and accepted or rejected by its SMSC. */
 const allReceipts = "31";
 
-/** What Kannel fills in when it calls back: what happened, and in which words. */
+/** The placeholders that Kannel fills in for a receipt: the event, and the text of the SMSC. */
 const receiptFields = "&type=%d&answer=%A";
 
-/** Hands a message to Kannel. @throws Error when it is not known whether Kannel took it */
+/** Submits a message to Kannel. @throws Error when it is not known whether Kannel accepted it */
 export async function sendWithKannel(
   settings: SettingsOf<"kannel">,
   { username, password }: CredentialsOf<"kannel">,
@@ -41,15 +41,15 @@ export async function sendWithKannel(
   return handOffOf(await callCarrier({ url, method: "GET" }, options));
 }
 
-/** Kannel takes whole minutes, and 0 for none at all: the last minute of a message counts as one. */
+/** Kannel expects whole minutes, and 0 means none. The last minute of a message therefore counts as one. */
 function minutesOf(seconds: number): string {
   return String(Math.max(1, Math.floor(seconds / 60)));
 }
 
-/** The code that Kannel begins its answers with, such as in "3: Queued for later delivery". */
+/** The code at the start of Kannel's responses, such as in "3: Queued for later delivery". */
 const leadingCode = /^\s*(\d{1,3}):/;
 
-/** Says that Kannel keeps the message because no link can send it now. */
+/** The code for a message that Kannel buffers because no link can send it now. */
 const queued = "3";
 
 function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
@@ -68,7 +68,7 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
         providerCode,
       };
     case 403:
-      // It stands for two things: no link takes the number, or we are not let in.
+      // This status has two meanings: no link accepts the number, or the credentials are wrong.
       return /not routable/i.test(text)
         ? { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE", providerCode }
         : { outcome: "notReached", reason: "TurnedAway403", providerCode };
@@ -78,7 +78,8 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
     case 429:
       return { outcome: "tryLater", retryAfterSeconds, providerCode };
     default:
-      // The bearerbox's own rejection for now. What stands before Kannel may say 503 when it has handed it on.
+      // The bearerbox's own temporary rejection. A proxy before Kannel may return 503 after it has forwarded the
+      // message.
       if (status === 503 && /temporal failure/i.test(text)) {
         return { outcome: "tryLater", retryAfterSeconds, providerCode };
       }

@@ -12,12 +12,12 @@ import { deleteSecret, keepSecret } from "./secrets.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
 /*
- * What operators do with carriers and routes. Errors say in words what is wrong, for those who typed it.
+ * Changes of carriers and routes by operators. The errors have messages for the operator.
  */
 
-/** Where a stage keeps what its carriers know it by, and where they call it back. */
+/** The names of a stage's carrier secrets, and the address for carrier callbacks. */
 export interface CarrierPlaces {
-  /** What the names of secrets begin with: of those of carriers, and of what their calls back are verified with. */
+  /** The prefix of the names of secrets with credentials; `callbackPrefix` is that of secrets that verify callbacks. */
   readonly secretPrefix: string;
   readonly callbackPrefix: string;
   readonly callbackBaseUrl: string;
@@ -26,15 +26,15 @@ export interface CarrierPlaces {
 export interface NewCarrier {
   readonly name: string;
   readonly settings: CarrierSettings;
-  /** Undefined leaves them as they are. */
+  /** Undefined leaves the credentials as they are. */
   readonly credentials?: unknown;
-  /** `none` takes the limit away, undefined leaves it as it is. */
+  /** `none` removes the limit; undefined leaves it as it is. */
   readonly segmentsPerSecond?: number | "none" | undefined;
-  /** Whether the token of the carrier's calls back is made again. */
+  /** Whether to generate a new token for the carrier's callbacks. */
   readonly newCallbackToken?: boolean;
 }
 
-/** Checks what an operator wants of a carrier, before anything is changed. @throws Error in words for them */
+/** Checks a new or changed carrier, and changes nothing. @throws Error with a message for the operator */
 export async function checkCarrier({ name, settings, credentials }: NewCarrier): Promise<void> {
   const { kind } = settings;
   const namesKind = Object.keys(credentialsOfKind).includes(name);
@@ -50,7 +50,7 @@ export async function checkCarrier({ name, settings, credentials }: NewCarrier):
   if (settings.kind === "http") checkPlaceholders(settings, known);
 }
 
-/** What a carrier of a kind will be known by: what is given now, or what is kept. */
+/** Returns the credentials that the carrier will have: the given ones, or else those in its secret. */
 async function credentialsFor(
   { name, settings: { kind }, credentials }: NewCarrier,
   present: CarrierRecord | undefined,
@@ -60,9 +60,9 @@ async function credentialsFor(
   const checked = credentialsOfKind[kind].safeParse(given);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  // Zod's own words quote no values, and must not: they are secrets.
+  // Zod's own messages quote no values. They must not, because the values are secrets.
   const what = `${issue?.path.join(".") || "they"}: ${issue?.message}`;
-  throw new Error(isMissing ? `${name} needs credentials.` : `The credentials are not right: ${what}`);
+  throw new Error(isMissing ? `${name} needs credentials.` : `The credentials are not valid: ${what}`);
 }
 
 const placeholders: ReadonlySet<string> = new Set([
@@ -74,7 +74,7 @@ const placeholders: ReadonlySet<string> = new Set([
   "to",
   "validitySeconds",
 ]);
-/** What may stand in a header, which takes no line breaks and not all characters. */
+/** The placeholders for headers, which may have neither line breaks nor most other characters. */
 const placeholdersOfHeaders: ReadonlySet<string> = new Set(["from", "reference", "to", "validitySeconds"]);
 
 function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<string, string>): void {
@@ -87,7 +87,7 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
           !known.has(name) &&
           !(name.startsWith("secret.") && Object.hasOwn(credentials, name.slice("secret.".length))),
       );
-    if (wrong !== undefined) throw new Error(`${place}: nothing is known that {${wrong}} could stand for`);
+    if (wrong !== undefined) throw new Error(`${place}: the placeholder {${wrong}} has no value`);
   };
   check("url", [url], placeholders);
   check("headers", Object.values(headers), placeholdersOfHeaders);
@@ -95,23 +95,24 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
   check("body", textsOf(body), placeholders);
   const names = new Set([url, ...textsOf(body)].flatMap(placeholdersOf));
   for (const needed of ["to", "text"]) {
-    if (!names.has(needed)) throw new Error(`{${needed}} stands neither in url nor in body`);
+    if (!names.has(needed)) throw new Error(`{${needed}} is missing in url and body`);
   }
   if (settings.recognisesRepeats && !names.has("reference")) {
-    throw new Error("recognisesRepeats takes a {reference} in url or body");
+    throw new Error("recognisesRepeats needs a {reference} in url or body");
   }
 }
 
-/** What has such a name is secret, unless it is filled in. */
+/** The names of fields whose values are secret, unless they are placeholders. */
 const secretName = /(api[-_]?key|authori[sz]ation|cookie|passw(or)?d|secret|token)$/i;
 
-/** Settings are shown, and stand in the audit log. @throws Error in words when they hold what belongs into the credentials */
+/**
+ * Checks that settings have no secrets, because operators and the audit log see them.
+ * @throws Error with a message for the operator
+ */
 function checkNothingSecret(settings: CarrierSettings): void {
   const check = (place: string, name: string, value: unknown): void => {
     if (!secretName.test(name) || typeof value !== "string" || placeholdersOf(value).length > 0) return;
-    throw new Error(
-      `${place}.${name}: what is secret belongs into the credentials, and is {secret.NAME} here`,
-    );
+    throw new Error(`${place}.${name}: move the secret to the credentials, and write {secret.NAME} here`);
   };
   if (!("url" in settings)) return;
   const [, query = ""] = settings.url.split("?");
@@ -124,8 +125,9 @@ function checkNothingSecret(settings: CarrierSettings): void {
 }
 
 /**
- * Makes a carrier, or changes it. Its secret is written first, in a version that counts once the record names it.
- * @throws Error in words when something is not right, before anything is changed, or when others change it too
+ * Adds or changes a carrier. It writes the secret first, in a version that is in use once the record names it.
+ * @throws Error with a message for the operator when a check fails, before any change, or when someone else changes the
+ *   carrier at the same time
  */
 export async function setCarrier(
   wanted: NewCarrier,
@@ -152,7 +154,7 @@ export async function setCarrier(
       ? { put, condition: "attribute_not_exists(pk)" }
       : { put, condition: "updatedAt = :seen", values: { ":seen": present.updatedAt } },
   );
-  if (!written.applied) throw new Refusal(`${name} was changed by someone else meanwhile: try again.`);
+  if (!written.applied) throw new Refusal(`Someone else changed ${name} at the same time: try again.`);
   return record;
 }
 
@@ -162,7 +164,7 @@ async function keptSecret(
   { secretPrefix, callbackPrefix, callbackBaseUrl }: CarrierPlaces,
 ): Promise<Partial<CarrierRecord>> {
   const { name, settings, credentials, newCallbackToken = false } = wanted;
-  // Of the others no one calls back, and nothing is known to them.
+  // The other kinds have neither credentials nor callbacks.
   if (settings.kind === "sandbox" || settings.kind === "aws") return {};
   if (present?.secretId !== undefined && credentials === undefined && !newCallbackToken)
     return { callbackBaseUrl };
@@ -176,7 +178,7 @@ async function keptSecret(
   const secretVersion = await keepSecret(secretId, secret);
   const { authToken } = secret.credentials;
   const callbackSecretId = `${callbackPrefix}${name}`;
-  // Who calls back in the name of Twilio signs with it, and whoever verifies that may not send in ours.
+  // Twilio signs its callbacks with this token. The function that verifies them has no access to the credentials.
   if (settings.kind === "twilio") await keepSecret(callbackSecretId, { authToken });
   return {
     secretId,
@@ -187,7 +189,7 @@ async function keptSecret(
   };
 }
 
-/** Lets messages be handed to a carrier, or not. @returns undefined when there is none of that name */
+/** Enables or disables a carrier. @returns undefined when there is no carrier of that name */
 export async function enableCarrier(name: string, isEnabled: boolean): Promise<CarrierRecord | undefined> {
   const at = now().toISOString();
   const changes = isEnabled
@@ -200,21 +202,24 @@ export async function enableCarrier(name: string, isEnabled: boolean): Promise<C
   return changed.applied ? changed.item : undefined;
 }
 
-/** A carrier that no route leads to. @throws Error in words when one does, or there is none of that name */
+/**
+ * Reads a carrier that no route uses.
+ * @throws Error with a message for the operator when a route uses it, or there is no carrier of that name
+ */
 export async function readUnusedCarrier(name: string): Promise<CarrierRecord> {
   const { carriers, routes } = await readCarriers();
   const carrier = carriers.get(name);
   if (carrier === undefined) throw new Refusal(`There is no carrier ${name}.`);
   const used = routes.find((route) => route.carriers.includes(name));
   if (used !== undefined)
-    throw new Refusal(`The route ${routeText(used)} leads to ${name}: change it first.`);
+    throw new Refusal(`The route ${routeText(used)} uses ${name}: change the route first.`);
   return carrier;
 }
 
 /**
- * Deletes a carrier that no route leads to, with what it knows us by. The carrier itself goes last, so that what was
- * interrupted can be done again.
- * @throws Error in words when a route leads to it, or there is none of that name
+ * Deletes a carrier that no route uses, and its secrets. The carrier itself is deleted last, so that an interrupted
+ * deletion can be repeated.
+ * @throws Error with a message for the operator when a route uses it, or there is no carrier of that name
  */
 export async function deleteCarrier(name: string): Promise<void> {
   const { secretId, callbackSecretId } = await readUnusedCarrier(name);
@@ -224,23 +229,23 @@ export async function deleteCarrier(name: string): Promise<void> {
   await deleteItem(keys.carrier(name));
 }
 
-/** What a route is for, in words. */
+/** Describes a route for the operator: its prefix and message type. */
 export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageType" | "prefix">): string {
   return `${prefix === "" ? "default" : prefix}${messageType === undefined ? "" : ` (${messageType})`}`;
 }
 
-/** Checks that the carriers of a route are there. @throws Error in words when one is not */
+/** Checks that the carriers of a route exist. @throws Error with a message for the operator when one does not */
 export function checkRoute(
   { carriers: names }: Pick<RouteRecord, "carriers">,
   { carriers }: RoutingTable,
 ): void {
   const unknown = names.find((name) => !carriers.has(name));
-  if (unknown !== undefined) throw new Refusal(`There is no carrier ${unknown}: make it with carriers set.`);
+  if (unknown !== undefined) throw new Refusal(`There is no carrier ${unknown}: add it with carriers set.`);
 }
 
 /**
- * Lets messages to a prefix go to carriers, in their order.
- * @throws Error in words when one of the carriers is not there
+ * Adds or replaces the route of a prefix.
+ * @throws Error with a message for the operator when one of its carriers does not exist
  */
 export async function setRoute(
   route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">,
@@ -251,12 +256,11 @@ export async function setRoute(
   return record;
 }
 
-/** A route as it is kept from now on. */
+/** Returns the record of a route, updated now. */
 export function routeRecord(route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">): RouteRecord {
   return { ...route, entity: "route", updatedAt: now().toISOString() };
 }
 
-/** Takes a route away. */
 export async function deleteRoute(route: Pick<RouteRecord, "messageType" | "prefix">): Promise<void> {
   await deleteItem(routeKey(route));
 }

@@ -1,6 +1,6 @@
 import { TimeoutError } from "../platform/aws/http-transport.ts";
 
-/** What Node says when it could not make a connection at all: the name, the network, or the other side's certificate. */
+/** Node's error codes for a connection that could not be made, because of the name, the network, or the certificate. */
 const connectErrors = new Set([
   "CERT_HAS_EXPIRED",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -15,8 +15,8 @@ const connectErrors = new Set([
 ]);
 
 /**
- * Whether an error says that a request never left this machine, so that whatever it asked for has not been done. A
- * connection that broke says nothing of the kind: it may have broken after the request had arrived.
+ * Whether an error proves that a request never left this machine, so that it had no effect. A broken connection proves
+ * nothing, because it may have broken after the request arrived.
  */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -2,19 +2,19 @@ import type { z } from "zod/mini";
 
 import { NotReachedError } from "./call.ts";
 
-/** What placeholders stand for, such as `to` for {to} and `secret.token` for {secret.token}. */
+/** The values of placeholders, such as `to` for {to} and `secret.token` for {secret.token}. */
 export type Values = ReadonlyMap<string, string>;
 
 const placeholder = /\{([A-Za-z][\w.-]*)\}/g;
 
-/** The names of a template's placeholders. */
+/** Returns the names of a template's placeholders. */
 export function placeholdersOf(template: string): string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }
 
 /**
- * Fills in a template in one pass, so that nothing that is filled in is taken for a placeholder.
- * @throws NotReachedError when a placeholder stands for nothing
+ * Fills in a template in one pass, so that no value is read as a placeholder.
+ * @throws NotReachedError when a placeholder has no value
  */
 export function filled(
   template: string,
@@ -28,7 +28,7 @@ export function filled(
   });
 }
 
-/** Fills in all texts of a JSON value. A text that is nothing but {validitySeconds} becomes a number. */
+/** Fills in all texts of a JSON value. The text "{validitySeconds}" becomes a number. */
 export function filledJson(template: z.core.util.JSONType, values: Values): z.core.util.JSONType {
   if (template === "{validitySeconds}") return Number(filled(template, values));
   if (typeof template === "string") return filled(template, values);
@@ -37,7 +37,7 @@ export function filledJson(template: z.core.util.JSONType, values: Values): z.co
   return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, filledJson(each, values)]));
 }
 
-/** All texts of a JSON value. */
+/** Returns all texts of a JSON value. */
 export function textsOf(value: z.core.util.JSONType): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];

@@ -1,14 +1,14 @@
-/** The longest code that is kept of a carrier. */
+/** The most characters of a code that are kept. */
 const maxLength = 32;
 
-/** Longer than any code: what is longer is text. */
+/** The most characters of a code; a longer value is text. */
 const maxReadLength = 64;
 
 /**
- * The code by which a carrier says why, such as `21606` or `ThrottlingException`, cut to 32 of the characters
- * `A-Z a-z 0-9 _ . -`. Operators see it; customers do not.
- * @param given anything that a carrier has sent
- * @returns undefined for whatever is no code: a carrier's text may hold anything, secrets too
+ * Returns a carrier's code for the reason of a failure, such as `21606` or `ThrottlingException`. It is cut to 32 of
+ * the characters `A-Z a-z 0-9 _ . -`. Operators see it; customers do not.
+ * @param given any value that a carrier has sent
+ * @returns undefined if it is not a code: a carrier's text may have any content, even secrets
  */
 export function providerCodeOf(given: unknown): string | undefined {
   if (typeof given !== "string" && typeof given !== "number") return undefined;

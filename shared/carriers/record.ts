@@ -8,17 +8,17 @@ import { TtlCache } from "../platform/ttl-cache.ts";
 import { CarrierSettings } from "./settings.ts";
 
 /*
- * Carriers and the routes to them are data, which the operator's commands change while messages are sent. Where there is
- * no route, the carrier that the stage's file names takes everything.
+ * Carriers and routes are data, which the operator's commands change while messages are sent. Without any route, the
+ * carrier that the stage's file names receives all messages.
  */
 
-/** Also a part of the names of what Secrets Manager keeps. */
+/** The name of a carrier, which is also a part of the names of its secrets. */
 export const CarrierName = z
   .string()
   .check(
     z.regex(
       /^[a-z][a-z0-9-]{0,31}$/,
-      "must be 1 to 32 lower-case letters, digits and hyphens, with a letter in front",
+      "must be 1 to 32 lower-case letters, digits and hyphens, beginning with a letter",
     ),
   );
 
@@ -29,28 +29,28 @@ export const CarrierRecord = z.object({
   settings: CarrierSettings,
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Since when nothing is handed to it, if the operator wants that. */
+  /** The time at which the operator disabled it: nothing is submitted to it since. */
   disabledAt: z.optional(z.string()),
-  /** What it takes in a second, in segments; undefined is no limit. */
+  /** Its throughput, in segments; undefined is no limit. */
   segmentsPerSecond: z.optional(z.number().check(z.positive())),
-  /** What Secrets Manager has for it, and the version of that which counts. */
+  /** Its secret in Secrets Manager, and the version in use. */
   secretId: z.optional(z.string()),
   secretVersion: z.optional(z.string()),
-  /** The public address of the API, that the carrier calls back; without it the carrier is not asked for receipts. */
+  /** The public address of the API for the carrier's callbacks; without it no receipts are requested. */
   callbackBaseUrl: z.optional(z.string()),
-  /** SHA-256, in hex, of the token that its calls back carry. */
+  /** The SHA-256, in hex, of the token in its callbacks. */
   callbackTokenHash: z.optional(z.string()),
-  /** What Secrets Manager has for its calls back, where the carrier signs them. */
+  /** The secret that verifies its callbacks, where the carrier signs them. */
   callbackSecretId: z.optional(z.string()),
 });
 export type CarrierRecord = z.infer<typeof CarrierRecord>;
 
-/** The carriers that messages to numbers with a prefix are handed to, in their order. */
+/** The carriers for messages to a prefix, in their order. */
 export const RouteRecord = z.object({
   entity: z.literal("route"),
-  /** What the numbers begin with; empty for all that no other route is for. */
+  /** The first digits of the numbers; empty in the default route. */
   prefix: z.string().check(z.regex(/^\d{0,15}$/)),
-  /** Without it the route is for those messages that no other one of its prefix is for. */
+  /** Without it the route is for all message types that have no route for this prefix. */
   messageType: z.optional(MessageType),
   carriers: z.array(CarrierName).check(z.minLength(1)),
   updatedAt: z.string(),
@@ -63,7 +63,7 @@ export interface RoutingTable {
   readonly routes: readonly RouteRecord[];
 }
 
-/** How long a function goes by what it has read: half of the minute in which a change has to count. */
+/** How long a function uses what it has read: half of the minute within which a change must take effect. */
 const keptMs = 30 * secondMs;
 
 /** More than an operator has. */
@@ -71,13 +71,16 @@ const maxRows = 20_000;
 
 const Row = z.discriminatedUnion("entity", [CarrierRecord, RouteRecord]);
 
-/** The carriers and routes as they were within the last half minute. @returns asks; a function has one for all its calls */
+/**
+ * Returns a function that reads the carriers and routes, at most half a minute old. A function instance has one for all
+ * its calls.
+ */
 export function cachedCarriers(): () => Promise<RoutingTable> {
   const cache = new TtlCache<RoutingTable>({ ttlMs: keptMs });
   return async () => cache.read(readCarriers);
 }
 
-/** The carriers and routes as they are now. One that cannot be read has been reported, and is left out. */
+/** Reads the carriers and routes as they are now. An unreadable row is reported and left out. */
 export async function readCarriers(): Promise<RoutingTable> {
   const { pk } = keys.carrier("");
   const rows = itemsOf(await queryRows(Row, { pk, limit: maxRows, consistent: true }));
@@ -88,7 +91,7 @@ export async function readCarriers(): Promise<RoutingTable> {
   };
 }
 
-/** A carrier as it is now. */
+/** Reads a carrier as it is now. */
 export async function findCarrier(name: string): Promise<CarrierRecord | undefined> {
   return findItem(CarrierRecord, keys.carrier(name), { consistent: true });
 }

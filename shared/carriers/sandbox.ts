@@ -7,12 +7,12 @@ import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import type { HandOff, OutgoingMessage, Carrier } from "./carrier.ts";
 
-/** What the sandbox keeps of each message, so that anyone can see how often it was handed over. */
+/** The sandbox's count of the submissions of each message. */
 const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.int() });
 
 const retentionMs = 7 * dayMs;
 
-/** How the sandbox treats a number after so many calls with the same message. Other numbers are accepted. */
+/** The outcome for a number, by the count of submissions of the same message. Other numbers are accepted. */
 type Treatment = "accepted" | "invalid" | "refused" | "tryLater" | "unroutable";
 const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
   "15005550001": () => "invalid",
@@ -22,7 +22,7 @@ const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
   "15005550006": () => "refused",
 };
 
-/** What the phones of these numbers say of a message that was accepted. Others say nothing. */
+/** The delivery receipts for accepted messages to these numbers. There are none for other numbers. */
 const receipts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "15005550007": { status: "delivered" },
   "15005550008": { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" },
@@ -30,9 +30,9 @@ const receipts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const receiptDelaySeconds = 1;
 
 /**
- * A carrier that sends nothing: the default outside production. Like a good real one it recognizes a message
- * by its reference, however often it is handed over.
- * @param name what messages and routes know it by
+ * Returns a carrier that sends nothing: the default outside production. It is idempotent: it recognizes a message by
+ * its reference.
+ * @param name the name in messages and routes
  */
 export function sandboxCarrier(name: string): Carrier {
   return { deduplicates: true, send: async (message) => sendNothing(name, message) };
@@ -59,8 +59,8 @@ async function sendNothing(name: string, message: OutgoingMessage): Promise<Hand
 }
 
 /**
- * Lets a phone say a moment later what became of a message. The sandbox puts its reports onto the queue by itself, as AWS
- * does, in the form that the worker behind it reads.
+ * Queues the delivery receipt of a message with a delay. The sandbox adds it to the queue itself, as AWS does, in the
+ * format that the worker reads.
  */
 async function queueReceipt(carrier: string, { to, reference }: OutgoingMessage): Promise<void> {
   const receipt = receipts[to];

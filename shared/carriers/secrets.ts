@@ -11,16 +11,13 @@ import {
 import { SecretsManager } from "../platform/aws/secrets-manager.ts";
 
 /*
- * Writing what Secrets Manager keeps for carriers, which the operator's commands alone may do.
+ * Writes the secrets of carriers to Secrets Manager. Only the operator's commands may do this.
  */
 
-/**
- * Keeps a value under a name, in the place of what was there.
- * @returns the id of the version that it is
- */
+/** Writes a secret, and replaces an earlier value. @returns the id of its new version */
 export async function keepSecret(name: string, value: object): Promise<string> {
   const client = new SecretsManager();
-  // A repeat of a request whose answer was lost must not make another version.
+  // A repeat of a request whose response was lost must not make another version.
   const ClientRequestToken = randomUUID();
   const SecretString = JSON.stringify(value);
   try {
@@ -29,7 +26,7 @@ export async function keepSecret(name: string, value: object): Promise<string> {
         Name: name,
         SecretString,
         ClientRequestToken,
-        Description: "What a carrier of the SMS gateway knows it by",
+        Description: "Credentials of a carrier of the SMS gateway",
       }),
     );
     return created.VersionId ?? "";
@@ -42,7 +39,7 @@ export async function keepSecret(name: string, value: object): Promise<string> {
   return VersionId;
 }
 
-/** Deletes a secret for good. One that is not there is as good as deleted. */
+/** Deletes a secret permanently. A missing one counts as deleted. */
 export async function deleteSecret(name: string): Promise<void> {
   const command = new DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true });
   try {

@@ -4,8 +4,8 @@ import { Country } from "../contract/countries.ts";
 import { DeliveryErrorCode } from "../contract/sms.ts";
 
 /*
- * What an operator says of a carrier, by its kind. None of it is secret: what is, is in Secrets Manager, and is named here
- * by placeholders where the kind does not say by itself where it belongs.
+ * The settings of a carrier, by its kind. They have no secrets: Secrets Manager has these. Placeholders name them where
+ * the kind does not define their place.
  */
 
 /** The address of a carrier. It is the operator's own, so that it may be a private one, and without TLS. */
@@ -17,7 +17,7 @@ const CarrierUrl = z.string().check(
   }, "must be an http or https URL"),
   z.refine(
     (value) => !/^[^/]*\/\/[^/?#]*@/.test(value),
-    "must not carry a user name or a password: they belong into the secret",
+    "must not have a user name or a password: move them to the credentials",
   ),
 );
 
@@ -29,69 +29,71 @@ const Aws = z.strictObject({
   kind: z.literal("aws"),
   configurationSetName: z.optional(Text),
   protectConfigurationId: z.optional(Text),
-  /** The most that a part of a message may cost, in USD, such as "0.05". */
+  /** The highest price of a segment, in USD, such as "0.05". */
   maxPrice: z.optional(
     z.string().check(z.regex(/^\d{1,2}(\.\d{1,5})?$/, 'must be an amount in USD such as "0.05"')),
   ),
   /**
-   * The pool, number or sender ID that messages to a country come from, by ISO 3166-1 code, and `default` for all others.
-   * Where nothing is said it is the sender ID of the message.
+   * The pool, number or sender ID for messages to a country, by ISO 3166-1 code; `default` is for all other countries.
+   * Without either it is the sender ID of the message.
    */
   originationIdentities: z._default(z.partialRecord(z.union([Country, z.enum(["default", "XK"])]), Text), {}),
 });
 
 const Kannel = z.strictObject({
   kind: z.literal("kannel"),
-  /** Of its sendsms interface, such as http://10.0.0.5:13013/cgi-bin/sendsms. */
+  /** The address of its sendsms interface, such as http://10.0.0.5:13013/cgi-bin/sendsms. */
   url: CarrierUrl,
-  /** The link that takes the messages, where Kannel has several. */
+  /** The link for the messages, where Kannel has several. */
   smsc: z.optional(Text),
 });
 
 const Twilio = z.strictObject({
   kind: z.literal("twilio"),
-  /** Others speak its interface, at addresses of their own. */
+  /** Other providers have the same interface at their own addresses. */
   url: z._default(CarrierUrl, "https://api.twilio.com"),
-  /** What picks the sender; without it messages come from their sender ID. */
+  /** The service that chooses the sender; without it messages come from their sender ID. */
   messagingServiceSid: z.optional(Text),
 });
 
-/** How an answer is understood: by the first rule that fits it. What fits none says nothing about the message. */
+/**
+ * A rule for responses. The first rule that fits a response gives its meaning. If none fits, the outcome is unknown.
+ */
 const AnswerRule = z.strictObject({
   meaning: z.enum(["accepted", "invalid-destination", "later", "opted-out", "refused", "unroutable"]),
   statuses: z.array(z.int().check(z.gte(200), z.lte(599))).check(z.minLength(1)),
-  /** Where in the JSON of the answer to look, such as `messages.0.status`. */
+  /** A path in the JSON of the response, such as `messages.0.status`. */
   path: z.optional(Text),
-  /** What has to stand there; without it, anything. */
+  /** The values that fit at the path; without them, any value. */
   values: z.optional(z.array(z.union([z.string(), z.number(), z.boolean()]))),
 });
 
-/** How what a carrier reports of a message is understood: where to look in its JSON, form or address, and what is said. */
+/** The fields of a delivery receipt: their paths in its JSON, form or query, and the meanings of their values. */
 const Receipts = z.strictObject({
   statusPath: Text,
-  /** What stands there at the end. Whatever else does is not the end. */
+  /** The final values of the status. All other values are not final. */
   delivered: z.array(Text).check(z.minLength(1)),
   undelivered: z._default(z.array(Text), []),
   unknown: z._default(z.array(Text), []),
-  /** Where the {reference} is, if it is not in the {callbackUrl} that the carrier was given. */
+  /** The path of the {reference}, if the reference is not in the {callbackUrl}. */
   referencePath: z.optional(Text),
-  /** Where it says why the phone did not get the message, and which of our codes stands for what is said. */
+  /** The path of the reason why a message was not delivered, and the error codes for the values there. */
   errorPath: z.optional(Text),
   errors: z._default(z.record(z.string(), DeliveryErrorCode), {}),
 });
 
-/** Where the parts of a message from a phone are. */
+/** The paths of the fields of an inbound message. */
 const Replies = z.strictObject({
   fromPath: Text,
   toPath: Text,
   textPath: Text,
-  /** The carrier's own id, by which it is recognized when it comes again. */
+  /** The carrier's own id, which identifies a repeated message. */
   idPath: z.optional(Text),
 });
 
 const Http = z.strictObject({
   kind: z.literal("http"),
-  /** Placeholders in it are percent-encoded. */
+  /** The values of its placeholders are percent-encoded. */
   url: CarrierUrl,
   method: z._default(z.enum(["GET", "POST", "PUT"]), "POST"),
   headers: z._default(
@@ -99,17 +101,17 @@ const Http = z.strictObject({
     {},
   ),
   basicAuthentication: z.optional(z.strictObject({ userName: Text, password: Text })),
-  /** What is sent, with placeholders in its texts; without it nothing is. */
+  /** The body, with placeholders in its texts; without it the request has no body. */
   body: z.optional(z.record(z.string(), z.json())),
   bodyFormat: z._default(z.enum(["form", "json"]), "json"),
-  /** What stands for {encoding}. */
+  /** The values of {encoding}. */
   encodings: z.optional(z.strictObject({ "GSM-7": z.string(), "UCS-2": z.string() })),
   answers: z.array(AnswerRule).check(z.minLength(1)),
-  /** Where in the JSON of the answer the carrier's own reference is. */
+  /** The path of the carrier's own reference in the JSON of a response. */
   referencePath: z.optional(Text),
-  /** Where in the JSON of an answer the carrier's own code is, by which it says why it did not take a message. */
+  /** The path of the carrier's own code for the reason of a rejection, in the JSON of a response. */
   codePath: z.optional(Text),
-  /** Whether a message that is handed over twice with the same {reference} is sent once. */
+  /** Whether a message that is submitted twice with the same {reference} is sent once. */
   recognisesRepeats: z._default(z.boolean(), false),
   receipts: z.optional(Receipts),
   replies: z.optional(Replies),

@@ -7,30 +7,32 @@ import { updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
 /*
- * The pace of a carrier, which all senders keep together: the table has the moment up to which the carrier's time is taken.
- * A sender takes the time for all messages that wait in it with one write, and each gets a moment of its own. It is not
- * asked for again until that has come, however many wait.
+ * The throughput of a carrier, which all senders share. The table has the time until which the carrier's capacity is
+ * reserved. A sender reserves capacity for all its waiting messages in one write, and each message gets its own start
+ * time. The message waits until then without further calls.
  *
- * Marketing takes three quarters of the pace at the most, so that a one-time code never waits behind a campaign: what the
- * rest may take is a quarter while marketing waits, and all of it otherwise.
+ * Marketing uses at most three quarters of the throughput, so that a one-time code never waits for a campaign. Other
+ * messages may use one quarter while marketing waits, and otherwise all of it.
  */
 
 const PaceRecord = z.object({
   entity: z.literal("pace"),
   segmentsPerSecond: z.number(),
-  /** Up to when time is taken, in milliseconds since the epoch: for marketing, and for the rest. */
+  /**
+   * The times until which capacity is reserved, in milliseconds since the epoch: for marketing, and for other messages.
+   */
   marketingUntilMs: z.number(),
   urgentUntilMs: z.number(),
 });
 type PaceRecord = z.infer<typeof PaceRecord>;
 
-/** The share of a pace that marketing may take. */
+/** The share of the throughput that marketing may use. */
 const marketingShare = 0.75;
 
-/** How often a sender tries to take time when what it goes by has changed meanwhile. */
+/** The attempts of a sender whose record changes before each write. */
 const maxAttempts = 10;
 
-/** What time is taken for. */
+/** The messages that need capacity. */
 export interface Load {
   readonly segments: number;
   readonly isMarketing: boolean;
@@ -42,16 +44,16 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** The paces as a sender keeps them; an instance of a function has one for all its calls. */
+/** Reserves the throughput of carriers. An instance of a function has one for all its calls. */
 export class Throughput {
-  /** What waits for time while a write is under way, by carrier and by whether it is marketing. */
+  /** The messages that wait for the current write, by carrier and by whether they are marketing. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #known = new Map<string, PaceRecord>();
 
   /**
-   * Takes time of a carrier for one message.
-   * @returns when it may be handed over, in milliseconds since the epoch
-   * @throws Error when others changed what is taken in each attempt
+   * Reserves capacity of a carrier for one message.
+   * @returns when it may be submitted, in milliseconds since the epoch
+   * @throws Error when other senders changed the reservations in each attempt
    */
   async reserve(
     carrier: string,
@@ -62,7 +64,7 @@ export class Throughput {
       const name = `${carrier} ${isMarketing}`;
       const waiting = this.#waiting.get(name);
       const added = { segments, start, fail };
-      // While a write is under way, all that come wait together for the next one.
+      // Messages that arrive during a write share the next write.
       if (waiting !== undefined) return void waiting.push(added);
       this.#waiting.set(name, [added]);
       return void this.#reserveForAll(name, async (totalSegments) =>
@@ -108,19 +110,19 @@ export class Throughput {
         return { startMs: (load.isMarketing ? marketingUntilMs : urgentUntilMs) - lengthMs, lengthMs };
       }
     }
-    throw new Error("what is taken of the carrier's time changed in each attempt");
+    throw new Error("other senders changed the carrier's reservations in each attempt");
   }
 }
 
-/** A stretch of a carrier's time. */
+/** A period of a carrier's capacity. */
 interface Span {
   readonly startMs: number;
   readonly lengthMs: number;
 }
 
 /**
- * The update that takes time, under the condition that things are as they are known to be. Where time is taken into the
- * future, which is where many take some at once, it adds to what is there, so that those who take do not disturb each other.
+ * Returns the update that reserves capacity, on the condition that the record is as it was read. Where capacity is
+ * reserved into the future, it adds to the reservations, so that concurrent senders do not disturb each other.
  */
 function reservation(
   key: Key,
@@ -134,7 +136,7 @@ function reservation(
 ): { readonly update: Update; readonly lengthMs: number } {
   const wholeMs = durationMs(segments, segmentsPerSecond);
   const shareMs = Math.ceil(wholeMs / (isMarketing ? marketingShare : 1 - marketingShare));
-  // A pace that the operator has changed begins anew: what was taken at the old one is not gone by.
+  // When the operator has changed the throughput, reservations start again, and the old ones do not count.
   if (known?.segmentsPerSecond !== segmentsPerSecond) {
     const lengthMs = isMarketing ? shareMs : Math.ceil(wholeMs);
     const untilMs = atMs + lengthMs;
@@ -154,7 +156,7 @@ function reservation(
   const is = { segmentsPerSecond };
   const values = { ":atMs": atMs };
   if (isMarketing) {
-    // It begins behind all that is taken for the rest.
+    // It begins after all reservations of other messages.
     if (marketingUntilMs > atMs && marketingUntilMs >= urgentUntilMs) {
       const where = "#marketingUntilMs > :atMs AND #marketingUntilMs >= urgentUntilMs";
       const add = { marketingUntilMs: shareMs };

@@ -8,31 +8,31 @@ import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
- * The Messages interface of Twilio, which others speak too. Its errors have codes:
+ * The Messages interface of Twilio, which other providers have too. Its error codes:
  * https://www.twilio.com/docs/api/errors
  */
 
-/** Codes of a message that Twilio did not take and never will. All others of a 400 say that something else is wrong with it. */
+/** The codes of messages that Twilio rejected for good. All other codes of a 400 mean another error in the message. */
 const refusals: ReadonlyMap<number, MessageErrorCode> = new Map([
   // Not a phone number, not a mobile one, a short code.
   [21211, "MESSAGE_INVALID_DESTINATION"],
   [21217, "MESSAGE_INVALID_DESTINATION"],
   [21265, "MESSAGE_INVALID_DESTINATION"],
   [21614, "MESSAGE_INVALID_DESTINATION"],
-  // A country that the account may not send to, and a number that no link leads to.
+  // A country that is not enabled for the account, and a number without a route.
   [21408, "MESSAGE_UNROUTABLE"],
   [21612, "MESSAGE_UNROUTABLE"],
-  // Whoever has the number has answered STOP.
+  // The recipient has replied STOP.
   [21610, "MESSAGE_RECIPIENT_OPTED_OUT"],
 ]);
 
-/** Codes that mean not now: a rate, and a queue that is full. */
+/** The codes for a rate limit and for a full queue. */
 const laterCodes: ReadonlySet<number> = new Set([14107, 20429, 21611]);
 
-/** The longest ValidityPeriod that Twilio takes, and what it uses where nothing is said: ten hours. */
+/** The longest ValidityPeriod of Twilio, which is also its default: ten hours. */
 const maxValidityPeriod = 36_000;
 
-/** Hands a message to Twilio. @throws Error when it is not known whether Twilio took it */
+/** Submits a message to Twilio. @throws Error when it is not known whether Twilio accepted it */
 export async function sendWithTwilio(
   settings: SettingsOf<"twilio">,
   { accountSid, authToken }: CredentialsOf<"twilio">,
@@ -74,7 +74,7 @@ const Sid = z.string().check(z.minLength(1), z.maxLength(256));
 function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
   if (status === 200 || status === 201) {
     const sid = Sid.safeParse(valueAt(text, "sid"));
-    // Without the message's own id it is someone else who answers, whatever the status says.
+    // Without the id of a message the response is not from Twilio, whatever its status is.
     if (!sid.success) throw new UnclearAnswerError(status);
     return { outcome: "accepted", carrierReference: sid.data };
   }

@@ -5,16 +5,16 @@ import { workOnAgenda } from "../platform/jobs/agenda.ts";
 import { log } from "../platform/log.ts";
 import type { Key } from "../platform/table/keys.ts";
 
-/** A day that still has a scheduled message is counted again when so much time has passed. */
+/** A day with a message that is still scheduled is counted again after this time. */
 const recountIntervalMs = dayMs - hourMs;
 
-/** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
+/** A run ends after this time, before the function's time-out. The next run continues with the rest. */
 const runTimeMs = 4 * minuteMs + 30 * secondMs;
 
 /**
- * Counts the messages of the days that are over, of the organizations of one shard, and closes those days whose messages
- * have all come to their end: from then on what the dashboard shows of them is exact.
- * @returns how many days it closed
+ * Counts the messages of past days, for the organizations of one shard. It closes the days whose messages are all
+ * final: from then on the dashboard's counts for them are exact.
+ * @returns the number of closed days
  */
 export async function closeDays(shard: number): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
@@ -31,7 +31,7 @@ export async function closeDays(shard: number): Promise<number> {
   return closed;
 }
 
-/** A day that cannot be counted now must not keep the others from being closed. */
+/** Closes a day. An error must not keep the other days from being closed. */
 async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<boolean> {
   const [, organizationId = "", part = ""] = key.pk.split("#");
   try {
@@ -46,7 +46,7 @@ async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<bool
   }
 }
 
-/** Counts a day's messages, in as many looks as it takes and as there is time for. */
+/** Counts a day's messages in several passes, until it has all of them or the time is over. */
 async function countDay(
   counter: Pick<Recount, "key" | "organizationId" | "parts">,
   isTimeLeft: () => boolean,

@@ -10,8 +10,8 @@ import { acceptedOfDay } from "../wallet/spending-limits.ts";
 const shownDays = 30;
 
 /**
- * Where an organization stands: its balance and its messages of today and the last 30 days. It reads the wallet
- * and at most one counter a day, however many messages there are.
+ * Returns an organization's balance, and its messages of today and the last 30 days. It reads the wallet and at most
+ * one counter a day and shard, however many messages there are.
  * @throws ApiError WALLET_MISSING
  */
 export async function getDashboardStats(organizationId: string): Promise<DashboardStats> {
@@ -44,7 +44,7 @@ export async function getDashboardStats(organizationId: string): Promise<Dashboa
   };
 }
 
-/** Today and the days before it, newest first. */
+/** Returns today and the days before it, newest first. */
 function lastDays(at: Date): string[] {
   return Array.from({ length: shownDays }, (_, ago) =>
     dayOf(new Date(at.getTime() - ago * dayMs).toISOString()),

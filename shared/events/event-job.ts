@@ -7,7 +7,7 @@ import { owedJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import type { Put } from "../platform/table/table.ts";
 
-/** The job that hands an event out. It carries the event's id, so that events queued by an older release keep theirs. */
+/** The job that fans out an event. It has the event's id, so that events that an older release queued keep theirs. */
 export const EventJob = z.object({
   kind: z.literal("event"),
   organizationId: z.string(),
@@ -17,12 +17,12 @@ export const EventJob = z.object({
 export type EventJob = z.infer<typeof EventJob>;
 
 /**
- * The job that hands an event out to the webhooks of an organization. The same event, queued again, has the same id; two
- * events about one message have two.
+ * Returns the job that fans out an event to an organization's webhooks. The same event, queued again, has the same id;
+ * two events about one message have different ids.
  */
 export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
   const { data, timestamp } = event;
-  // An event about something without an id of its own carries the event's.
+  // An event about a subject without an id has its own id in `data`.
   const eventId = data.id.startsWith("evt_")
     ? data.id
     : eventIdOf(organizationId, event.event, new Date(timestamp), data.id);
@@ -30,7 +30,7 @@ export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob
   return { queue: "webhookDeliveries", group: organizationId, body };
 }
 
-/** The id of what happened to a subject at a moment. @param subjectId what the event is about */
+/** Returns the id of an event, from its subject and time. @param subjectId the id of the event's subject */
 export function eventIdOf(
   organizationId: string,
   name: EventName,
@@ -41,8 +41,8 @@ export function eventIdOf(
 }
 
 /**
- * The write that belongs into the transaction an event follows from. It queues the event's job later, whatever becomes of
- * the one that is queued once the transaction has committed.
+ * Returns a write for the transaction that causes an event. It queues the event's job again later, whatever happens to
+ * the job that is queued after the transaction.
  */
 export function owedEvent(job: QueuedJob): Put {
   const { eventId } = EventJob.parse(job.body);

@@ -3,28 +3,28 @@ import * as z from "zod/mini";
 import { keys, type ReviewKind } from "../platform/table/keys.ts";
 import { queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";
 
-/** What an operator says to something that is pending. */
+/** The operator's decision on a pending request. */
 export type Decision = { readonly approved: true } | { readonly approved: false; readonly reason: string };
 
-/** A pending thing's place in the list of what is to be decided on, over all organisations. */
+/** The entry of a pending request in the operator's list, over all organizations. */
 const ReviewRecord = z.object({
   entity: z.literal("review"),
   organizationId: z.string(),
 });
 type ReviewRecord = z.infer<typeof ReviewRecord>;
 
-/** The write that puts something on the operator's list. It belongs into the transaction that makes it pending. */
+/** Returns the write that adds a request to the operator's list, for the transaction that makes the request pending. */
 export function openReview(kind: ReviewKind, id: string, organizationId: string): Put {
   const record: ReviewRecord = { entity: "review", organizationId };
   return { put: { ...keys.review(kind, id), ...record } };
 }
 
-/** The write that takes it off the list. It belongs into the transaction after which it is no longer pending. */
+/** Returns the write that removes a request from the list, for the transaction that ends its pending status. */
 export function closeReview(kind: ReviewKind, id: string): Write {
   return { delete: keys.review(kind, id) };
 }
 
-/** The fields that a decision sets. */
+/** Returns the fields that a decision sets. */
 export function decided(
   decision: Decision,
   at: Date,
@@ -40,7 +40,7 @@ export function decided(
   };
 }
 
-/** Whatever is pending, oldest first, read a hundred at a time. */
+/** Lists the pending requests, oldest first, and reads a hundred at a time. */
 export async function* listReviews(
   kind: ReviewKind,
 ): AsyncGenerator<{ readonly id: string; readonly organizationId: string }> {

@@ -11,6 +11,7 @@ const cleanPlaces = [
   "functions/health",
   "infra/build-once.ts",
   "infra/local",
+  "shared/carriers",
   "shared/client.ts",
   "shared/console",
   "shared/contract",
