@@ -19,7 +19,7 @@ beforeEach(async () => {
   customer = await Customer.register({ baseUrl: gateway.url });
 });
 
-/** A write into the audit log: of an entry, or of what came of it. */
+/** A write into the audit log: an entry, or its outcome. */
 function toAuditLog(what: "auditEntry" | "auditOutcome"): Parameters<Faults["next"]>[0] {
   return ({ operation, body }) => operation === "dynamodb:PutItem" && body.includes(`"${what}"`);
 }
@@ -29,7 +29,7 @@ async function outcomes(): Promise<string[][]> {
   return rows.map(({ action, outcome, errorCode = "" }) => [action, outcome, errorCode]);
 }
 
-it("nothing is done that could not be written down before", async () => {
+it("an action that the audit log cannot record first is not done", async () => {
   faults.next(toAuditLog("auditEntry"), loseRequest, Number.POSITIVE_INFINITY);
   expect(errorOf(await customer.call("/v1/auth/api-keys", { method: "POST" })).code).toBe("UNAVAILABLE");
   const json = { email: customer.email, password };
@@ -41,12 +41,12 @@ it("nothing is done that could not be written down before", async () => {
   faults.clear();
   expect((await customer.client.listApiKeys()).rows).toEqual([]);
   expect(await outcomes()).toEqual([["POST /v1/auth/register", "done", ""]]);
-  // The failure is not kept: the same request again is done.
+  // The failure is not kept: the repeated request succeeds.
   expect((await customer.call("/v1/wallet/top-up", idempotent)).status).toBe(200);
   expect(await customer.balance()).toBe(10);
 });
 
-it("an entry whose answer was lost is one entry", async () => {
+it("an entry whose response was lost is recorded once", async () => {
   faults.next(toAuditLog("auditEntry"), dropAnswer, 2);
   await customer.createApiKey();
   expect(await outcomes()).toEqual([
@@ -55,7 +55,7 @@ it("an entry whose answer was lost is one entry", async () => {
   ]);
 });
 
-it("what was done is answered, though it could not be written down what came of it", async () => {
+it("an action succeeds although the audit log cannot record its outcome", async () => {
   faults.next(toAuditLog("auditOutcome"), loseRequest, Number.POSITIVE_INFINITY);
   const { id } = await customer.createApiKey();
   faults.clear();
@@ -63,7 +63,7 @@ it("what was done is answered, though it could not be written down what came of 
   expect((await outcomes())[0]).toEqual(["POST /v1/auth/api-keys", "unknown", ""]);
 });
 
-it("a deed that broke is in the log as one of which it is not known what it did", async () => {
+it("a failed action is in the log with an unknown outcome", async () => {
   faults.next(isBy("ApiCreateApiKey", "dynamodb:TransactWriteItems"), loseRequest, Number.POSITIVE_INFINITY);
   expect(errorOf(await customer.call("/v1/auth/api-keys", { method: "POST" })).code).toBe("INTERNAL");
   expect((await outcomes())[0]).toEqual(["POST /v1/auth/api-keys", "unknown", "INTERNAL"]);

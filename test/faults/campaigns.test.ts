@@ -39,8 +39,8 @@ async function allMessages(customer: Customer): Promise<Message[]> {
   return messages;
 }
 
-it("a campaign whose block only meets other transactions comes back soon, with the money that it had", async () => {
-  // Enough for five messages, and not for six.
+it("a campaign whose block only collides with other transactions retries soon, and sends what its balance allows", async () => {
+  // Enough for five messages, but not for six.
   const customer = await Customer.register({ balance: 0.04, baseUrl: gateway.url });
   await importContacts(customer, 5);
   const json = { name: "Autumn", message: "hi", audience: { all: true }, senderId: "ACME" };
@@ -62,7 +62,7 @@ it("a campaign whose block only meets other transactions comes back soon, with t
   faults.clear();
 });
 
-it("a campaign whose worker is ended again and again reaches each contact once, for exact money", async () => {
+it("a campaign whose worker is killed repeatedly reaches each contact once and is charged exactly", async () => {
   const registered = await Customer.register({ balance: 10, baseUrl: gateway.url });
   const customer = await registered.withApiKey();
   const contactCount = 110;
@@ -71,7 +71,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
   const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
   const read = async (): Promise<Campaign> => dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
 
-  // The worker dies at each third of its requests in turn, now before it arrives, now after it was carried out.
+  // Every third request kills the worker, alternately before it arrives and after it was carried out.
   let requests = 0;
   let kills = 0;
   faults.next(
@@ -114,7 +114,7 @@ it("a campaign whose worker is ended again and again reaches each contact once, 
   expect((await auditWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
 
-it("an endpoint hears once of a completed campaign whose worker died before it queued the event", async () => {
+it("an endpoint receives one event of a completed campaign whose worker died before it queued the event", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const hook = await startWebhookReceiver();
   const subscription = { url: hook.url, events: ["campaign.completed"] };

@@ -37,7 +37,7 @@ async function create(phoneNumber: string): Promise<ApiResponse> {
   return customer.call("/v1/contacts", { json: { phoneNumber } });
 }
 
-/** The numbers of all contacts; there must be as many as the list says. */
+/** The numbers of all contacts. Their count must equal that of the list. */
 async function stored(): Promise<string[]> {
   const numbers: string[] = [];
   let total = 0;
@@ -53,8 +53,8 @@ async function stored(): Promise<string[]> {
 }
 
 it.each([
-  ["the answer of its write is lost", dropAnswer, 1],
-  ["its write is answered by an internal error", answer500, 1],
+  ["the response to its write is lost", dropAnswer, 1],
+  ["the response to its write is an internal error", answer500, 1],
   ["its write is lost", loseRequest, 1],
   ["it collides with other transactions", collision, 3],
 ])("a contact is added once though %s", async (_name, fault, times) => {
@@ -63,7 +63,7 @@ it.each([
   expect(await stored()).toEqual(["15005551000"]);
 });
 
-it("what collides again and again is no conflict, and leaves nothing behind", async () => {
+it("a creation that keeps colliding returns UNAVAILABLE, not a conflict, and leaves nothing in the table", async () => {
   faults.next(isCreation, collision, 100);
   expect(errorOf(await create("15005551000"))).toEqual({ status: 503, code: "UNAVAILABLE" });
   faults.clear();
@@ -71,7 +71,7 @@ it("what collides again and again is no conflict, and leaves nothing behind", as
   expect((await create("15005551000")).status).toBe(201);
 });
 
-it("a change collides with others and is made all the same", async () => {
+it("a change succeeds after collisions with other transactions", async () => {
   const { id } = dataOf(await create("15005551000"), Contact);
   faults.next(isChange, collision, 2);
   const json = { firstName: "Ada", phoneNumber: "15005551001" };
@@ -80,7 +80,7 @@ it("a change collides with others and is made all the same", async () => {
 });
 
 it.each(["before", "after"])(
-  "an import whose function is killed %s a chunk is written is finished by sending it again",
+  "an import whose function is killed %s it writes a chunk completes when it is sent again",
   async (when) => {
     const contacts = Array.from({ length: 200 }, (_, row) => ({ phoneNumber: String(15_005_551_000 + row) }));
     const importAll = async () => customer.call("/v1/contacts/import", { json: { contacts } });

@@ -8,8 +8,8 @@ import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * What a customer is told when a write meets other writes again and again: that it could not be done now, and never
- * that something is wrong with the request.
+ * The response to a customer whose write repeatedly collides with other writes is that the service is unavailable,
+ * never that the request is invalid.
  */
 
 const faults = new Faults();
@@ -51,7 +51,7 @@ const transactions: Record<string, () => Promise<ApiResponse>> = {
 };
 
 it.each(Object.entries(transactions))(
-  "%s that only meets other transactions is told to come again",
+  "%s that only collides with other transactions returns UNAVAILABLE",
   async (name, request) => {
     faults.next(isBy(name, "dynamodb:TransactWriteItems"), collision, 6);
     expect(errorOf(await request())).toEqual(unavailable);
@@ -60,7 +60,7 @@ it.each(Object.entries(transactions))(
   },
 );
 
-/** The one that takes the Idempotency-Key, beside those of the audit log. */
+/** The write that stores the Idempotency-Key, as opposed to those of the audit log. */
 const isPut = (request: AwsRequest): boolean =>
   isBy("TopUpWallet", "dynamodb:PutItem")(request) && request.body.includes("IDEMPOTENCY#");
 const topUp = async (): Promise<ApiResponse> =>
@@ -69,35 +69,29 @@ const topUp = async (): Promise<ApiResponse> =>
 it.each([
   ["meets a running transaction", conflict],
   ["is throttled", throttle],
-])(
-  "a plain write that %s is tried again, and is no error of ours when that does not help",
-  async (_name, fault) => {
-    faults.next(isPut, fault, 4);
-    expect((await topUp()).status).toBe(200);
-    expect(faults.seen.filter(isPut)).toHaveLength(5);
-    faults.clear();
-    faults.next(isPut, fault, 8);
-    expect(errorOf(await topUp())).toEqual(unavailable);
-  },
-);
+])("a plain write that %s is retried, and then returns UNAVAILABLE", async (_name, fault) => {
+  faults.next(isPut, fault, 4);
+  expect((await topUp()).status).toBe(200);
+  expect(faults.seen.filter(isPut)).toHaveLength(5);
+  faults.clear();
+  faults.next(isPut, fault, 8);
+  expect(errorOf(await topUp())).toEqual(unavailable);
+});
 
 it.each([
   ["GetWallet", "dynamodb:GetItem", "/v1/wallet"],
   ["ListSms", "dynamodb:Query", "/v1/sms"],
-])(
-  "a read by %s that is throttled is tried again, and is no error of ours either",
-  async (name, action, path) => {
-    // Others read side by side who calls.
-    const isRead = (request: AwsRequest): boolean =>
-      isBy(name, action)(request) && !/"(ORG|USER)#/.test(request.body);
-    faults.next(isRead, throttle, 4);
-    expect((await customer.call(path)).status).toBe(200);
-    faults.next(isRead, throttle, 8);
-    expect(errorOf(await customer.call(path))).toEqual(unavailable);
-  },
-);
+])("a throttled read by %s is retried, and then returns UNAVAILABLE", async (name, action, path) => {
+  // The concurrent reads identify the caller.
+  const isRead = (request: AwsRequest): boolean =>
+    isBy(name, action)(request) && !/"(ORG|USER)#/.test(request.body);
+  faults.next(isRead, throttle, 4);
+  expect((await customer.call(path)).status).toBe(200);
+  faults.next(isRead, throttle, 8);
+  expect(errorOf(await customer.call(path))).toEqual(unavailable);
+});
 
-it("a turn at the wallet that cannot be ended hides nothing of what became of its posting", async () => {
+it("a wallet lock that cannot be released does not hide the outcome of its posting", async () => {
   faults.next(isBy("TopUpWallet", "dynamodb:TransactWriteItems"), collision, 2);
   const endsTurn = ({ body }: AwsRequest): boolean => body.includes("REMOVE #leaseToken");
   const isEnd = (request: AwsRequest): boolean =>
@@ -108,13 +102,13 @@ it("a turn at the wallet that cannot be ended hides nothing of what became of it
   expect((await customer.client.getWallet()).balance).toBe(2);
 });
 
-it("a plain write whose answer is lost is sent three times at the most", async () => {
+it("a plain write whose responses are lost is sent at most three times", async () => {
   faults.next(isPut, dropAnswer, 2);
   expect((await topUp()).status).toBe(200);
   expect(faults.seen.filter(isPut)).toHaveLength(3);
 });
 
-it("a count whose partition is throttled is tried once, for nobody is to wait for it", async () => {
+it("a count in a throttled partition is tried once, so that no request waits for it", async () => {
   const isCount = ({ body }: AwsRequest): boolean => body.includes("STATS#");
   faults.next(isCount, throttle, 8);
   await customer.send();

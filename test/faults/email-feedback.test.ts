@@ -13,7 +13,7 @@ import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * What SES says of emails, as EventBridge puts it onto the queue of emails.
+ * Events of SES about emails, in the form in which EventBridge puts them onto the queue of emails.
  */
 
 const faults = new Faults();
@@ -70,7 +70,7 @@ async function requestLink(customer: Customer): Promise<ApiResponse> {
   return customer.call("/v1/auth/verify-email/request", { method: "POST" });
 }
 
-/** Asks for a link by which whoever has the email gets in again, and waits until the worker has seen it. */
+/** Requests a password reset link for a customer, and waits until the worker has processed its job. */
 async function requestReset({ email }: Customer): Promise<void> {
   const json = { email };
   expect((await call("/v1/auth/password-reset/request", { json, baseUrl: gateway.url })).status).toBe(202);
@@ -85,7 +85,7 @@ async function requestReset({ email }: Customer): Promise<void> {
   }, patience);
 }
 
-it("an address that an email came back from gets none any more, until an operator lifts that", async () => {
+it("an address with a bounce gets no more emails until an operator removes the suppression", async () => {
   const customer = await register();
   const { email, organizationId } = customer;
   await new SQSClient({ endpoint: gateway.sqsEndpoint, useQueueUrlAsEndpoint: false }).send(
@@ -116,7 +116,7 @@ it("an address that an email came back from gets none any more, until an operato
   expect(log.out).toMatch(/"action":"suppressions remove".*"outcome":"done"/);
   expect(log.out).not.toContain(email);
 
-  // What is heard late of an email from before says nothing about the address as it is now.
+  // A late event about an earlier email does not change the state of the address.
   await bringAgain(gateway, bounce(email, { sentAt: new Date(Date.now() - minuteMs) }));
   expect((await requestLink(customer)).status).toBe(202);
   await waitForEmail(gateway, email, 2);
@@ -138,7 +138,7 @@ it("a repeated or older event changes nothing", async () => {
 it.each([
   ["a complaint", (email: string) => complaint(email, "abuse"), "complaint"],
   ["a complaint without a type", (email: string) => complaint(email, undefined), "complaint"],
-  ["a report that it is wanted", (email: string) => complaint(email, "not-spam"), undefined],
+  ["a report that it is not spam", (email: string) => complaint(email, "not-spam"), undefined],
   ["a full mailbox", (email: string) => bounce(email, { type: "Transient" }), undefined],
 ])("of %s the address is held back as it should be", async (_, event, reason) => {
   const { email } = await register();
@@ -146,7 +146,7 @@ it.each([
   expect((await findSuppression(email))?.reason).toBe(reason);
 });
 
-it("an event that cannot be read comes again, and is parked in the end", async () => {
+it("an unreadable event is retried, and ends in the dead-letter queue", async () => {
   const answer = await bringAgain(gateway, { eventType: "Bounce", bounce: {} });
   expect(answer).toMatchObject({ batchItemFailures: [expect.anything()] });
 });

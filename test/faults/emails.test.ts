@@ -43,7 +43,7 @@ function queuedJobs(): unknown[] {
     .map(({ body }) => JSON.parse(JSON.parse(body).MessageBody));
 }
 
-/** The worker has been told that SES refuses, as often as the SDK asks in one job. */
+/** Waits until SES has rejected all attempts of a number of jobs: the SDK makes three for each. */
 async function sesFailed(jobs = 1): Promise<void> {
   const isSend = isBy("SendEmail", "ses:SendEmail");
   await vi.waitFor(() => expect(faults.seen.filter(isSend)).toHaveLength(3 * jobs), patience);
@@ -54,7 +54,7 @@ function failSes(): void {
   faults.next(isBy("SendEmail", "ses:SendEmail"), unavailable, 3);
 }
 
-it("a newcomer gets a link, which leads to the gateway's page and notes that the email is theirs", async () => {
+it("a newcomer gets a link, which opens the gateway's page and verifies their email", async () => {
   const customer = await register();
   const email = await waitForEmail(gateway, customer.email);
   expect(email).toMatchObject({ from: '"SMS gateway" <sms@example.com>', subject: "Verify your email" });
@@ -76,7 +76,7 @@ it("a newcomer gets a link, which leads to the gateway's page and notes that the
   expect(errorOf(again)).toEqual({ status: 409, code: "CONFLICT" });
 });
 
-it("of many uses of one link at once exactly one counts", async () => {
+it("of many simultaneous uses of one link exactly one counts", async () => {
   const token = tokenIn(await waitForEmail(gateway, (await register()).email));
   const responses = await Promise.all(Array.from({ length: 8 }, async () => verify(token)));
   expect(statusesOf(responses)).toEqual([200, 400, 400, 400, 400, 400, 400, 400]);
@@ -84,7 +84,7 @@ it("of many uses of one link at once exactly one counts", async () => {
   expect(new Set(refused)).toEqual(new Set(["INVALID_EMAIL_TOKEN"]));
 });
 
-it("a newer link ends the older one, and a link of another is none", async () => {
+it("a newer link invalidates the older one, and the secret of another user's link does not work", async () => {
   const customer = await register();
   const older = tokenIn(await waitForEmail(gateway, customer.email));
   expect((await askForLink(customer)).status).toBe(202);
@@ -100,13 +100,13 @@ it("a newer link ends the older one, and a link of another is none", async () =>
   expect((await verify(newer)).status).toBe(200);
 });
 
-it("a user may ask for so many links and no more", async () => {
+it("a user can request at most five links", async () => {
   const customer = await register();
   for (let count = 0; count < 5; count += 1) expect((await askForLink(customer)).status).toBe(202);
   expect(errorOf(await askForLink(customer))).toEqual({ status: 429, code: "RATE_LIMITED" });
 });
 
-it("a user hears of it when their second factor is switched on and off, and of nothing that was refused", async () => {
+it("a user gets an email when their second factor is switched on or off, and none for rejected requests", async () => {
   const customer = await register();
   const { recoveryCodes } = await enableSecondFactor(customer);
   expect((await waitForEmail(gateway, customer.email, 2)).subject).toBe("Your second factor is switched on");
@@ -117,13 +117,13 @@ it("a user hears of it when their second factor is switched on and off, and of n
   const told = await waitForEmail(gateway, customer.email, 3);
   expect(told.subject).toBe("Your second factor is switched off");
   expect(told.html).not.toContain("<a ");
-  // One that no log-in ever needed.
+  // A second factor that no log-in required.
   expect((await customer.call("/v1/auth/totp", { json: { password } })).status).toBe(201);
   expect((await remove("000000")).status).toBe(200);
   expect(queuedJobs()).toHaveLength(3);
 });
 
-it("a user hears of a second factor that the operator took away, and of one whose job was lost", async () => {
+it("a user gets an email about a second factor that the operator removed, and about one whose job was lost", async () => {
   const customer = await register();
   faults.next(isBy("ConfirmTotp", "sqs:SendMessage"), loseRequest, 3);
   await enableSecondFactor(customer);
@@ -141,14 +141,14 @@ it("a user hears of a second factor that the operator took away, and of one whos
   ]);
 });
 
-it("an email that SES does not take comes when it takes them again, and once", async () => {
+it("an email that SES rejects is sent once when SES accepts emails again", async () => {
   failSes();
   const customer = await register();
   await sesFailed();
   expect(emailsTo(gateway, customer.email)).toEqual([]);
   const jobs = queuedJobs();
   expect(jobs).toHaveLength(1);
-  // Its claim lasts a minute, and its queue brings it again after two.
+  // Its lease lasts a minute, and its queue delivers the job again after two.
   gateway.advanceClock(2 * minuteMs);
   failSes();
   expect(await bringAgain(gateway, ...jobs)).toMatchObject({ batchItemFailures: [expect.anything()] });
@@ -159,7 +159,7 @@ it("an email that SES does not take comes when it takes them again, and once", a
   expect(emailsTo(gateway, customer.email)).toHaveLength(1);
 });
 
-it("of two jobs for one email, which come together after an outage, one sends it", async () => {
+it("of two simultaneous jobs for one email after an outage, one sends it", async () => {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   faults.next(isBy("SendEmail", "ses:SendEmail"), async (request, next) => {
@@ -170,7 +170,7 @@ it("of two jobs for one email, which come together after an outage, one sends it
   const customer = await register();
   await begun.promise;
   const [job] = queuedJobs();
-  // It has to come again, for the first may fail.
+  // It must be delivered again, because the first job may fail.
   expect(await bringAgain(gateway, job)).toMatchObject({ batchItemFailures: [expect.anything()] });
   goOn.resolve();
   await waitForEmail(gateway, customer.email);
@@ -181,7 +181,7 @@ it("of two jobs for one email, which come together after an outage, one sends it
   expect(emailsTo(gateway, customer.email)).toHaveLength(1);
 });
 
-it("an email whose job was lost is sent all the same, and one that was sent is not sent again", async () => {
+it("an email whose job was lost is still sent, and a sent one is not sent again", async () => {
   faults.next(isBy("Register", "sqs:SendMessage"), loseRequest, 3);
   const customer = await register();
   const other = await register();
@@ -191,7 +191,7 @@ it("an email whose job was lost is sent all the same, and one that was sent is n
   gateway.advanceClock(17 * minuteMs);
   await runSchedule(gateway, "ReleaseScheduledJobs");
   await waitForEmail(gateway, customer.email);
-  // The other job of the same minute is through as well, when the one of a third is that was queued after it.
+  // The other job of the same minute is done when a third one is, because that was queued later.
   const last = await register();
   await waitForEmail(gateway, last.email);
   expect(emailsTo(gateway, other.email)).toHaveLength(1);
@@ -205,14 +205,14 @@ it("an email whose worker lost the response to its lease is sent by that worker"
   expect(faults.seen.filter(isLease)).toHaveLength(2);
 });
 
-it("a registration whose answer was lost still sends its email", async () => {
+it("a registration whose response from the queue was lost still sends its email", async () => {
   faults.next(isBy("Register", "sqs:SendMessage"), dropAnswer);
   const customer = await register();
   await waitForEmail(gateway, customer.email);
   expect(customer.organizationId).toMatch(/^org_/);
 });
 
-it("a link is good for a day", async () => {
+it("a link is valid for a day", async () => {
   const [early, late] = [await register(), await register()];
   const [first, second] = [await waitForEmail(gateway, early.email), await waitForEmail(gateway, late.email)];
   gateway.advanceClock(23 * hourMs + 50 * minuteMs);

@@ -32,13 +32,13 @@ let assemblyFolder: string;
 let gateway: LocalGateway;
 let customer: Customer;
 
-/** A gateway with the rules of prod, which takes no top-ups; and it fails when a test asks it to. */
+/** A gateway with the rules of prod, which accepts no top-ups. It fails when a test requests it. */
 beforeAll(async () => {
   assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   const stackName = "rules-of-prod";
   const app = testApp(assemblyFolder);
   const prod = forThisMachine(stageNamed("prod"));
-  // Each test has a customer of its own. No email is sent.
+  // Each test registers its own customer. No email is sent.
   new GatewayStack(app, stackName, {
     ...prod,
     email: undefined,
@@ -53,7 +53,7 @@ beforeAll(async () => {
     interceptor: faults.interceptor,
     runsSchedules: false,
   });
-  // What a test changes in the table is this gateway's.
+  // The changes of a test go to the table of this gateway.
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   await publishRateCard(priceRows({ "1": 7_900 }), undefined);
 });
@@ -83,7 +83,7 @@ async function logIn(guess: string): Promise<ApiResponse> {
   return call("/v1/auth/login", { json: { email: customer.email, password: guess }, baseUrl: gateway.url });
 }
 
-/** How a customer comes to each error. A code that has no way here does not compile. */
+/** A request that causes each error. A code without an entry does not compile. */
 const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   VALIDATION_ERROR: async () => send({ to: "+1 500 555 0000" }),
   MISSING_SENDER_ID: async () => send({ senderId: undefined }),
@@ -215,9 +215,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return send({ messageType: "otp" });
   },
   INTERNAL: async () => {
-    faults.next(isBy("ApiGetMe"), async () =>
-      errorResponse("ValidationException", "nobody should read this"),
-    );
+    faults.next(isBy("ApiGetMe"), async () => errorResponse("ValidationException", "internals of the table"));
     return customer.call("/v1/auth/me");
   },
   UNAVAILABLE: async () => {
@@ -226,11 +224,11 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
 };
 
-it.each(Object.entries(ways))("%s is what a customer gets, and with its status", async (code, provoke) => {
+it.each(Object.entries(ways))("%s reaches the customer, with its status", async (code, provoke) => {
   const response = await provoke();
   const { status } = new Map(Object.entries(errorCatalogue)).get(code) ?? {};
   expect(errorOf(response)).toEqual({ status, code });
-  expect(response.text).not.toContain("nobody should read this");
+  expect(response.text).not.toContain("internals of the table");
   const comesBackLater = status === 429 || code === "DAILY_SPEND_CAP_REACHED";
   expect(Number(response.headers.get("Retry-After")) > 0).toBe(comesBackLater);
   expect(response.headers.has("RateLimit")).toBe(status === 429);

@@ -26,8 +26,8 @@ import { startOwnGateway } from "../support/own-gateway.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
- * An address that nobody has shown to be theirs may be a stranger's: the squatter has registered with it, and its
- * rightful owner reads its emails.
+ * An unverified address may be a stranger's: the squatter has registered with it, and its rightful owner reads its
+ * emails.
  */
 
 const faults = new Faults();
@@ -57,7 +57,7 @@ async function sessionOf(email: string, given = password): Promise<string> {
 
 async function organizationOf({ organizationId }: Customer): Promise<OrganizationRecord> {
   const found = await findOrganization(organizationId, { consistent: true });
-  if (found === undefined) throw new Error("the organisation is gone");
+  if (found === undefined) throw new Error("the organization is gone");
   return found;
 }
 
@@ -92,7 +92,7 @@ async function change(key: Key, changes: Changes): Promise<void> {
   await updateItem(z.unknown(), updateOf(key, changes));
 }
 
-/** Lets nobody have shown that the email of a customer is theirs, as it may be in what an older release wrote. */
+/** Removes all proof that an email belongs to a customer, as in the data of an older release. */
 async function forgetProof(customer: Customer): Promise<string> {
   const { ownerId = "" } = await rightsIn(customer);
   await change(keys.user(ownerId), { remove: ["emailVerifiedAt"] });
@@ -100,13 +100,13 @@ async function forgetProof(customer: Customer): Promise<string> {
   return ownerId;
 }
 
-describe("that an email is verified", () => {
-  it("belongs to its user: no other owner verifies that of the one whom the operator asks about", async () => {
+describe("a verified email", () => {
+  it("belongs to its user: another owner's proof does not verify the first owner's email", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
     const { id, email } = await join("owner", owner);
     const ownerId = await forgetProof(owner);
-    // Both ways to prove an address, by the other owner.
+    // The other owner proves their own address.
     const json = { token: await resetTokenOf(email), password: newPassword };
     expect((await post("/v1/auth/password-reset", json)).status).toBe(200);
     const rights = await rightsIn(owner);
@@ -116,7 +116,7 @@ describe("that an email is verified", () => {
     expect(isEmailVerified(id, rights)).toBe(true);
   });
 
-  it("follows the owner of the moment", async () => {
+  it("of the organization is that of its current owner", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
     const { id } = await join("owner", owner);
@@ -131,7 +131,7 @@ describe("that an email is verified", () => {
   });
 });
 
-/** A squatter's account with all that lets somebody in. */
+/** A squatter's account, with all kinds of credentials. */
 async function squat(): Promise<{
   squatter: Customer;
   member: Joined;
@@ -139,7 +139,7 @@ async function squat(): Promise<{
   secrets: string[];
 }> {
   const squatter = await Customer.register({ baseUrl: gateway.url });
-  // Before it counts as verified, after which no such email is sent.
+  // This email is sent only before the address counts as verified.
   await tokenOf(squatter.email, "Verify your email");
   await noteVerifiedEmail(squatter.organizationId);
   const member = await join("owner", squatter);
@@ -157,7 +157,7 @@ async function squat(): Promise<{
   return { squatter, member, invited, secrets: [secret, dataOf(ofMember, CreatedApiKey).secret] };
 }
 
-/** Expects that nothing is left of what was made before. */
+/** Expects that nothing made before the proof is left. */
 async function expectAlone(squatted: Awaited<ReturnType<typeof squat>>, credential: string): Promise<void> {
   const { squatter, member, invited, secrets } = squatted;
   const read = async (path: string): Promise<ApiResponse> => squatter.call(path, { credential });
@@ -175,7 +175,7 @@ async function expectAlone(squatted: Awaited<ReturnType<typeof squat>>, credenti
 }
 
 describe("the first proof of an address", () => {
-  it("by a reset of the password ends all that a squatter has made, and a second factor too", async () => {
+  it("by a password reset removes everything that a squatter made, and a second factor", async () => {
     const squatted = await squat();
     const { email } = squatted.squatter;
     await enableSecondFactor(squatted.squatter);
@@ -185,11 +185,11 @@ describe("the first proof of an address", () => {
       "With a new password, the account is yours. It removes all earlier sessions",
     );
     expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
-    // Without a code of the squatter's app.
+    // The second factor is gone: no code of the squatter's app is needed.
     await expectAlone(squatted, await sessionOf(email, newPassword));
   });
 
-  it("by the link takes the password, ends all that was made before, and lets the person log in anew", async () => {
+  it("by the link requires the password, removes everything made before, and lets the person log in again", async () => {
     const squatted = await squat();
     const { squatter } = squatted;
     const token = await tokenOf(squatter.email, "Verify your email");
@@ -200,7 +200,7 @@ describe("the first proof of an address", () => {
     await expectAlone(squatted, await sessionOf(squatter.email));
   });
 
-  it("that did not come to its end leaves the link good for another try", async () => {
+  it("that failed before its end leaves the link valid for another try", async () => {
     const squatted = await squat();
     const { email } = squatted.squatter;
     const token = await resetTokenOf(email);
@@ -212,7 +212,7 @@ describe("the first proof of an address", () => {
     await expectAlone(squatted, await sessionOf(email, newPassword));
   });
 
-  it("of one who is no owner ends what is theirs, and nothing of others", async () => {
+  it("of a member who is not an owner removes only what that member made", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
     const { id, email } = await join("admin", owner);
@@ -232,7 +232,7 @@ describe("the first proof of an address", () => {
     expect(rows.map((member) => member.email)).toEqual([owner.email, email]);
   });
 
-  it("ends nothing where the operator knew before whose the address is", async () => {
+  it("removes nothing when the operator had verified the address before", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     const { secret } = await owner.createApiKey();
     const token = await tokenOf(owner.email, "Verify your email");

@@ -93,13 +93,13 @@ async function remove(credential: string, id: string): Promise<ApiResponse> {
   return as(credential, "DELETE", `/v1/members/${id}`);
 }
 
-/** The token of the link that an invitation of an email has brought. */
+/** The token of the link in an invitation email. */
 async function invitedToken(email: string, role: Role, count = 1): Promise<string> {
   expect((await invite(email, role)).status).toBe(201);
   return tokenIn(await waitForEmail(gateway, email, count));
 }
 
-/** Somebody who was invited, has accepted and is logged in. */
+/** A person who was invited, has accepted and is logged in. */
 async function join(role: Role): Promise<Person> {
   const email = newEmail();
   expect((await accept(await invitedToken(email, role))).status).toBe(201);
@@ -113,7 +113,7 @@ async function members(credential = owner.token): Promise<Member[]> {
 
 async function organization(): Promise<OrganizationRecord> {
   const found = await findOrganization(owner.organizationId, { consistent: true });
-  if (found === undefined) throw new Error("the organisation is gone");
+  if (found === undefined) throw new Error("the organization is gone");
   return found;
 }
 
@@ -127,7 +127,7 @@ async function change(changes: Changes): Promise<void> {
 }
 
 describe("an invitation", () => {
-  it("comes by email and makes a member of whoever accepts it, in its role, whose email it has verified", async () => {
+  it("comes by email, makes the person who accepts it a member in its role, and verifies their email", async () => {
     const email = newEmail();
     const invited = dataOf(await invite(email.toUpperCase(), "developer"), Member);
     expect(invited).toMatchObject({ email, role: "developer", status: "invited", invitedBy: ownerId });
@@ -156,7 +156,7 @@ describe("an invitation", () => {
     expect(log.text).not.toContain(email);
   });
 
-  it("is made by nobody whose own email is not verified", async () => {
+  it("is rejected from a member whose own email is not verified", async () => {
     const unverified = await Customer.register({ baseUrl: gateway.url });
     const email = newEmail();
     const refused = await invite(email, "viewer", unverified.token);
@@ -165,7 +165,7 @@ describe("an invitation", () => {
     expect((await invite(email, "viewer", unverified.token)).status).toBe(201);
   });
 
-  it("is worth nothing once whoever made it is removed", async () => {
+  it("becomes invalid when the member who made it is removed", async () => {
     const admin = await join("admin");
     const email = newEmail();
     expect((await invite(email, "admin", admin.token)).status).toBe(201);
@@ -173,12 +173,12 @@ describe("an invitation", () => {
     expect((await remove(owner.token, admin.id)).status).toBe(200);
     expect(errorOf(await accept(token))).toEqual(badToken);
     expect((await members()).map(({ status }) => status)).toEqual(["active", "expired"]);
-    // Another manager may answer for it.
+    // Another manager may invite the same person.
     expect((await invite(email, "admin")).status).toBe(201);
     expect((await accept(tokenIn(await waitForEmail(gateway, email, 2)))).status).toBe(201);
   });
 
-  it("is worth nothing once whoever made it may no longer give its role, also at the same moment", async () => {
+  it("becomes invalid when the member who made it may no longer assign its role, even at the same moment", async () => {
     const [coOwner, admin] = [await join("owner"), await join("admin")];
     const emails = [newEmail(), newEmail()] as const;
     expect((await invite(emails[0], "owner", coOwner.token)).status).toBe(201);
@@ -195,7 +195,7 @@ describe("an invitation", () => {
     expect(errorOf(await accept(ofViewer ?? ""))).toEqual(badToken);
   });
 
-  it("is answered for by whoever has changed its role last", async () => {
+  it("belongs to the member who changed its role last", async () => {
     const admin = await join("admin");
     const email = newEmail();
     const invited = dataOf(await invite(email, "viewer", admin.token), Member);
@@ -205,7 +205,7 @@ describe("an invitation", () => {
     expect((await accept(token)).status).toBe(201);
   });
 
-  it("is accepted once, also of several who do so at the same moment", async () => {
+  it("is accepted once, even by several simultaneous requests", async () => {
     const token = await invitedToken(newEmail(), "owner");
     const answers = await Promise.all([1, 2, 3].map(async () => accept(token)));
     expect(statusesOf(answers)).toEqual([201, 400, 400]);
@@ -215,7 +215,7 @@ describe("an invitation", () => {
     expect((await rights()).ownerIds).toHaveLength(2);
   });
 
-  it("of the same email ends the one before, and has the role of the newer one", async () => {
+  it("of the same email replaces the one before, with the role of the newer one", async () => {
     const email = newEmail();
     const older = await invitedToken(email, "admin");
     const newer = await invitedToken(email, "viewer", 2);
@@ -226,7 +226,7 @@ describe("an invitation", () => {
     expect(errorOf(await invite(email, "viewer"))).toEqual(conflict);
   });
 
-  it("can be changed and taken back until it is accepted", async () => {
+  it("can be changed and withdrawn until it is accepted", async () => {
     const email = newEmail();
     const token = await invitedToken(email, "admin");
     const [, invited] = await members();
@@ -239,7 +239,7 @@ describe("an invitation", () => {
     expect((await organization()).furtherMemberCount).toBe(0);
   });
 
-  it("runs out after a week, and is shown as expired", async () => {
+  it("expires after a week, and is shown as expired", async () => {
     const token = await invitedToken(newEmail(), "viewer");
     gateway.advanceClock(7 * dayMs);
     expect(errorOf(await accept(token))).toEqual(badToken);
@@ -247,20 +247,20 @@ describe("an invitation", () => {
     expect((await members(later))[1]?.status).toBe("expired");
   });
 
-  it("of an email with an account elsewhere looks like any other, until it is accepted", async () => {
+  it("of an email with an account in another organization looks like any other, until it is accepted", async () => {
     const elsewhere = await Customer.register({ baseUrl: gateway.url });
     const [known, unknown] = [await invite(elsewhere.email, "viewer"), await invite(newEmail(), "viewer")];
     const fieldsOf = (response: ApiResponse): string[] => Object.keys(dataOf(response, Member));
     expect(known.status).toBe(unknown.status);
     expect(fieldsOf(known)).toEqual(fieldsOf(unknown));
-    // The first email is that of the registration.
+    // The first email was sent at the registration.
     const token = tokenIn(await waitForEmail(gateway, elsewhere.email, 2));
     expect(errorOf(await accept(token))).toEqual({ status: 409, code: "EMAIL_TAKEN" });
     expect((await elsewhere.client.getMe()).organization.id).toBe(elsewhere.organizationId);
     expect((await members()).map(({ status }) => status)).toEqual(["active", "invited", "invited"]);
   });
 
-  it("finds no room beside as many members as an organisation may have", async () => {
+  it("is rejected when the organization has its maximum number of members", async () => {
     await change({ set: { furtherMemberCount: maxFurtherMembers } });
     expect(errorOf(await invite(newEmail(), "viewer"))).toEqual(conflict);
     expect(await members()).toHaveLength(1);
@@ -281,7 +281,7 @@ describe("an invitation", () => {
 });
 
 describe("a role", () => {
-  it("counts from the next call on, with the session that there is", async () => {
+  it("applies from the next call on, to existing sessions", async () => {
     const { id, token } = await join("viewer");
     expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
     expect(errorOf(await as(token, "POST", "/v1/templates", { name: "a", body: "b" }))).toEqual(
@@ -294,7 +294,7 @@ describe("a role", () => {
     expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
   });
 
-  it.each<Role>(["developer", "viewer"])("of %s manages no members, and sees who they are", async (role) => {
+  it.each<Role>(["developer", "viewer"])("of %s manages no members, and can list them", async (role) => {
     const { id, token } = await join(role);
     for (const attempt of [
       invite(newEmail(), "viewer", token),
@@ -328,7 +328,7 @@ describe("a role", () => {
     expect((await remove(admin.token, viewer.id)).status).toBe(200);
   });
 
-  it("of a member elsewhere is nothing that anybody can change", async () => {
+  it("of a member of another organization cannot be changed", async () => {
     const stranger = await Customer.register({ baseUrl: gateway.url });
     const invited = dataOf(await invite(newEmail(), "viewer"), Member);
     for (const id of [ownerId, invited.id]) {
@@ -340,14 +340,14 @@ describe("a role", () => {
 });
 
 describe("the last owner", () => {
-  it("stays, whoever asks", async () => {
+  it("cannot be removed or demoted by any member", async () => {
     await join("admin");
     expect(errorOf(await remove(owner.token, ownerId))).toEqual(lastOwner);
     expect(errorOf(await setRole(owner.token, ownerId, "viewer"))).toEqual(lastOwner);
     expect((await owner.call("/v1/wallet")).status).toBe(200);
   });
 
-  it("is one of two who remove each other at the same moment", async () => {
+  it("is one of two owners who remove each other at the same moment", async () => {
     const other = await join("owner");
     const answers = await Promise.all([remove(owner.token, other.id), remove(other.token, ownerId)]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -360,7 +360,7 @@ describe("the last owner", () => {
     expect(errorOf(await remove(left, stays?.id ?? ""))).toEqual(lastOwner);
   });
 
-  it("is one of several who all step back at the same moment", async () => {
+  it("is one of several owners who all demote themselves at the same moment", async () => {
     const others = [await join("owner"), await join("owner")];
     const people = [{ id: ownerId, token: owner.token }, ...others];
     await Promise.all(people.map(async ({ id, token }) => setRole(token, id, "viewer")));
@@ -380,8 +380,8 @@ async function newKey(credential: string, scopes: readonly Scope[] = allScopes):
   return dataOf(await as(credential, "POST", "/v1/auth/api-keys", { scopes }), CreatedApiKey);
 }
 
-describe("a member who may less than before", () => {
-  it("keeps the keys that their role may have, and loses the others with what was made with them", async () => {
+describe("a member whose role was reduced", () => {
+  it("keeps the keys that their role may have, and loses the others and the keys made with them", async () => {
     const member = await join("admin");
     const own = await newKey(owner.token);
     const reads = await newKey(member.token, ["read"]);
@@ -393,7 +393,7 @@ describe("a member who may less than before", () => {
     ]);
   });
 
-  it("loses them with the same call once more, where the first did not come to its end", async () => {
+  it("loses them when the same call is repeated after a failure", async () => {
     const member = await join("admin");
     const { secret } = await newKey(member.token);
     const isOfKeys = (request: AwsRequest): boolean =>
@@ -406,7 +406,7 @@ describe("a member who may less than before", () => {
     expect(await wallet(secret)).toBe(401);
   });
 
-  it("makes no key with a call that was let in before, unless their role now may have it too", async () => {
+  it("makes no key in a call that was authorized before, unless the new role may have it too", async () => {
     const member = await join("admin");
     const setNow = async (role: Role): Promise<unknown> =>
       updateItem(z.unknown(), updateOf(keys.member(owner.organizationId, member.id), { set: { role } }));
@@ -419,19 +419,19 @@ describe("a member who may less than before", () => {
   });
 });
 
-/** A member as a function knows them that let them in while they might do all. */
+/** A member as a function sees them after it authorized them with all scopes. */
 function actorOf({ id }: Person): Actor {
   const credential = { type: "session", sessionId: "ses_1" } as const;
   return { organizationId: owner.organizationId, userId: id, credential, scopes: allScopes };
 }
 
 describe("a member who is removed", () => {
-  it("has neither sessions nor keys from the next call on, nor what was made with them, and others have theirs", async () => {
+  it("loses sessions, keys and what they made immediately, and other members keep theirs", async () => {
     const member = await join("admin");
     const own = await newKey(owner.token);
     const [first, second] = [await newKey(member.token), await newKey(member.token)];
     const child = await newKey(first.secret);
-    // What a deleted key has made still comes from whoever made that.
+    // A key that a deleted key has made still belongs to the member who made the deleted one.
     expect((await as(member.token, "DELETE", `/v1/auth/api-keys/${first.id}`)).status).toBe(200);
     const adopted = dataOf(
       await as(owner.token, "POST", `/v1/auth/api-keys/${second.id}/rotate`, {}),
@@ -446,13 +446,13 @@ describe("a member who is removed", () => {
     expect(await wallet(adopted.secret)).toBe(200);
     expect(errorOf(await logIn(member.email))).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
     expect(errorOf(await remove(owner.token, member.id))).toEqual(notFound);
-    // Nothing is left of them, so that their email is free.
+    // Nothing is left of the member, so their email is free.
     expect(await findUser(member.id)).toBeUndefined();
     const json = { email: member.email, password };
     expect((await call("/v1/auth/register", { json, baseUrl: gateway.url })).status).toBe(201);
   });
 
-  it("makes no key any more with a call that was let in before", async () => {
+  it("makes no more keys in a call that was authorized before", async () => {
     const member = await join("developer");
     const removedAt = new Date().toISOString();
     await updateItem(z.unknown(), updateOf(keys.user(member.id), { set: { removedAt } }));
@@ -460,7 +460,7 @@ describe("a member who is removed", () => {
     await expect(made).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   });
 
-  it("is shut out although the rest fails, which the same call goes on with", async () => {
+  it("is locked out although the rest fails, and a repeated call completes it", async () => {
     const member = await join("admin");
     const { secret } = await newKey(member.token);
     const isOfKeys = (request: AwsRequest): boolean =>

@@ -27,8 +27,8 @@ import { openWallet } from "../support/wallets.ts";
 import { wholeTemplate } from "../support/whole-template.ts";
 
 /*
- * An alarm on a metric that nobody writes never rings. Each thing that is counted is made to happen here, and what the
- * functions then write is held against what the alarms of the same stack look at.
+ * An alarm on a metric that no function writes never fires. These tests cause each counted event, and compare the
+ * written metrics with those that the alarms of the same stack watch.
  */
 
 const faults = new Faults();
@@ -60,7 +60,7 @@ const MetricsLine = z.looseObject({
   }),
 });
 
-/** The metrics that CloudWatch makes of lines in the embedded metric format, with their values. */
+/** The metrics that CloudWatch extracts from lines in the embedded metric format, with their values. */
 function metricsIn(lines: readonly string[]): (MetricIdentity & { readonly value: unknown })[] {
   return lines.flatMap((line) => {
     if (!line.startsWith('{"_aws"')) return [];
@@ -86,7 +86,7 @@ async function send(to: string): Promise<void> {
   await (await customerWithMoney()).send({ to });
 }
 
-/** Lets the carrier say nothing to the next messages. */
+/** Lets the carrier return nothing for the next messages. */
 async function silenceCarrier(): Promise<void> {
   const isByCarrier = isBy("SendMessage");
   faults.next((request) => isByCarrier(request) && request.body.includes("SANDBOX#"), loseRequest, 100);
@@ -98,7 +98,7 @@ async function reconcile(): Promise<void> {
   await runSchedule(gateway, "ReconcileWallets");
 }
 
-/** A debit whose function died before it recorded what was paid for. */
+/** Makes a debit whose function died before it recorded its messages. */
 async function loseDebit(): Promise<void> {
   const { organizationId } = await customerWithMoney();
   await debitWallet({
@@ -110,7 +110,7 @@ async function loseDebit(): Promise<void> {
   await reconcile();
 }
 
-/** Lets a carrier fail until it is not asked any more, and then answer the one message that is let through. */
+/** Lets a carrier fail until its circuit breaker opens, and then accept the one probe message. */
 async function breakAndMend(carrier: string): Promise<void> {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
   const breakers = new Breakers();
@@ -122,7 +122,7 @@ async function breakAndMend(carrier: string): Promise<void> {
   writeMetrics();
 }
 
-/** Hands a message to a carrier that answers as the sandbox never does, so that it is not seen in a function. */
+/** Submits a message to a carrier with an outcome that the sandbox never has. */
 async function handOver(answer: HandOff): Promise<void> {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
   const organizationId = await openWallet(1_000_000);
@@ -134,8 +134,8 @@ async function handOver(answer: HandOff): Promise<void> {
 }
 
 /**
- * What rings nothing: numbers that do not exist are a customer's matter, a carrier that is back is good news, and an email
- * that is held back is what keeps the account's reputation.
+ * Metrics without an alarm. A customer causes numbers that do not exist, a closed circuit breaker is good news, and a
+ * suppressed email protects the account's reputation.
  */
 const notWatched: ReadonlySet<MetricName> = new Set([
   "CarrierBreakersClosed",
@@ -183,7 +183,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   RefundedMicros: loseDebit,
   RequeuedMessages: async () => {
     const { organizationId } = await customerWithMoney();
-    // Its job goes to a queue of this file's, which no function of the gateway is fed from.
+    // Its job goes to a queue of this file, which no function of the gateway reads.
     const text = { message: "hello", senderId: "ACME", language: "English" } as const;
     await acceptMessage(organizationId, { ...text, to: "15005550000" });
     await reconcile();
@@ -203,7 +203,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   },
 };
 
-describe("when it happens, the metric is written that the alarms look at", () => {
+describe("the metric that the alarms watch is written when the event occurs", () => {
   it.each(metricNames)("%s", async (name) => {
     log.length = 0;
     await causes[name]();
@@ -223,7 +223,7 @@ describe("when it happens, the metric is written that the alarms look at", () =>
   });
 });
 
-it("no alarm looks at a metric of ours that is not written", () => {
+it("no alarm watches a metric of ours that is not written", () => {
   const ours = alarmsOf(template)
     .flatMap(metricsOfAlarm)
     .filter(({ namespace }) => !namespace.startsWith("AWS/"))
@@ -233,7 +233,7 @@ it("no alarm looks at a metric of ours that is not written", () => {
   expect(ours).toEqual(["ThrottledRequests"]);
 });
 
-it("every hand-off counts all that the carrier can say, so that shares can be reckoned", async () => {
+it("every submission counts all possible outcomes of a carrier, so that shares can be calculated", async () => {
   log.length = 0;
   await causes.CarrierAccepted();
   const lines = await vi.waitFor(() => {
@@ -275,14 +275,14 @@ describe("the access log", () => {
     return Stage.parse(stage).Properties.AccessLogSettings.Format;
   }
 
-  /** A line as API Gateway writes it: what it does not know is a hyphen. */
+  /** A line as API Gateway writes it, with a hyphen for each unknown value. */
   function line(values: Readonly<Record<string, string>>): Record<string, unknown> {
     const known: Readonly<Record<string, string>> = { responseLatency: "12", ...values };
     const text = format().replaceAll(/\$context\.([A-Za-z.]+)/g, (_, name: string) => known[name] ?? "-");
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   }
 
-  /** Whether a line matches a pattern: comparisons of strings, all of which have to hold. */
+  /** Whether a line matches a pattern of string comparisons, all of which must hold. */
   function matches(pattern: string, of: Record<string, unknown>): boolean {
     const [, conditions = ""] = /^\{ (.+) \}$/.exec(pattern) ?? [];
     return conditions.split(" && ").every((condition) => {
@@ -293,7 +293,7 @@ describe("the access log", () => {
     });
   }
 
-  it("counts the requests that API Gateway throttles for their alarm, and no others", () => {
+  it("counts exactly the requests that API Gateway throttles for their alarm", () => {
     const filters = Object.values(template.findResources("AWS::Logs::MetricFilter"));
     expect(filters).toHaveLength(1);
     const { FilterPattern, MetricTransformations } = Filter.parse(filters[0]).Properties;

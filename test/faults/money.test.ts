@@ -52,7 +52,7 @@ afterEach(() => {
   log.length = 0;
 });
 
-/** Ends the function that makes the request: before it arrives, or after it was carried out. */
+/** Kills the function that makes the request, before it arrives or after it was carried out. */
 function killing(part: string, when: "after" | "before", killed = (): void => undefined): Fault {
   return async (request, next) => {
     if (when === "after") await next(request);
@@ -62,7 +62,7 @@ function killing(part: string, when: "after" | "before", killed = (): void => un
   };
 }
 
-/** Lets the reconciler work as it does when the grace is over. */
+/** Runs the reconciler after the grace period. */
 async function reconcile(): Promise<void> {
   gateway.advanceClock(graceMs + 60_000);
   await runSchedule(gateway, "ReconcileWallets");
@@ -79,7 +79,7 @@ async function messageCount(): Promise<number> {
   return pageOf(await customer.call("/v1/sms"), Message).meta.total;
 }
 
-/** The invariant: the balance is what was put in, less the messages that were accepted and not refunded. */
+/** The invariant: the balance is the sum of top-ups, less the messages that were accepted and not refunded. */
 async function expectBooksInOrder(paidMessages: number): Promise<void> {
   const audit = await auditWallet(customer.organizationId);
   expect(audit).toMatchObject({ findings: [], pending: [] });
@@ -89,21 +89,21 @@ async function expectBooksInOrder(paidMessages: number): Promise<void> {
 
 const SandboxRecord = z.object({ calls: z.number() });
 
-/** How often the sandbox carrier was called for a message. */
+/** The number of calls to the sandbox carrier for a message. */
 async function carrierCalls(messageId: string): Promise<number> {
   return (await findItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
 }
 
-/** What the queue does with a message's job when it was not deleted. */
+/** Delivers a message's job again, as the queue does with a job that was not deleted. */
 async function deliverAgain(messageId: string): Promise<unknown> {
   const body = JSON.stringify({ organizationId: customer.organizationId, messageId });
   const record = { messageId: "1", body, attributes: { ApproximateReceiveCount: "2" } };
   return functionNamed(gateway, "SendMessage").invoke({ Records: [record] });
 }
 
-// It comes first, for it goes through all wallets that there are.
+// This comes first, because it visits all wallets in the table.
 describe("the reconciler", () => {
-  it("refunds once though it is killed after each of its calls in turn", async () => {
+  it("refunds once although it is killed after each of its calls in turn", async () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
     await send();
     gateway.advanceClock(graceMs + 60_000);
@@ -129,7 +129,7 @@ describe("the reconciler", () => {
     expect(refunds).toHaveLength(1);
   });
 
-  it("refunds once though many of it run at the same time", async () => {
+  it("refunds once in many simultaneous runs", async () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
     await send();
     gateway.advanceClock(graceMs + 60_000);
@@ -139,7 +139,7 @@ describe("the reconciler", () => {
   });
 });
 
-describe("a debit that was applied, and whose answer", () => {
+describe("a debit that was applied, and whose response", () => {
   it.each([
     ["was lost with the connection", dropAnswer],
     ["was an internal error", answer500],
@@ -151,11 +151,11 @@ describe("a debit that was applied, and whose answer", () => {
     await expectBooksInOrder(1);
   });
 
-  it("was lost while another debit overtook it, is refused, never resent, and refunded", async () => {
+  it("was lost while another debit overtook it, is rejected, never resent, and refunded", async () => {
     faults.next(isDebit, async (request, next) => {
       await next(request);
       expect((await send()).status).toBe(202);
-      throw new Error("the answer was dropped");
+      throw new Error("the response was dropped");
     });
     expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
     expect(await customer.balance()).toBe(0.9842);
@@ -165,8 +165,8 @@ describe("a debit that was applied, and whose answer", () => {
   });
 });
 
-describe("what may be spent in a new day", () => {
-  /** A cap for two messages, and one of them spent the day before. */
+describe("the spending limit of a new day", () => {
+  /** Sets a cap for two messages, one of them spent on the day before. */
   beforeEach(async () => {
     const key = keys.wallet(customer.organizationId);
     await updateItem(z.unknown(), updateOf(key, { set: { operatorDailyCap: 2 * 7_900 } }));
@@ -183,20 +183,20 @@ describe("what may be spent in a new day", () => {
   it.each([
     ["was dropped", dropAnswer],
     ["was an internal error", answer500],
-    ["says that it was throttled", throttle],
-  ])("is reckoned once though the first answer %s", async (_name, fault) => {
+    ["was that it was throttled", throttle],
+  ])("is calculated once although the first response %s", async (_name, fault) => {
     faults.next(isReckoning, fault);
     await expectTwoMore();
     expect(faults.seen.filter(isReckoning).length).toBeGreaterThan(1);
   });
 
-  it("is reckoned by the next send where the function is killed behind it", async () => {
+  it("is calculated by the next send when the function is killed after it", async () => {
     faults.next(isReckoning, killing("ApiSendSms", "after"));
     expect((await send()).status).toBe(500);
     await expectTwoMore();
   });
 
-  it("is not given out a second time by a reckoning that arrives late", async () => {
+  it("is not granted again by a late calculation", async () => {
     const late = heldBack();
     faults.next(isReckoning, late.fault);
     await expectTwoMore();
@@ -205,7 +205,7 @@ describe("what may be spent in a new day", () => {
   });
 });
 
-it("a debit that never arrived is not resent either, and costs nothing", async () => {
+it("a debit that never arrived is not resent, and costs nothing", async () => {
   faults.next(isDebit, loseRequest);
   expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
   await expectBooksInOrder(0);
@@ -213,20 +213,20 @@ it("a debit that never arrived is not resent either, and costs nothing", async (
 
 it.each([
   ["throttled twice", throttle, 2],
-  ["refused by a running transaction three times", conflict, 3],
-])("a debit that is %s goes through in the end, once", async (_name, fault, times) => {
+  ["rejected three times because of a running transaction", conflict, 3],
+])("a debit that is %s finally succeeds once", async (_name, fault, times) => {
   faults.next(isDebit, fault, times);
   expect((await send()).status).toBe(202);
   expect(faults.seen.filter(isDebit)).toHaveLength(times + 1);
   await expectBooksInOrder(1);
 });
 
-it("a debit whose function is killed behind it is refunded once, and the wallet is in order", async () => {
+it("a debit whose function is killed after it is refunded once, and the wallet is consistent", async () => {
   faults.next(isDebit, killing("ApiSendSms", "after"));
   expect((await send()).status).toBe(500);
   expect(await customer.balance()).toBe(0.9921);
   await runSchedule(gateway, "ReconcileWallets");
-  // Too young: its function might still be working.
+  // The debit is too young: its function might still be working.
   expect(await customer.balance()).toBe(0.9921);
   await reconcile();
   await reconcile();
@@ -239,7 +239,7 @@ it("a debit whose function is killed behind it is refunded once, and the wallet 
   ]);
 });
 
-it("three lost debits side by side, between two good ones, are refunded with their sum", async () => {
+it("three lost debits between two recorded ones are refunded with their sum", async () => {
   await customer.send();
   for (let lost = 0; lost < 3; lost += 1) {
     faults.next(isDebit, killing("ApiSendSms", "after"));
@@ -252,10 +252,10 @@ it("three lost debits side by side, between two good ones, are refunded with the
   expect(refunds.map(({ amount }) => amount)).toEqual([0.0237]);
 });
 
-it("a record that is held past the grace and then released is refused: a refund, no message", async () => {
+it("a record that arrives after the grace period is rejected: the debit is refunded, and there is no message", async () => {
   const late = heldBack();
   faults.next(isRecord, late.fault);
-  // Its retry by the SDK, and the look whether it landed, find nothing.
+  // Its retry by the SDK, and the read that checks for it, fail.
   faults.next(isRecord, loseRequest, 2);
   expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
   await reconcile();
@@ -264,14 +264,14 @@ it("a record that is held past the grace and then released is refused: a refund,
   await expectBooksInOrder(0);
 });
 
-it("a record that meets other transactions for a while is tried again on the same debit", async () => {
+it("a record that collides with other transactions for a while is retried on the same debit", async () => {
   faults.next(isRecord, conflict, 6);
   expect((await send()).status).toBe(202);
   expect(faults.seen.filter(isDebit)).toHaveLength(1);
   await expectBooksInOrder(1);
 });
 
-it("a record that only meets other transactions is given up, and its price is back at once, and once", async () => {
+it("a record that only collides with other transactions is abandoned, and its price is refunded immediately and once", async () => {
   faults.next(isRecord, conflict, 100);
   expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
   expect(await customer.balance()).toBe(1);
@@ -285,32 +285,32 @@ it("a record that only meets other transactions is given up, and its price is ba
   ]);
 });
 
-it("a record whose answer was lost is found, and the message is accepted once", async () => {
+it("a record whose response was lost is found, and the message is accepted once", async () => {
   faults.next(isRecord, dropAnswer, 3);
   expect((await send()).status).toBe(202);
   await expectBooksInOrder(1);
 });
 
-it("a record whose answer was lost is found though it is still at work when its place is to be sealed", async () => {
+it("a record whose response was lost is found although it is still running when its debit is to be voided", async () => {
   faults.next(isRecord, dropAnswer, 3);
-  // What DynamoDB says of a write to an item that is in a running transaction.
+  // DynamoDB's response to a write to an item in a running transaction.
   faults.next(isSeal, collision, 2);
   expect((await send()).status).toBe(202);
   await expectBooksInOrder(1);
 });
 
-/** The messages that the table holds of the customer, paid or not. */
+/** The customer's messages in the table, paid or not. */
 async function storedMessages(): Promise<MessageRecord[]> {
   const { pk } = keys.message(customer.organizationId, "");
   return queryItems(MessageRecord, { pk, limit: 10, consistent: true });
 }
 
-describe("a message that was written and whose ledger entry was not", () => {
+describe("a message that was written before its ledger entry failed", () => {
   it.each([
     ["before the entry", isRecord, "before"],
     ["after the message", isMessage, "after"],
   ] as const)(
-    "is refunded, never sent and deleted, when its function is killed %s",
+    "is refunded, never sent and deleted when its function is killed %s",
     async (_name, call, when) => {
       faults.next(call, killing("ApiSendSms", when));
       expect((await send()).status).toBe(500);
@@ -324,7 +324,7 @@ describe("a message that was written and whose ledger entry was not", () => {
     },
   );
 
-  it("is taken away at once, with its price given back, when the entry is given up", async () => {
+  it("is deleted and refunded immediately when the entry is abandoned", async () => {
     faults.next(isRecord, conflict, 100);
     expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
     expect(await storedMessages()).toEqual([]);
@@ -332,7 +332,7 @@ describe("a message that was written and whose ledger entry was not", () => {
     await expectBooksInOrder(0);
   });
 
-  it("is not there, and its price is given back, when it could not be written itself", async () => {
+  it("does not exist, and is refunded, when the message could not be written", async () => {
     faults.next(isMessage, throttle, 100);
     expect(errorOf(await send())).toEqual({ status: 503, code: "UNAVAILABLE" });
     expect(await customer.balance()).toBe(1);
@@ -341,7 +341,7 @@ describe("a message that was written and whose ledger entry was not", () => {
     await expectBooksInOrder(0);
   });
 
-  it("is not written over though an earlier attempt to write it arrives when it was sent", async () => {
+  it("is not overwritten by an earlier attempt to write it that arrives after it was sent", async () => {
     const late = heldBack();
     faults.next(isMessage, late.fault);
     const { id } = await customer.send();
@@ -355,8 +355,8 @@ describe("a message that was written and whose ledger entry was not", () => {
 });
 
 /**
- * Tells a sender's requests for an organisation's only message from those for others: a job whose sender was killed in an
- * earlier test comes again when its visibility time-out is over.
+ * Distinguishes a sender's requests for an organization's only message from those for other messages. The job of a sender
+ * that an earlier test killed is delivered again after its visibility timeout.
  */
 function requestsOf(organizationId: string): (request: AwsRequest) => boolean {
   let messageId: string | undefined;
@@ -367,7 +367,7 @@ function requestsOf(organizationId: string): (request: AwsRequest) => boolean {
 }
 
 describe("a message that was recorded", () => {
-  it("is accepted though the queue is down, and sent later", async () => {
+  it("is accepted although the queue is down, and sent later", async () => {
     faults.next(isBy("ApiSendSms", "sqs:SendMessageBatch"), loseRequest, 3);
     const response = await send();
     expect(response.status).toBe(202);
@@ -380,21 +380,21 @@ describe("a message that was recorded", () => {
     };
     faults.next(isBy("SendMessage"), wait, 100);
     await reconcile();
-    // The reconciler has seen that it is paid, and it stays though no sender should take it up for days.
+    // The reconciler has seen that it is paid, and it stays even if no sender processes it for days.
     expect((await storedMessages())[0]).not.toHaveProperty("expiresAt");
     goOn.resolve();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     await expectBooksInOrder(1);
   });
 
-  it("is sent at once though the answer to its claim was lost", async () => {
+  it("is sent immediately although the response to its lease was lost", async () => {
     faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), dropAnswer);
     const { id } = await customer.send();
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
     expect(await carrierCalls(id)).toBe(1);
   });
 
-  it("is sent and counted at once though the answer to its outcome was lost", async () => {
+  it("is sent and counted immediately although the response to its outcome was lost", async () => {
     const isOutcome = (request: AwsRequest): boolean =>
       isBy("SendMessage", "dynamodb:UpdateItem")(request) && request.body.includes("sentAt");
     faults.next(isOutcome, dropAnswer);
@@ -407,22 +407,22 @@ describe("a message that was recorded", () => {
     expect(await carrierCalls(id)).toBe(1);
   });
 
-  // A sender makes five calls about a message: it reads the organization, claims, asks the sandbox carrier, records the
-  // outcome, queues the event.
+  // A sender makes five calls for a message. It reads the organization, acquires the lease, calls the sandbox carrier,
+  // records the outcome and queues the event.
   it.each([
     [1, "before", 1],
     [1, "after", 1],
     [2, "before", 1],
     [2, "after", 1],
     [3, "before", 1],
-    // The carrier took it, but nobody knows: it is asked again with the same reference, which it recognizes.
+    // The carrier accepted it, but no outcome is known. The repeated submission has the same reference, which it recognizes.
     [3, "after", 2],
     [4, "before", 2],
     [4, "after", 1],
     [5, "before", 1],
     [5, "after", 1],
   ] as const)(
-    "is sent though its sender is killed at call %d, %s it is carried out",
+    "is sent although its sender is killed at call %d, %s it is carried out",
     async (call, when, calls) => {
       let count = 0;
       const { promise: gone, resolve: killed } = Promise.withResolvers<void>();
@@ -432,9 +432,9 @@ describe("a message that was recorded", () => {
         killing("SendMessage", when, killed),
       );
       const { id } = await customer.send();
-      // A job that came before its end would be ended with it.
+      // A job that arrived before the sender ended would end with it.
       await gone;
-      // What the queue does when the job's visibility time-out is over and the claim has lapsed.
+      // Does what the queue does when the job's visibility timeout is over and the lease has lapsed.
       gateway.advanceClock(120_000);
       const message = { organizationId: customer.organizationId, messageId: id };
       const job = {
@@ -462,12 +462,12 @@ it("a job that the queue delivers five more times in parallel reaches the carrie
 });
 
 it.each([
-  // Each of the SDK's three tries runs into its time-out; one attempt of that kind is enough to wait for.
+  // Each of the SDK's three tries times out. One attempt of that kind is enough.
   ["hangs", answerAfter(15_000), 3],
-  ["answers 500", async () => errorResponse("InternalServerError", "password=hunter2", 500), 100],
-  ["answers garbage", async () => ({ status: 200, headers: {}, body: "<html>password=hunter2" }), 100],
+  ["returns a 500", async () => errorResponse("InternalServerError", "password=hunter2", 500), 100],
+  ["returns garbage", async () => ({ status: 200, headers: {}, body: "<html>password=hunter2" }), 100],
 ] satisfies [string, Fault, number][])(
-  "a message whose carrier %s and never says what it did fails with a safe code and is refunded",
+  "a message whose carrier %s and never reports an outcome fails with a safe code and is refunded",
   async (_name, fault, times) => {
     const isCarrier = (request: AwsRequest): boolean => request.body.includes("SANDBOX#");
     faults.next(isCarrier, fault, times);
@@ -489,12 +489,12 @@ it.each([
   },
 );
 
-it("what the reconciler did is told as metrics and as a log line", async () => {
+it("the reconciler reports its work as metrics and as a log line", async () => {
   faults.next(isDebit, killing("ApiSendSms", "after"));
   await send();
   await reconcile();
   const sealed = (): string[] => log.filter((line) => line.includes('"VoidedDebits":1'));
-  // What a function writes arrives a moment after its answer.
+  // A function's log lines arrive a moment after its response.
   await vi.waitFor(() => expect(sealed()).toHaveLength(1), patience);
   const metrics = sealed();
   expect(JSON.parse(metrics[0] ?? "")).toMatchObject({ RefundedMicros: 7_900, FailedReconciliations: 0 });
@@ -505,19 +505,19 @@ it("what the reconciler did is told as metrics and as a log line", async () => {
   expect(lines).toHaveLength(1);
 });
 
-describe("a send without what it needs", () => {
+describe("a send with something missing", () => {
   async function trySend(senderId?: string): Promise<ApiResponse> {
     return customer.call("/v1/sms/send", { json: { to: "15005550000", message: "hello", senderId } });
   }
 
-  /** What the function asked of the wallet. */
+  /** The function's requests about the wallet. */
   function askedOfWallet(): string[] {
     return faults.seen
       .filter((request) => isBy("ApiSendSms")(request) && request.body.includes("WALLET#"))
       .map(({ operation }) => operation);
   }
 
-  it("misses the sender ID first, then the wallet, and tells that from a low balance without a read", async () => {
+  it("reports the sender ID first, then the wallet, and distinguishes a missing wallet from a low balance without a read", async () => {
     await deleteItem(keys.wallet(customer.organizationId));
     expect(errorOf(await trySend())).toEqual({ status: 400, code: "MISSING_SENDER_ID" });
     expect(askedOfWallet()).toEqual([]);
@@ -530,7 +530,7 @@ describe("a send without what it needs", () => {
     expect(askedOfWallet()).toEqual(["dynamodb:UpdateItem"]);
   });
 
-  it("takes the organisation's approved sender ID when it has one", async () => {
+  it("uses the organization's approved sender ID when it has one", async () => {
     await updateItem(z.unknown(), {
       key: keys.organization(customer.organizationId),
       update: "SET defaultSenderId = :senderId",
@@ -543,7 +543,7 @@ describe("a send without what it needs", () => {
 });
 
 describe("an idempotent send", () => {
-  it("whose function is killed behind its debit can be sent again when its lease is over, and is paid once", async () => {
+  it("whose function is killed after its debit can be sent again when its lease lapses, and is paid once", async () => {
     faults.next(isDebit, killing("ApiSendSms", "after"));
     expect((await send("crash")).status).toBe(500);
     expect(errorOf(await send("crash"))).toEqual({ status: 409, code: "IDEMPOTENCY_IN_PROGRESS" });
@@ -554,7 +554,7 @@ describe("an idempotent send", () => {
     await expectBooksInOrder(1);
   });
 
-  it("whose function is killed behind its record is answered with what it did", async () => {
+  it("whose function is killed after its record returns the recorded result", async () => {
     faults.next(isRecord, killing("ApiSendSms", "after"));
     expect((await send("done")).status).toBe(500);
     const again = await send("done");
@@ -564,7 +564,7 @@ describe("an idempotent send", () => {
     await expectBooksInOrder(1);
   });
 
-  it("that was given up cannot write late beside its successor", async () => {
+  it("that was abandoned cannot write late in addition to its successor", async () => {
     const late = heldBack();
     faults.next(isRecord, late.fault);
     faults.next(isRecord, loseRequest, 2);
@@ -575,7 +575,7 @@ describe("an idempotent send", () => {
     await expectBooksInOrder(1);
   });
 
-  it("whose record's answer was lost for good is found done", async () => {
+  it("whose record's response was lost permanently is found to be done", async () => {
     faults.next(isRecord, dropAnswer, 3);
     faults.next(
       isBy("ApiSendSms", "dynamodb:GetItem"),
@@ -590,7 +590,7 @@ describe("an idempotent send", () => {
   });
 });
 
-it("an idempotent send whose repeated record is not recognised as one is found done by its entry", async () => {
+it("an idempotent send whose repeated record is not recognized as a repeat is found by its ledger entry", async () => {
   faults.next(isRecord, dropAnswer);
   faults.next(isRecord, async (request, next) => {
     const body = { ...JSON.parse(request.body), ClientRequestToken: "as-if-forgotten" };
@@ -607,14 +607,14 @@ describe("a credit", () => {
   it.each([
     ["dropped", dropAnswer],
     ["an internal error", answer500],
-  ])("whose answers are all %s is added once", async (_name, fault) => {
+  ])("whose responses are all %s is added once", async (_name, fault) => {
     faults.next(isBy("ApiTopUpWallet", "dynamodb:TransactWriteItems"), fault, 3);
     expect((await customer.topUp(2)).balance).toBe(3);
     const audit = await auditWallet(customer.organizationId);
     expect(audit).toMatchObject({ balanceMicros: 3_000_000, findings: [], pending: [] });
   });
 
-  it("that never arrives adds nothing and says so", async () => {
+  it("that never arrives adds nothing and returns an error", async () => {
     faults.next(isBy("ApiTopUpWallet", "dynamodb:TransactWriteItems"), loseRequest, 3);
     const response = await customer.call("/v1/wallet/top-up", { json: { amount: 2 } });
     expect(errorOf(response)).toEqual({ status: 503, code: "UNAVAILABLE" });

@@ -58,14 +58,14 @@ async function statusWith(credential: string): Promise<number> {
   return (await call("/v1/wallet", { credential, baseUrl: gateway.url })).status;
 }
 
-/** A newcomer whose first email has come. */
+/** A new customer, after the first email has arrived. */
 async function register(): Promise<Customer> {
   const customer = await Customer.register({ baseUrl: gateway.url });
   await waitForEmail(gateway, customer.email);
   return customer;
 }
 
-/** Asks for a link, and takes the token out of it. */
+/** Requests a link, and returns its token. */
 async function resetTokenFor({ email }: Customer): Promise<string> {
   const subject = "Set a new password";
   const before = emailsTo(gateway, email).filter((each) => each.subject === subject).length;
@@ -81,7 +81,7 @@ async function actionsOf(customer: Customer, credential: string): Promise<string
 }
 
 describe("a reset of the password", () => {
-  it("lets in with the new one, ends all sessions, and tells the user", async () => {
+  it("allows log-ins with the new password, ends all sessions, and notifies the user", async () => {
     const customer = await register();
     const other = await sessionOf(customer.email);
     const answer = await reset(await resetTokenFor(customer));
@@ -107,7 +107,7 @@ describe("a reset of the password", () => {
     expect((await logIn(customer.email, won[0] ?? "")).status).toBe(200);
   });
 
-  it("takes neither an older link, nor one for something else, nor one that has run out", async () => {
+  it("rejects an older link, a link for another purpose and an expired one", async () => {
     const customer = await register();
     const verification = tokenIn(await waitForEmail(gateway, customer.email));
     const older = await resetTokenFor(customer);
@@ -119,14 +119,14 @@ describe("a reset of the password", () => {
     expect((await logIn(customer.email, password)).status).toBe(200);
   });
 
-  it("refuses a password that is too short or too long, and the link is good for another try", async () => {
+  it("rejects a password that is too short or too long, and its link stays valid", async () => {
     const token = await resetTokenFor(await register());
     expect(invalidFields(await reset(token, { password: "short" }))).toEqual(["password"]);
     expect(invalidFields(await reset(token, { password: "ü".repeat(40) }))).toEqual(["password"]);
     expect((await reset(token)).status).toBe(200);
   });
 
-  it("answers in the same way for an email that nobody has, and writes to nobody", async () => {
+  it("returns the same response for an unknown email, and sends no email to it", async () => {
     const customer = await register();
     const unknown = `${randomUUID()}@example.com`;
     faults.clear();
@@ -137,10 +137,10 @@ describe("a reset of the password", () => {
     const asksOfKnown = faults.seen.filter(isBy("RequestPasswordReset")).map(({ operation }) => operation);
     expect([ofUnknown.status, ofUnknown.body]).toEqual([ofKnown.status, ofKnown.body]);
     expect(ofKnown.status).toBe(202);
-    // Neither looks whether there is an account.
+    // Neither request reads whether there is an account.
     expect(asksOfUnknown).toEqual(asksOfKnown);
     expect(asksOfKnown).toEqual(["dynamodb:UpdateItem", "dynamodb:UpdateItem", "sqs:SendMessage"]);
-    // The job of the known one was queued behind the other.
+    // The known email's job was queued after the other one.
     await waitForEmail(gateway, customer.email, 2);
     await vi.waitFor(() => {
       const noted = faults.seen.filter(
@@ -151,8 +151,8 @@ describe("a reset of the password", () => {
     expect(emailsTo(gateway, unknown)).toEqual([]);
   });
 
-  it("can be asked for so often for one email, whether or not somebody has it", async () => {
-    // An hour ago the tests before have asked from this address too.
+  it("can be requested five times an hour for each email, whether or not it has an account", async () => {
+    // The tests before used up requests of this address in the last hour.
     gateway.advanceClock(61 * minuteMs);
     const customer = await register();
     for (const email of [customer.email, `${randomUUID()}@example.com`]) {
@@ -175,7 +175,7 @@ describe("a reset of the password", () => {
     for (const each of [secret, secretOfChild]) expect(await statusWith(each)).toBe(401);
     const told = await waitForSubject(gateway, customer.email, "Your password was changed");
     expect(told.text).toContain("All earlier sessions, API keys, webhooks");
-    // From now on it is known whose email it is.
+    // From now on the email is verified.
     const session = await sessionOf(customer.email, newPassword);
     const asked = await customer.call("/v1/auth/verify-email/request", {
       method: "POST",
@@ -196,7 +196,10 @@ describe("a reset of the password", () => {
         expect((await post("/v1/auth/verify-email", { token, password })).status).toBe(200);
       },
     ],
-    ["the operator knew them", async ({ organizationId }: Customer) => noteVerifiedEmail(organizationId)],
+    [
+      "the operator verified the email",
+      async ({ organizationId }: Customer) => noteVerifiedEmail(organizationId),
+    ],
   ])("leaves keys alone where %s before", async (_, verify) => {
     const customer = await register();
     await verify(customer);
@@ -207,7 +210,7 @@ describe("a reset of the password", () => {
     expect(await statusWith(secret)).toBe(200);
   });
 
-  it("that could not revoke all keys changes nothing, and its link is good for another try", async () => {
+  it("that could not revoke all keys changes nothing, and its link stays valid", async () => {
     const customer = await register();
     await customer.createApiKey();
     const token = await resetTokenFor(customer);
@@ -223,7 +226,7 @@ describe("a reset of the password", () => {
   });
 });
 
-describe("a log-in that is under way", () => {
+describe("a log-in in progress", () => {
   const readsPassword = ({ functionName, operation, body }: AwsRequest): boolean =>
     functionName.includes("Login") && operation === "dynamodb:GetItem" && body.includes("CREDENTIALS#");
 
@@ -244,7 +247,7 @@ describe("a log-in that is under way", () => {
     expect(await statusWith(await sessionOf(customer.email))).toBe(401);
   });
 
-  it("with the old password is ended by a reset that had begun before it, and was written after it", async () => {
+  it("with the old password is ended by a reset that began before it and was written after it", async () => {
     const customer = await register();
     const token = await resetTokenFor(customer);
     let session = "";
@@ -268,7 +271,7 @@ describe("a change of the password", () => {
     return customer.call("/v1/auth/password", { json, credential });
   }
 
-  it("lets in with the new one, ends all other sessions, and tells the user", async () => {
+  it("allows log-ins with the new password, ends all other sessions, and notifies the user", async () => {
     const customer = await register();
     const other = await sessionOf(customer.email);
     const { secret } = await customer.createApiKey();
@@ -283,7 +286,7 @@ describe("a change of the password", () => {
     await waitForSubject(gateway, customer.email, "Your password was changed");
   });
 
-  it("leaves a session that ends like any other: by itself, with all, and by the next change", async () => {
+  it("leaves a session that ends like any other: by a log-out, a log-out everywhere, or the next change", async () => {
     const byItself = await register();
     expect((await change(byItself)).status).toBe(200);
     await byItself.client.logout();
@@ -306,7 +309,7 @@ describe("a change of the password", () => {
     expect(await statusWith(third)).toBe(200);
   });
 
-  it("asks for the present one, and counts wrong ones together with those of log-ins", async () => {
+  it("requires the present password, and counts wrong ones together with those of log-ins", async () => {
     const customer = await register();
     const wrong = { status: 401, code: "INVALID_CREDENTIALS" };
     for (let guess = 0; guess < 5; guess += 1) {
@@ -318,7 +321,7 @@ describe("a change of the password", () => {
     expect((await change(customer)).status).toBe(200);
   });
 
-  it("names what is wrong with the new one, and wants another", async () => {
+  it("reports an invalid new password, and requires a different one", async () => {
     const customer = await register();
     for (const each of ["short", "ü".repeat(40), password]) {
       expect(invalidFields(await change(customer, { newPassword: each })), each).toEqual(["newPassword"]);
@@ -326,7 +329,7 @@ describe("a change of the password", () => {
     expect((await change(customer)).status).toBe(200);
   });
 
-  it("does not win over a reset that came in between", async () => {
+  it("does not override a reset that came in between", async () => {
     const customer = await register();
     const token = await resetTokenFor(customer);
     const stolen = "what the thief wants";
@@ -341,7 +344,7 @@ describe("a change of the password", () => {
     expect((await logIn(customer.email, newPassword)).status).toBe(200);
   });
 
-  it("is not for API keys", async () => {
+  it("is not available to API keys", async () => {
     const customer = await register();
     const { secret } = await customer.createApiKey();
     expect(errorOf(await change(customer, {}, secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });

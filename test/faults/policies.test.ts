@@ -24,7 +24,7 @@ import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 
 /*
- * A gateway that asks for all that a stage can ask for, and sends to the United States alone.
+ * A gateway with all requirements that a stage can have, which sends to the United States only.
  */
 
 let assemblyFolder: string;
@@ -53,7 +53,7 @@ beforeEach(async () => {
 
 const campaign = { name: "Spring", message: "hello", audience: { all: true } };
 
-/** All ways in which something is sent, each with a sender ID. */
+/** All kinds of sends, each with a sender ID. */
 const ways: Readonly<Record<string, (senderId: string, to?: string) => Promise<ApiResponse>>> = {
   "a message": async (senderId, to = "15005550000") => customer.trySend({ senderId, to }),
   "a scheduled message": async (senderId, to = "15005550000") =>
@@ -67,7 +67,7 @@ const ways: Readonly<Record<string, (senderId: string, to?: string) => Promise<A
 const messageWays = Object.entries(ways).filter(([name]) => name !== "a campaign");
 
 it.each(Object.entries(ways))(
-  "%s waits for a verified email, KYC and an approved sender ID",
+  "%s requires a verified email, KYC and an approved sender ID",
   async (_name, send) => {
     const { organizationId, client } = customer;
     expect(errorOf(await send("MYBANK"))).toEqual({ status: 403, code: "EMAIL_NOT_VERIFIED" });
@@ -92,7 +92,7 @@ it.each(Object.entries(ways))(
 );
 
 it.each(Object.entries(ways))(
-  "%s never carries what is approved for another organisation, nor a number",
+  "%s never has a number, or another organization's approved sender ID, as its sender ID",
   async (_name, send) => {
     const bank = await Customer.register({ baseUrl: gateway.url });
     await allowToSend(bank.organizationId, "MYBANK");
@@ -107,7 +107,7 @@ it.each(Object.entries(ways))(
   },
 );
 
-it("the default sender ID of an organisation is held to the same", async () => {
+it("the default sender ID of an organization needs approval too", async () => {
   await allowToSend(customer.organizationId);
   expect(errorOf(await customer.trySend({ senderId: undefined })).code).toBe("MISSING_SENDER_ID");
   const { id } = await customer.client.createSenderId({ body: { senderId: "ADASHOP" } });
@@ -115,7 +115,7 @@ it("the default sender ID of an organisation is held to the same", async () => {
   expect((await customer.trySend({ senderId: undefined })).status).toBe(202);
 });
 
-it("a number is not even requested", async () => {
+it("a number cannot be requested as a sender ID", async () => {
   const response = await customer.call("/v1/sender-ids", { json: { senderId: "911" } });
   expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
   expect(invalidFields(response)).toEqual(["senderId"]);
@@ -149,7 +149,7 @@ async function ended(id: string): Promise<Campaign> {
   }, patience);
 }
 
-it("a campaign passes over contacts in countries that are not listed, and counts them", async () => {
+it("a campaign skips contacts in countries that are not listed, and counts them", async () => {
   await allowToSend(customer.organizationId, "ACME");
   const contacts = ["12125550101", "447400123456", "881612345678"].map((phoneNumber) => ({ phoneNumber }));
   await customer.client.importContacts({ body: { contacts } });
@@ -164,7 +164,7 @@ it("a campaign passes over contacts in countries that are not listed, and counts
   });
 });
 
-it("a draft is held against the policies once more when it is launched", async () => {
+it("a draft is checked against the policies again when it is launched", async () => {
   const { organizationId } = customer;
   await noteVerifiedEmail(organizationId);
   const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
@@ -179,7 +179,7 @@ it("a draft is held against the policies once more when it is launched", async (
   expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
 });
 
-/** Runs the smoke test as a person would, on a stage of its own that means a gateway on this machine. */
+/** Runs the smoke test as an operator would, on a stage of its own that refers to a gateway on this machine. */
 async function smoke(of: LocalGateway, ...options: readonly string[]): Promise<Ended> {
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
   const policies = {
@@ -193,7 +193,7 @@ async function smoke(of: LocalGateway, ...options: readonly string[]): Promise<E
     JSON.stringify({ carrier: "sandbox", keepData: false, email: { from: "sms@example.com" }, policies }),
   );
   const account = await startAwsAccount(of);
-  // The AWS CLI takes the region from either variable.
+  // The AWS CLI reads the region from either variable.
   const { AWS_REGION: AWS_DEFAULT_REGION, ...others } = account.environment;
   const env = { PATH: process.env["PATH"], STAGES_FOLDER: folder, AWS_DEFAULT_REGION, ...others };
   const result = await new Promise<Ended>((resolve) => {
@@ -207,7 +207,7 @@ async function smoke(of: LocalGateway, ...options: readonly string[]): Promise<E
   return result;
 }
 
-it("passes the smoke test, which does as operator what the stage asks for, and takes it back", async () => {
+it("passes the smoke test, which grants what the stage requires as an operator, and revokes it", async () => {
   const bank = await Customer.register({ baseUrl: gateway.url });
   await allowToSend(bank.organizationId, "SMOKE");
   const { code, out, err } = await smoke(gateway);
@@ -215,7 +215,7 @@ it("passes the smoke test, which does as operator what the stage asks for, and t
   expect(out).toMatch(/^sent {2,}msg_\w+/m);
   expect(out).toMatch(/^passed /m);
   const [, organizationId = "", email = ""] = /^registered +(org_\w+), (\S+)/m.exec(out) ?? [];
-  // SES takes what is sent there, and no bounce of it counts.
+  // SES accepts emails to this address, and a bounce of it does not count.
   expect(email).toMatch(/^success\+smoke-[\w-]+@simulator\.amazonses\.com$/);
   expect((await waitForEmail(gateway, email)).to).toEqual([email]);
   expect(await isApprovedSenderId(organizationId, "SMOKE")).toBe(false);
@@ -223,7 +223,7 @@ it("passes the smoke test, which does as operator what the stage asks for, and t
   expect((await findKyc(organizationId))?.status).toBe("rejected");
 });
 
-it("says each step of the smoke test as JSON when asked to, and why an API is not reached", async () => {
+it("prints each step of the smoke test as JSON on request, and why an API cannot be reached", async () => {
   const { out } = await smoke(gateway, "--json");
   const Step = z.object({ step: z.string(), result: z.string() });
   const steps = out

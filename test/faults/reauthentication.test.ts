@@ -17,7 +17,7 @@ import { tokenIn, waitForSubject } from "../support/emails.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
- * A gateway that asks for a password that was given lately before owners change, and before keys for keys or money.
+ * A gateway that requires a recent password before owners change, and before keys for keys or money are made.
  */
 
 let assemblyFolder: string;
@@ -77,8 +77,8 @@ async function reauthenticate(credential: string, fields: object = {}): Promise<
   return as(credential, "POST", "/v1/auth/reauthenticate", { password, ...fields });
 }
 
-describe("all owners are told by email", () => {
-  it("of an owner who is invited, added, demoted and removed, and who is removed is told too", async () => {
+describe("all owners get an email", () => {
+  it("about an owner who is invited, added, demoted or removed, and so does the removed owner", async () => {
     const first = await join("owner");
     for (const subject of ["An owner was invited", "There is a new owner"]) {
       expect((await waitForSubject(gateway, owner.email, subject)).text).toContain(first.email);
@@ -90,7 +90,7 @@ describe("all owners are told by email", () => {
     }
   });
 
-  it("of an owner with another role", async () => {
+  it("about an owner with another role", async () => {
     const { id, email } = await join("owner");
     const changed = await as(owner.token, "PATCH", `/v1/members/${id}`, { role: "viewer" });
     expect(changed.status).toBe(200);
@@ -99,7 +99,7 @@ describe("all owners are told by email", () => {
     }
   });
 
-  it("of a new key that may make keys or move money", async () => {
+  it("about a new key that may make keys or move money", async () => {
     const other = await join("owner");
     expect((await makeKey(owner.token, { scopes: ["billing"] })).status).toBe(201);
     for (const email of [owner.email, other.email]) {
@@ -107,7 +107,7 @@ describe("all owners are told by email", () => {
     }
   });
 
-  it("of a member who has switched their second factor off", async () => {
+  it("about a member who has switched their second factor off", async () => {
     const { email } = await join("developer");
     const token = await logIn(email);
     const { recoveryCodes } = await enableSecondFactor({
@@ -122,7 +122,7 @@ describe("all owners are told by email", () => {
 });
 
 describe("a session whose password was given more than ten minutes ago", () => {
-  it("is asked for the right password, and for a code of a second factor", async () => {
+  it("needs the right password, and a code of a second factor", async () => {
     const { recoveryCodes } = await enableSecondFactor(owner);
     gateway.advanceClock(10 * minuteMs);
     const wrong = await reauthenticate(owner.token, { password: "wrong horse" });
@@ -136,7 +136,7 @@ describe("a session whose password was given more than ten minutes ago", () => {
     expect((await makeKey(owner.token, {})).status).toBe(201);
   });
 
-  it("changes no owners and makes no key for keys or money, until the password is given once more", async () => {
+  it("changes no owners and makes no key for keys or money, until the password is given again", async () => {
     const other = await join("owner");
     const viewer = await join("viewer");
     const key = dataOf(await makeKey(owner.token, { scopes: ["billing"] }), CreatedApiKey);
@@ -151,11 +151,11 @@ describe("a session whose password was given more than ten minutes ago", () => {
       async () => as(owner.token, "POST", `/v1/auth/api-keys/${key.id}/rotate`, {}),
       async () => as(owner.token, "DELETE", `/v1/members/${viewer.id}`),
     ];
-    // The last is of an owner once the second has made one.
+    // The last attempt is an owner's, after the second one has made an owner.
     for (const attempt of attempts.slice(0, -1)) expect(errorOf(await attempt())).toEqual(required);
     const removal = await as(owner.token, "DELETE", `/v1/members/${other.id}`);
     expect(errorOf(removal)).toEqual(required);
-    // All else goes on.
+    // All other requests succeed.
     expect((await invite("admin")).status).toBe(201);
     expect((await makeKey(owner.token, { scopes: ["send", "read"] })).status).toBe(201);
     expect((await reauthenticate(owner.token)).status).toBe(200);
@@ -164,7 +164,7 @@ describe("a session whose password was given more than ten minutes ago", () => {
     expect(errorOf(await makeKey(owner.token, {}))).toEqual(required);
   });
 
-  it("is not helped by another session of its user", async () => {
+  it("does not profit from another session of its user", async () => {
     const stolen = await logIn(owner.email);
     gateway.advanceClock(10 * minuteMs);
     expect((await reauthenticate(owner.token)).status).toBe(200);
@@ -173,7 +173,7 @@ describe("a session whose password was given more than ten minutes ago", () => {
 });
 
 describe("an API key", () => {
-  it("makes none that makes keys or moves money, and leaves that out where nothing is said", async () => {
+  it("makes no key that makes keys or moves money, and leaves these scopes out by default", async () => {
     const { secret } = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
     for (const scope of ["keys", "billing"]) {
       expect(errorOf(await makeKey(secret, { scopes: [scope] }))).toEqual(required);
@@ -183,7 +183,7 @@ describe("an API key", () => {
     expect(errorOf(await reauthenticate(secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
   });
 
-  it("rotates itself and what was made with it, and no sibling", async () => {
+  it("rotates itself and the keys made with it, but no sibling", async () => {
     const first = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
     const sibling = dataOf(await makeKey(owner.token, {}), CreatedApiKey);
     const child = dataOf(await makeKey(first.secret, { scopes: ["send"] }), CreatedApiKey);

@@ -5,7 +5,7 @@ import { Meter, sumOf } from "../benchmarks/meter.ts";
 import { Customer } from "../support/api.ts";
 
 /*
- * What the life of a message asks of DynamoDB and SQS. What a customer pays for it follows from these figures, and each
+ * The requests to DynamoDB and SQS in the life of a message. A customer's price follows from these figures, and each
  * request takes CPU in the functions: see `infra/SCALE.md`.
  */
 
@@ -34,7 +34,7 @@ it("the life of a message takes at most nine requests, six write units and three
     expect((await customer.call("/v1/sms/send", { json, credential })).status).toBe(202);
     await meter.settle();
   };
-  // The functions get to know the carriers, the prices and the key.
+  // The functions read the carriers, the prices and the key into their caches.
   await send();
   await send();
   meter.take();
@@ -43,9 +43,9 @@ it("the life of a message takes at most nine requests, six write units and three
   const [accept, deliver] = ["SendSms", "SendMessage"].map(
     (name) => [...byFunction].find(([functionName]) => functionName.includes(name))?.[1],
   );
-  // The key with its organization, the wallet, the message and its ledger entry; and the queue.
+  // The key with its organization, the wallet, the message and its ledger entry, and the queue.
   expect(accept).toMatchObject({ tableRequests: 4, queueRequests: 1, writeUnits: 3, readUnits: 2 });
-  // The organization, the claim, the outcome and the day's counter; SQS is asked by Lambda, for a whole batch.
+  // The organization, the lease, the outcome and the day's counter. Lambda calls SQS for a whole batch.
   expect(deliver).toMatchObject({ tableRequests: 4, queueRequests: 2, writeUnits: 3, readUnits: 1 });
   expect(sumOf([...byFunction.values()])).toMatchObject({ tableRequests: 8, writeUnits: 6, readUnits: 3 });
 });

@@ -26,15 +26,15 @@ async function carrierCalls(ids: readonly string[]): Promise<number[]> {
   return found.map((record) => record?.calls ?? 0);
 }
 
-/** How often a sender has looked whether a message is still to be held back. */
+/** The number of times that a sender has checked whether a message is still paused. */
 function looks(id: string): number {
   return faults.seen.filter(
     (request) => isBy("SendMessage", "dynamodb:GetItem")(request) && request.body.includes(id),
   ).length;
 }
 
-it("what a pause of an hour held back is sent once each after it, and none of it was given up", async () => {
-  // The clock of the functions can be set forward, that of the queues cannot: what is held back comes soon.
+it("messages that an hour's pause delayed are sent once each after it, and none fails", async () => {
+  // Only the clock of the functions can be set forward, not that of the queues, so delayed jobs come soon.
   faults.next(
     isBy("SendMessage", "sqs:SendMessage"),
     async (request, next) => {
@@ -44,7 +44,7 @@ it("what a pause of an hour held back is sent once each after it, and none of it
     Number.POSITIVE_INFINITY,
   );
   const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  // It outlives the hour.
+  // The API key is valid for longer than the hour.
   const customer = await registered.withApiKey();
   await pauseSending("The carrier sends everything twice");
   const scheduledAt = new Date(Date.now() + 30 * minuteMs).toISOString();

@@ -27,7 +27,7 @@ function jobsOfEvents(): unknown[] {
   return faults.seen.filter(isQueueing).map(({ body }) => JSON.parse(JSON.parse(body).MessageBody));
 }
 
-it("an owner whose email is verified hears once that the balance is low, and once a day that the cap is reached", async () => {
+it("a verified owner gets one email about a low balance, and one a day about the reached cap", async () => {
   const email = `${randomUUID()}@example.com`;
   const organizationName = 'Ada\r\nBcc: eve@example.com <b>& "shop"</b>';
   const json = { email, password, organizationName };
@@ -59,7 +59,7 @@ it("an owner whose email is verified hears once that the balance is low, and onc
     const notes = faults.seen.filter(isNote).filter(({ body }) => /SENT_EMAIL#evt_.*SET #sentAt/.test(body));
     expect(notes).toHaveLength(2);
   }, patience);
-  // Both events are handed out a second time, in case that their first jobs were lost.
+  // Both events are fanned out a second time, in case their first jobs were lost.
   await runSchedule(gateway, "ReleaseScheduledJobs");
   gateway.advanceClock(17 * minuteMs);
   await runSchedule(gateway, "ReleaseScheduledJobs");
@@ -72,7 +72,7 @@ it("an owner whose email is verified hears once that the balance is low, and onc
   expect(emailsTo(gateway, email)).toHaveLength(3);
 });
 
-it("an owner whose email nobody has verified hears nothing", async () => {
+it("an owner without a verified email gets no emails about the wallet", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url, balance: 1 });
   await waitForEmail(gateway, customer.email);
   faults.clear();
@@ -82,7 +82,7 @@ it("an owner whose email nobody has verified hears nothing", async () => {
     expect(jobsOfEvents()).toHaveLength(1);
     return jobsOfEvents();
   }, patience);
-  // The worker may hold it at this moment.
+  // The worker may hold the job at this moment.
   await vi.waitFor(async () => {
     expect(await bringAgain(gateway, job)).toEqual({ batchItemFailures: [] });
   }, patience);

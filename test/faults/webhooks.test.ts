@@ -48,7 +48,7 @@ async function deliveryTo({ id }: { id: string }): Promise<WebhookDelivery | und
   return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries`), WebhookDelivery).rows[0];
 }
 
-/** Ends the dispatcher before or after what it asks for is carried out. */
+/** Kills the dispatcher before or after its request is carried out. */
 function killing(when: "after" | "before", killed: () => void): Fault {
   return async (request, next) => {
     if (when === "after") await next(request);
@@ -70,7 +70,7 @@ function isSettlement({ operation, body }: AwsRequest): boolean {
   );
 }
 
-/** Brings a job again as the queue does when the function that worked on it did not delete it. */
+/** Delivers a job again, as the queue does with a job that its function did not delete. */
 async function bringAgain(job: unknown): Promise<void> {
   gateway.advanceClock(180_000);
   await functionNamed(gateway, "DispatchWebhook").invoke({
@@ -79,9 +79,9 @@ async function bringAgain(job: unknown): Promise<void> {
 }
 
 it.each([
-  ["after its claim", isClaim, "after", 204, 1],
-  ["after the endpoint took the call", isSettlement, "before", 204, 2],
-  ["after the endpoint refused the call", isSettlement, "before", 500, 2],
+  ["after it acquired its lease", isClaim, "after", 204, 1],
+  ["after the endpoint accepted the call", isSettlement, "before", 204, 2],
+  ["after the endpoint rejected the call", isSettlement, "before", 500, 2],
 ] as const)(
   "an event survives a dispatcher that is killed %s",
   async (_name, matches, when, firstStatus, calls) => {
@@ -101,7 +101,7 @@ it.each([
   },
 );
 
-it("an attempt that is due later than a queue can hold is made in its minute", async () => {
+it("an attempt that is due later than a queue can delay it is made in its minute", async () => {
   const endpoint = await endpointThat((count) =>
     count === 1 ? (response) => response.writeHead(503, { "retry-after": "1800" }).end() : 204,
   );
@@ -121,7 +121,7 @@ it("an attempt that is due later than a queue can hold is made in its minute", a
   );
 });
 
-it("an endpoint that hangs is called 20 times at once at the most, and another customer's is called meanwhile", async () => {
+it("an endpoint that hangs has at most 20 calls in flight, and does not delay another customer's calls", async () => {
   let open = 0;
   let mostOpen = 0;
   const hanging = await endpointThat(() => (response) => {
@@ -131,7 +131,7 @@ it("an endpoint that hangs is called 20 times at once at the most, and another c
       open -= 1;
     });
   });
-  // As many as an organization may make in a minute.
+  // The maximum for an organization in a minute.
   await Promise.all(Array.from({ length: 30 }, async () => ping(hanging)));
   await hanging.hook.waitForCalls(1);
   customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
@@ -142,7 +142,7 @@ it("an endpoint that hangs is called 20 times at once at the most, and another c
   expect(mostOpen).toBeLessThanOrEqual(20);
 });
 
-it("a customer's dead endpoint fails no job, so the operator's alarm stays silent", async () => {
+it("a customer's dead endpoint fails no job, so the operator's alarm does not fire", async () => {
   const endpoint = await endpointThat(() => 500);
   await ping(endpoint);
   await vi.waitFor(
@@ -161,10 +161,10 @@ it("a customer's dead endpoint fails no job, so the operator's alarm stays silen
   expect(result).toEqual({ batchItemFailures: [] });
 });
 
-it("an endpoint that is there has its secret, also if its function is killed right after it was written", async () => {
+it("an existing endpoint has its secret, even if its function is killed right after the write", async () => {
   const hook = await startWebhookReceiver();
   receivers.push(hook);
-  // Not what the audit log gets before the deed.
+  // Excludes the entry that the audit log gets before the action.
   const isWrite = ({ operation, body }: AwsRequest): boolean =>
     /:(Put|Update|Delete|TransactWrite)/.test(operation) && !body.includes("AUDIT#");
   const killed = vi.fn<() => void>();
@@ -186,7 +186,7 @@ it("an endpoint that is there has its secret, also if its function is killed rig
   await hook.waitForCalls(1);
 });
 
-it("a rotation whose answer was lost keeps the secret before it signing, beside the one that is shown", async () => {
+it("a rotation whose response was lost signs with both the shown secret and the previous one", async () => {
   const endpoint = await endpointThat();
   faults.next(isBy("RotateWebhookSecret", "dynamodb:UpdateItem"), dropAnswer);
   const rotated = await customer.call(`/v1/webhooks/${endpoint.id}/rotate-secret`, { method: "POST" });
@@ -204,7 +204,7 @@ it("a rotation whose answer was lost keeps the secret before it signing, beside 
   expect(received?.headers["webhook-signature"]).toBe(signatures.join(" "));
 });
 
-it("a repeat that was asked for by hand is made though the answer to its note was lost", async () => {
+it("a manual redelivery is made although the response to its record was lost", async () => {
   const endpoint = await endpointThat();
   const { id } = await ping(endpoint);
   await vi.waitFor(
