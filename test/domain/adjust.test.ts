@@ -21,7 +21,7 @@ import { openWallet } from "../support/wallets.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 
-/** A movement with a reference that no other test uses: they are for ever, and over all organizations. */
+/** A movement with a reference that no other test uses: references are permanent and shared by all organizations. */
 function movement(
   given: Partial<Adjustment> & Pick<Adjustment, "amountMicros" | "organizationId">,
 ): Adjustment {
@@ -51,7 +51,7 @@ it("a movement is in the ledger with its type, reason and reference, and moves t
   expect((await auditWallet(organizationId)).findings).toEqual([]);
 });
 
-it("an entry of an older release stays readable, in books that are in order", async () => {
+it("an entry of an older release stays readable, and the audit of its wallet finds nothing", async () => {
   const organizationId = await openWallet(0);
   await postToWallet({ organizationId, type: "correction", amountMicros: 5, reason: "invoice 1" });
   const key = keys.ledgerEntry(organizationId, 1);
@@ -73,7 +73,7 @@ it.each(["correction", "payment_refund"] as const)("a %s never makes a balance n
   expect((await readWallet(organizationId)).balanceMicros).toBe(400_000);
 });
 
-it("a chargeback takes what was spent already, and nothing is sent until that is paid", async () => {
+it("a chargeback takes money that is already spent, and nothing is sent until that is paid", async () => {
   const organizationId = await openWallet(0);
   await adjustWallet(movement({ organizationId, type: "payment", amountMicros: 10_000 }));
   const { id } = await acceptMessage(organizationId, request);
@@ -84,7 +84,7 @@ it("a chargeback takes what was spent already, and nothing is sent until that is
   const debit = movement({ organizationId, amountMicros: -1 });
   await expect(adjustWallet(debit)).rejects.toMatchObject(refused);
   expect(presentWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
-  // What comes in counts, also where it is less than what is missing.
+  // A credit counts, also where it is less than the debt.
   expect(await adjustWallet(movement({ organizationId, amountMicros: 900 }))).toMatchObject({
     balanceMicros: -7_000,
   });
@@ -96,7 +96,7 @@ it("a chargeback takes what was spent already, and nothing is sent until that is
   expect((await auditWallet(organizationId)).findings).toEqual([]);
 });
 
-it("a closed wallet takes no sends and no top-ups, but refunds and the operator's movements arrive", async () => {
+it("a closed wallet accepts no sends and no top-ups, but refunds and the operator's movements arrive", async () => {
   const organizationId = await openWallet(1_000_000);
   const { closedAt } = await closeWallet(organizationId, "Fraud");
   expect(closedAt).toBeDefined();
@@ -113,7 +113,7 @@ it("a closed wallet takes no sends and no top-ups, but refunds and the operator'
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
 });
 
-it("a wallet that does not exist is neither adjusted, closed nor opened", async () => {
+it("a wallet that does not exist cannot be adjusted, closed or opened", async () => {
   const missing = { code: "WALLET_MISSING" };
   const organizationId = "org_01J00000000000000000000000";
   await expect(closeWallet(organizationId, "Fraud")).rejects.toMatchObject(missing);

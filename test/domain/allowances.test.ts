@@ -44,7 +44,7 @@ interface Sent {
   readonly retryAfter: ReadonlySet<number | undefined>;
 }
 
-/** Does so many sends at once. */
+/** Makes `count` sends in parallel. */
 async function sendAtOnce(count: number, one: () => Promise<unknown>): Promise<Sent> {
   const results = await Promise.allSettled(Array.from({ length: count }, one));
   const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -64,7 +64,7 @@ describe("a daily spend cap for ten messages", () => {
   const capMicros = 10 * priceMicros + 1;
   beforeEach(() => void vi.stubEnv(environmentNames.dailySpendCap, "0.079001"));
 
-  it("lets ten of a hundred parallel sends pass, and says when the next day begins", async () => {
+  it("lets ten of a hundred parallel sends pass, and reports when the next day begins", async () => {
     const organizationId = await openWallet(10_000_000);
     expect(await sendAtOnce(100, async () => send(organizationId))).toEqual({
       accepted: 10,
@@ -78,7 +78,7 @@ describe("a daily spend cap for ten messages", () => {
     });
   });
 
-  it("lets ten more pass on the next day, however many find that it has begun", async () => {
+  it("lets ten more pass on the next day, also when many sends race to begin it", async () => {
     const organizationId = await openWallet(10_000_000);
     await sendAtOnce(20, async () => send(organizationId));
     advance(12 * hourMs - 1);
@@ -89,7 +89,7 @@ describe("a daily spend cap for ten messages", () => {
     expect((await readWallet(organizationId)).spentTodayMicros).toBe(10 * priceMicros);
   });
 
-  it("is not opened again by a clock that is behind", async () => {
+  it("does not reopen for a sender whose clock is slow", async () => {
     const organizationId = await openWallet(10_000_000);
     advance(12 * hourMs);
     await sendAtOnce(20, async () => send(organizationId));
@@ -99,14 +99,14 @@ describe("a daily spend cap for ten messages", () => {
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
   });
 
-  it("counts what a wallet spends that comes from a release without days", async () => {
+  it("counts the spending of a wallet from a release without days", async () => {
     const organizationId = await openWallet(10_000_000);
     const remove = Object.keys(spendingLimitFields);
     await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { remove }));
     expect((await sendAtOnce(30, async () => send(organizationId))).accepted).toBe(10);
   });
 
-  it("holds for messages that are paid together, all or none", async () => {
+  it("holds for messages that are paid together: all or none", async () => {
     const organizationId = await openWallet(10_000_000);
     const block = async (): Promise<unknown> =>
       acceptTogether(
@@ -119,19 +119,19 @@ describe("a daily spend cap for ten messages", () => {
     expect((await readWallet(organizationId)).spentTodayMicros).toBe(8 * priceMicros);
   });
 
-  it("is not given back by refunds", async () => {
+  it("does not grow by refunds", async () => {
     const organizationId = await openWallet(10_000_000);
     await sendAtOnce(10, async () => send(organizationId));
     await postToWallet({ organizationId, type: "refund", amountMicros: 5 * priceMicros });
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
   });
 
-  it("is another where the operator says so, from the next message on, and not on that day alone", async () => {
+  it("changes when the operator changes it, from the next message on and for all later days", async () => {
     const organizationId = await openWallet(10_000_000);
     await sendAtOnce(4, async () => send(organizationId));
     await capSpending(organizationId, 6 * priceMicros);
     expect((await sendAtOnce(50, async () => send(organizationId))).accepted).toBe(2);
-    // Below what has been spent.
+    // Less than the day's spending.
     await capSpending(organizationId, 3 * priceMicros);
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
     await capSpending(organizationId, 7 * priceMicros);
@@ -146,7 +146,7 @@ describe("a daily spend cap for ten messages", () => {
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
   });
 
-  it("can be lowered by the customer, and not raised above the operator's", async () => {
+  it("can be lowered by the customer, and not raised above the operator's cap", async () => {
     const organizationId = await openWallet(10_000_000);
     await updateWallet(organizationId, { dailySpendCap: 0.03 });
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
@@ -161,10 +161,10 @@ describe("a daily spend cap for ten messages", () => {
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(2);
   });
 
-  it("is never passed while it is changed again and again beside sends", async () => {
+  it("is never exceeded while it changes repeatedly during sends", async () => {
     const organizationId = await openWallet(10_000_000);
     const caps = [4, 9, 2, 8, 3, 9].map((messages) => messages * priceMicros);
-    // Before the first change the cap is the stage's.
+    // Before the first change, the stage's cap is in force.
     await capSpending(organizationId, 9 * priceMicros);
     const change = async (): Promise<void> => {
       for (const micros of caps) await capSpending(organizationId, micros);
@@ -179,7 +179,7 @@ describe("a daily spend cap for ten messages", () => {
     expect((await readWallet(organizationId)).spentTodayMicros).toBe(9 * priceMicros);
   });
 
-  it("comes into force on the next day where the stage changes it", async () => {
+  it("takes effect on the next day when the stage changes it", async () => {
     const organizationId = await openWallet(10_000_000);
     await send(organizationId);
     vi.stubEnv(environmentNames.dailySpendCap, "0.0158");
@@ -191,7 +191,7 @@ describe("a daily spend cap for ten messages", () => {
     expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBeUndefined();
   });
 
-  it("comes behind the balance, which a top-up mends", async () => {
+  it("is checked after the balance, which a top-up fixes", async () => {
     const organizationId = await openWallet(priceMicros);
     await capSpending(organizationId, 1);
     await expect(send(organizationId)).rejects.toMatchObject({ code: "DAILY_SPEND_CAP_REACHED" });
@@ -202,7 +202,7 @@ describe("a daily spend cap for ten messages", () => {
   });
 });
 
-describe("a pace of ten messages a second", () => {
+describe("a limit of ten messages per second", () => {
   beforeEach(() => void vi.stubEnv(environmentNames.sendsPerSecond, "10"));
 
   it("lets ten of fifty parallel sends pass in each second", async () => {
@@ -219,7 +219,7 @@ describe("a pace of ten messages a second", () => {
     }
   });
 
-  it("is another where the operator says so, at once", async () => {
+  it("changes immediately when the operator changes it", async () => {
     const organizationId = await openWallet(10_000_000);
     await limitSendRate(organizationId, 3);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
@@ -229,7 +229,7 @@ describe("a pace of ten messages a second", () => {
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
   });
 
-  it("is not for the messages of a campaign, which do not use it up either", async () => {
+  it("does not limit campaign messages, which do not use it up either", async () => {
     const organizationId = await openWallet(10_000_000);
     const campaignId = "cmp_01J00000000000000000000000";
     const block = Array.from({ length: 30 }, () =>
@@ -239,7 +239,7 @@ describe("a pace of ten messages a second", () => {
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
   });
 
-  it("tells what is left of it with each answer", async () => {
+  it("is returned with each response, with its remainder", async () => {
     const organizationId = await openWallet(10_000_000);
     const reports: RateLimitStatus[] = [];
     const sendAndListen = async (): Promise<unknown> =>
@@ -291,7 +291,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     ["transactional", environmentNames.transactionalMessagesPerNumber, 10 * minuteMs],
     ["marketing", environmentNames.marketingMessagesPerNumber, dayMs],
   ] as const)(
-    "are apart from %s messages, which have a figure of their own",
+    "are counted apart from %s messages, which have a limit of their own",
     async (messageType, name, windowMs) => {
       vi.stubEnv(name, "3");
       const organizationId = await openWallet(10_000_000);
@@ -309,7 +309,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     },
   );
 
-  it("are not used up by messages that were rejected, nor twice by one that is repeated", async () => {
+  it("are not used up by rejected messages, nor twice by a repeated one", async () => {
     const organizationId = await openWallet(0);
     for (let refused = 0; refused < 6; refused += 1) {
       await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });

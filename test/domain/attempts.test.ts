@@ -11,7 +11,7 @@ import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/mess
 import { takeJobs } from "../support/queues.ts";
 
 /*
- * What a message keeps of the carriers that were asked about it, for the operator, for the customer and in the log.
+ * The attempts at carriers that a message records, for the operator, the customer and the log.
  */
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
 });
 
-/** The lines of the log about an event, without what all lines have. */
+/** The lines of the log about an event, without the fields that all lines have. */
 function logged(event: string): Record<string, unknown>[] {
   return lines
     .map((line): Record<string, unknown> => JSON.parse(line))
@@ -48,7 +48,7 @@ const fallSilent = (): never => {
   throw Object.assign(new Error("some words of the carrier"), { name: "NoAnswerInTime" });
 };
 
-it("a message keeps each carrier's answer with its code, and the line at its end has them", async () => {
+it("a message keeps each carrier's response with its code, and its last log line has them", async () => {
   const job = await acceptedMessage();
   const route = [
     { name: "alpha", carrier: new ScriptedCarrier(refuse) },
@@ -68,7 +68,7 @@ it("a message keeps each carrier's answer with its code, and the line at its end
   expect(logged("carrier.not_reached")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
 });
 
-it("a message that every carrier rejects says by which code, and its customer sees neither code nor carrier", async () => {
+it("a message that every carrier rejects keeps their codes, and its customer sees neither code nor carrier", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(refuse) }]));
   const at = start.toISOString();
@@ -85,7 +85,7 @@ it("a message that every carrier rejects says by which code, and its customer se
   expect(JSON.stringify(shown)).not.toMatch(/21606|alpha/);
 });
 
-it("a message that the first carrier took keeps and logs nothing more than that", async () => {
+it("a message that the first carrier accepted keeps and logs only that attempt", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
   const record = await recordOf(job);
@@ -98,7 +98,7 @@ it("a message that the first carrier took keeps and logs nothing more than that"
   expect(Object.keys(logged("message.sent")[0] ?? {})).not.toContain("attempts");
 });
 
-it("a message that was not handed to anyone has no attempts", async () => {
+it("a message that was never submitted has no attempts", async () => {
   const job = await acceptedMessage();
   expect((await getMessage(job.organizationId, job.messageId)).attempts).toBeUndefined();
 });
@@ -114,11 +114,11 @@ it("the last five attempts are kept", async () => {
   expect((await recordOf(job)).attemptLog?.map(({ code }) => code)).toEqual(["3", "4", "5", "6", "21606"]);
 });
 
-describe("an attempt whose outcome is not known", () => {
+describe("an attempt with an unknown outcome", () => {
   it.each([
-    ["is sent by a carrier that recognizes repeats", true, ["unknown", "accepted"], "sent"],
+    ["is sent by an idempotent carrier", true, ["unknown", "accepted"], "sent"],
     ["ends as unknown otherwise", false, ["unknown"], "failed: MESSAGE_OUTCOME_UNKNOWN"],
-  ])("is kept by whoever claims the message next, which %s", async (_, deduplicates, outcomes, status) => {
+  ])("is kept by the next sender of the message, which %s", async (_, deduplicates, outcomes, status) => {
     const job = await acceptedMessage();
     const carrier = new ScriptedCarrier((call) => (call === 1 ? fallSilent() : accept()), deduplicates);
     const sender = inOrder([{ name: "alpha", carrier }]);
@@ -132,11 +132,11 @@ describe("an attempt whose outcome is not known", () => {
     expect(await statusOf(job)).toBe(status);
     const attempts = attemptsOf(await recordOf(job));
     expect(attempts.map(({ outcome }) => outcome)).toEqual(outcomes);
-    // It is known when the carrier was asked.
+    // The time of the submission is known.
     expect(attempts[0]).toEqual({ at: start.toISOString(), carrier: "alpha", outcome: "unknown" });
   });
 
-  it("has its code where the message ends with it", async () => {
+  it("has its code when the message ends with it", async () => {
     const job = await acceptedMessage();
     const sender = inOrder([{ name: "alpha", carrier: new ScriptedCarrier(fallSilent) }]);
     for (let call = 1; call < 5; call += 1) {
@@ -152,7 +152,7 @@ describe("an attempt whose outcome is not known", () => {
 });
 
 describe("a message that its carrier only buffers", () => {
-  it("is sent, is never handed over again, and says so to the operator alone", async () => {
+  it("is sent, is never submitted again, and shows that to the operator alone", async () => {
     const job = await acceptedMessage();
     const alpha = new ScriptedCarrier(buffer, false);
     const beta = new ScriptedCarrier(accept);
@@ -174,7 +174,7 @@ describe("a message that its carrier only buffers", () => {
     expect(logged("carrier.buffered")).toMatchObject([{ ...job, carrier: "alpha" }]);
   });
 
-  it("counts against the carrier, so that the messages after it go to the next one", async () => {
+  it("counts against the carrier, so that later messages go to the next one", async () => {
     const name = `bridge-${Date.now()}`;
     const alpha = new ScriptedCarrier(buffer, false);
     const beta = new ScriptedCarrier(accept);
@@ -189,7 +189,7 @@ describe("a message that its carrier only buffers", () => {
   });
 });
 
-it("a receipt keeps the code by which its carrier says why the phone did not get the message", async () => {
+it("a receipt keeps the carrier's code for why the phone did not receive the message", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
   const at = afterSeconds(10);
@@ -198,7 +198,7 @@ it("a receipt keeps the code by which its carrier says why the phone did not get
   expect(await recordOf(job)).toMatchObject({ deliveryProviderCode: "30003" });
   expect(logged("message.receipt")).toMatchObject([{ ...job, carrier: "alpha", providerCode: "30003" }]);
   expect(JSON.stringify(await getMessage(job.organizationId, job.messageId))).not.toContain("30003");
-  // It arrived after all.
+  // The message arrived after all.
   await hearReceipt({ ...job, carrier: "alpha", at: afterSeconds(20), status: "delivered" });
   expect((await recordOf(job)).deliveryProviderCode).toBeUndefined();
 });

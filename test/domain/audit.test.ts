@@ -17,7 +17,7 @@ beforeEach(async () => {
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   messageId = (await acceptMessage(organizationId, request)).id;
   await acceptMessage(organizationId, request);
-  // Nothing is at work on these sends any more.
+  // No function works on these sends any more.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs });
 });
 afterEach(() => vi.useRealTimers());
@@ -64,14 +64,14 @@ it("finds a balance that does not follow from the one before", async () => {
   ]);
 });
 
-it("finds a wallet that says another balance than its entries", async () => {
+it("finds a balance of the wallet that differs from its entries", async () => {
   await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
   expect((await auditWallet(organizationId)).findings).toEqual([
     "the wallet says 984201, its entries add up to 984200",
   ]);
 });
 
-it("finds a payment for a message that is not there, or cost something else", async () => {
+it("finds a payment for a message that does not exist or has another price", async () => {
   await tamper(keys.message(organizationId, messageId), "totalMicros", 1);
   expect((await auditWallet(organizationId)).findings).toEqual([
     `seq 2 moves -7900 for ${messageId}, which cost 1`,
@@ -82,7 +82,7 @@ it("finds a payment for a message that is not there, or cost something else", as
   ]);
 });
 
-it("finds a failed message that is not refunded, and lets a young one have its time", async () => {
+it("finds a failed message without a refund, and gives a recent one time", async () => {
   await tamper(keys.message(organizationId, messageId), "refund", "due");
   const finding = `${messageId} failed and is not refunded yet`;
   await tamper(keys.message(organizationId, messageId), "failedAt", now().toISOString());
@@ -91,7 +91,7 @@ it("finds a failed message that is not refunded, and lets a young one have its t
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [finding], pending: [] });
 });
 
-it("calls a missing entry pending while its send may still be under way", async () => {
+it("reports a missing entry as pending while its send may still be under way", async () => {
   vi.useRealTimers();
   await deleteItem(keys.ledgerEntry(organizationId, 2));
   expect(await auditWallet(organizationId)).toMatchObject({
@@ -105,7 +105,7 @@ it("calls a missing entry pending while its send may still be under way", async 
   });
 });
 
-it("finds a balance that is wrong however young it is", async () => {
+it("finds a wrong balance immediately, however recent it is", async () => {
   vi.useRealTimers();
   await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
   expect(await auditWallet(organizationId)).toMatchObject({

@@ -14,10 +14,10 @@ import { useOwnTable } from "../support/own-table.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 
 /*
- * A carrier that does not answer is left alone by all senders, which share what they know through the table.
+ * All senders leave a carrier alone that does not respond. They share their state through the table.
  */
 
-// The senders of the gateway that other tests share read all breakers.
+// The senders of the shared gateway read all breakers.
 await useOwnTable();
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -40,7 +40,7 @@ function advance(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** The breaker's events in the log so far, and how often a metric of its was counted. */
+/** The breaker's events in the log so far, and the count of each of its metrics. */
 function toldSoFar(): { readonly events: string[]; readonly opened: number; readonly closed: number } {
   writeMetrics();
   const lines = written.map((line): Record<string, unknown> => JSON.parse(line));
@@ -72,7 +72,7 @@ function probeOf(admission: Admission): string {
   return admission.probe;
 }
 
-it("five failures that several senders tell of within a minute open it for all of them", async () => {
+it("five failures that several senders report within a minute open the breaker for all of them", async () => {
   const [first, second, bystander] = [new Breakers(), new Breakers(), new Breakers()];
   expect(await bystander.admit(carrier)).toEqual({ isAdmitted: true });
   await fail(first, 2);
@@ -84,14 +84,14 @@ it("five failures that several senders tell of within a minute open it for all o
   expect(toldSoFar()).toEqual({ events: ["error carrier.breaker_opened"], opened: 1, closed: 0 });
   const openUntil = new Date(Date.now() + 30 * secondMs).toISOString();
   expect(await first.admit(carrier)).toEqual({ isAdmitted: false, openUntil });
-  // The others go by what they have read for ten seconds at the most.
+  // The others use a state that is at most ten seconds old.
   advance(10 * secondMs);
   expect(await second.admit(carrier)).toEqual({ isAdmitted: false, openUntil });
   expect(await bystander.openUntil(carrier)).toBe(openUntil);
   expect(await new Breakers().admit(carrier)).toEqual({ isAdmitted: false, openUntil });
 });
 
-it("failures that lie further apart do not open it", async () => {
+it("failures that are further apart do not open it", async () => {
   const sender = new Breakers();
   await fail(sender, 4);
   advance(minuteMs);
@@ -102,7 +102,7 @@ it("failures that lie further apart do not open it", async () => {
   expect(toldSoFar().opened).toBe(1);
 });
 
-it("a carrier of which less than half of the answers are lost is asked on, and nothing is written", async () => {
+it("a carrier that loses less than half of the responses stays in use, and nothing is written", async () => {
   const sender = new Breakers();
   for (let answers = 0; answers < 100; answers += 1) await sender.note(carrier, answers % 10 < 6);
   expect((await readBreakers()).has(carrier)).toBe(false);
@@ -110,7 +110,7 @@ it("a carrier of which less than half of the answers are lost is asked on, and n
   expect(toldSoFar().opened).toBe(1);
 });
 
-it("behind its time it lets one message through, whoever asks, and closes when that had an answer", async () => {
+it("after its open period it lets one message of all senders through, and closes when that gets a response", async () => {
   const sender = await opened();
   advance(30 * secondMs - 1);
   expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: false });
@@ -135,12 +135,12 @@ it("behind its time it lets one message through, whoever asks, and closes when t
   expect(await Promise.all(senders.map(async (each) => each.admit(carrier)))).toEqual(
     senders.map(() => ({ isAdmitted: true })),
   );
-  // What was before does not count any more.
+  // The failures of before no longer count.
   if (prober !== undefined) await fail(prober, 4);
   expect(toldSoFar().opened).toBe(1);
 });
 
-it("a breaker stays open as long again when the message that was let through has failed", async () => {
+it("a breaker stays open for another period when the message that it let through has failed", async () => {
   const sender = await opened();
   advance(30 * secondMs);
   await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
@@ -152,7 +152,7 @@ it("a breaker stays open as long again when the message that was let through has
   expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: true });
 });
 
-it("where the message that was let through never came back another one is, and its late word changes nothing", async () => {
+it("another message is let through after the first one got lost, and a late result of the first changes nothing", async () => {
   const sender = await opened();
   advance(30 * secondMs);
   const lost = probeOf(await sender.admit(carrier));
@@ -165,7 +165,7 @@ it("where the message that was let through never came back another one is, and i
   expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
 });
 
-it("while it is open a message goes to the next carrier, and waits without a claim where there is none", async () => {
+it("while it is open a message goes to the next carrier, and waits without a lease where there is none", async () => {
   const breakers = await opened();
   const [alone, passedOn] = [await acceptedMessage(), await acceptedMessage()];
   const broken = { name: carrier, carrier: new ScriptedCarrier(accept), segmentsPerSecond: 1 };
@@ -176,23 +176,23 @@ it("while it is open a message goes to the next carrier, and waits without a cla
     handToCarrier(alone, inOrder([broken], { breakers, throughput })),
   );
   expect(waiting).toMatchObject([{ body: alone }]);
-  // Not before it lets one through, and not all at once.
+  // Not before the breaker lets a message through, and spread over time.
   expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(30);
   expect(waiting[0]?.delaySeconds).toBeLessThan(60);
   expect(await recordOf(alone)).toMatchObject({ status: "queued", attempts: 0 });
   await handToCarrier(passedOn, inOrder([broken, next], { breakers, throughput }));
   expect(await recordOf(passedOn)).toMatchObject({ status: "sent", carrier: "next" });
   expect([broken, next].map((each) => each.carrier.received.length)).toEqual([0, 1]);
-  // Nor is any time taken of a carrier that is not asked.
+  // A carrier that gets no message loses no throughput either.
   expect(take).not.toHaveBeenCalled();
 });
 
 it.each([
-  ["a lost answer", async (): Promise<HandOff> => Promise.reject(new Error("the answer was lost")), true],
+  ["a lost response", async (): Promise<HandOff> => Promise.reject(new Error("the response was lost")), true],
   ["no connection", (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" }), true],
-  ["being put off", (): HandOff => ({ outcome: "tryLater" }), false],
+  ["throttling", (): HandOff => ({ outcome: "tryLater" }), false],
   ["a rejection", (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }), false],
-])("five messages that end with %s: whether the carrier is left alone", async (_, answer, isOpened) => {
+])("five messages that end with %s open the breaker, or not", async (_, answer, isOpened) => {
   const breakers = new Breakers();
   const sender = inOrder([{ name: carrier, carrier: new ScriptedCarrier(answer) }], { breakers });
   for (let count = 0; count < 5; count += 1) {
@@ -201,7 +201,7 @@ it.each([
   expect((await breakers.admit(carrier)).isAdmitted).toBe(!isOpened);
 });
 
-it("a message that is let through by a sender closes it for the messages behind", async () => {
+it("a message that is let through closes it for the messages after it", async () => {
   const breakers = await opened();
   advance(30 * secondMs);
   const scripted = new ScriptedCarrier(accept);
@@ -214,7 +214,7 @@ it("a message that is let through by a sender closes it for the messages behind"
   expect(toldSoFar().closed).toBe(1);
 });
 
-it("what becomes of a message does not depend on whether the breaker could be told", async () => {
+it("the outcome of a message does not depend on whether the breaker could be updated", async () => {
   const breakers = new Breakers();
   vi.spyOn(breakers, "note").mockRejectedValue(new Error("the table is busy"));
   const job = await acceptedMessage();

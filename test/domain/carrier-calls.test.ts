@@ -18,7 +18,7 @@ import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 
 /*
- * Who is taken for a carrier, and what of its calls goes onto the queue.
+ * How calls of carriers are authenticated, and what they add to the queue.
  */
 
 await useOwnTable();
@@ -71,7 +71,7 @@ function callOf(fields: Readonly<Record<string, string>>, changes: Partial<Carri
   };
 }
 
-/** A call as Twilio signs it. */
+/** A call with Twilio's signature. */
 function signed(fields: Readonly<Record<string, string>>, changes: Partial<CarrierCall> = {}): CarrierCall {
   const call = callOf(fields, changes);
   const text = Object.keys(fields)
@@ -86,7 +86,7 @@ function signed(fields: Readonly<Record<string, string>>, changes: Partial<Carri
 
 const twilio = { kind: "twilio", url: "https://api.twilio.com" };
 
-it("a call of Twilio's is taken when it has the token and the signature, and not with one of them", async () => {
+it("a call of Twilio's is accepted with both the token and the signature, and not with one of them", async () => {
   await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
   const fields = { MessageSid: "SM1", MessageStatus: "undelivered", ErrorCode: "30005" };
   const answer = await take(signed(fields));
@@ -112,31 +112,31 @@ it("a call of Twilio's is taken when it has the token and the signature, and not
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
-it("a carrier whose calls are signed and that has no secret to verify them with is not heard", async () => {
+it("a carrier with signed calls and without a secret to verify them is rejected", async () => {
   await putCarrier(twilio);
   await expect(take(signed({ MessageStatus: "delivered" }))).rejects.toMatchObject(notFound);
 });
 
-it("a carrier without a token, and one that is disabled", async () => {
+it("a carrier without a token is rejected, and a disabled one is accepted", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { callbackTokenHash: "" });
   await expect(take(callOf({ type: "1" }, { query: { token: "", reference } }))).rejects.toMatchObject(
     notFound,
   );
   name = `${name}-off`;
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { disabledAt: "2026-01-01T00:00:00.000Z" });
-  // What it was handed before it goes on to report.
+  // It continues to report on messages that were submitted to it before.
   take = reportTaker();
   await take(callOf({ type: "1" }));
   expect(await takeJobs("carrierCallbacks")).toHaveLength(1);
 });
 
-it("what is not the end of a message is taken, and goes nowhere", async () => {
+it("a receipt before the final one is accepted and adds no job", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
   for (const type of ["4", "8"]) await take(callOf({ type, answer: "ACK/" }));
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
-it("what cannot be understood is rejected without a word of it, in the answer or the log", async () => {
+it("a call that cannot be understood is rejected, and neither response nor log has a word of it", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const garbage = { type: "a-secret", answer: "another-secret", text: "a-third" };
@@ -165,14 +165,14 @@ describe("a list", () => {
   };
   const references = ["1", "2", "3"].map((digit) => `${reference.slice(0, -1)}${digit}`);
 
-  it("of receipts is taken one by one, but for what cannot be understood or is not the end", async () => {
+  it("of receipts is accepted one by one, except those that are not final or not understood", async () => {
     await putCarrier(settings);
     const [first, second, third] = references;
     const reports = [
       { id: first, status: "DELIVERED" },
       { id: second, status: "ON ITS WAY" },
       { id: "someone else's", status: "DELIVERED" },
-      // The reference in the address is not for those that have none.
+      // The reference in the address does not apply to receipts without one.
       { status: "DELIVERED" },
       { id: third, status: "FAILED" },
     ];
@@ -185,7 +185,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("of more than a queue takes at once, and one of replies, are taken whole", async () => {
+  it("of more entries than one queue request, and one of inbound messages, are accepted whole", async () => {
     await putCarrier(settings);
     const reports = Array.from({ length: 25 }, () => ({ id: references[0], status: "DELIVERED" }));
     await take(callOf({}, { reports }));
@@ -195,7 +195,7 @@ describe("a list", () => {
     expect(await takeJobs("carrierCallbacks")).toHaveLength(2);
   });
 
-  it("of which nothing can be understood, and one of Twilio's, which no signature is for, is rejected", async () => {
+  it("without an understandable entry is rejected, and so is one of Twilio's, because no signature covers it", async () => {
     await putCarrier(settings);
     await expect(take(callOf({}, { reports: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
       notUnderstood,
@@ -210,7 +210,7 @@ describe("a list", () => {
   });
 });
 
-it("a reply goes onto the queue with the carrier's id, or where it has none with one of ours", async () => {
+it("an inbound message has the carrier's id in its job, or a new one where it has none", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
   const replies = { params: { carrier: name, report: "replies" }, method: "GET" } as const;
   const fields = { from: "+447700900123", to: "90909", text: "hi" };

@@ -19,7 +19,7 @@ import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
- * A send job carries what a carrier is chosen by, so that most messages are claimed without being read before.
+ * A send job carries all facts that select a carrier, so that most messages are claimed without a read.
  */
 
 afterEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const queue of ["refunds", "transactionalSends", "marketingSends"] as const) await takeJobs(queue);
 });
 
-/** A message that was accepted, and its job as the queue has it. */
+/** An accepted message, and its job as the queue has it. */
 async function jobOf(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
   const organizationId = await openWallet(1_000_000);
   const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
@@ -45,7 +45,7 @@ async function acceptFor(organizationId: string, fields: SendSmsRequest): Promis
   return MessageJob.parse(jobs.find(({ messageId }) => messageId === id));
 }
 
-/** Counts what is asked of the table about one message. */
+/** Counts the table requests for one message. */
 function countRequests({ messageId }: MessageJob): { reads: number; writes: number } {
   const counts = { reads: 0, writes: 0 };
   interceptTableRequests(async (command, send) => {
@@ -63,7 +63,7 @@ function named(
   return { name, carrier, isDisabled: false };
 }
 
-/** Carriers of which the first takes the numbers with a prefix, and the second all others. */
+/** Two carriers: the first has the numbers with a prefix, and the second all others. */
 function routed(prefix: string, first: NamedCarrier, second: NamedCarrier): Carriers {
   return {
     routeOf: ({ to }) => [to.startsWith(prefix) ? first : second],
@@ -71,7 +71,7 @@ function routed(prefix: string, first: NamedCarrier, second: NamedCarrier): Carr
   };
 }
 
-it("a message is claimed and sent without being read, and its job has neither its text nor all of its number", async () => {
+it("a message is claimed and sent without a read, and its job has neither its text nor all of its number", async () => {
   const job = await jobOf({ expiresInSeconds: 600 });
   expect(job.facts).toMatchObject({
     numberPrefix: "1500555",
@@ -87,7 +87,7 @@ it("a message is claimed and sent without being read, and its job has neither it
   expect(carrier.received).toMatchObject([{ to: "15005550000", text: "hello", from: "ACME" }]);
 });
 
-it("a job of the release before has no facts, and its message is read", async () => {
+it("a job of the previous release has no facts, and its message is read", async () => {
   const { organizationId, messageId } = await jobOf();
   const job = { organizationId, messageId };
   const requests = countRequests(job);
@@ -102,7 +102,7 @@ it.each([
   ["segments", 2],
   ["totalMicros", 1],
   ["validUntil", "2199-01-01T00:00:00.000Z"],
-])("a job whose %s is not that of the message decides nothing", async (field, value) => {
+])("a job whose %s differs from the message decides nothing", async (field, value) => {
   const job = await jobOf();
   const stale = MessageJob.parse({ ...job, facts: { ...job.facts, [field]: value } });
   const [american, other] = [named("american"), named("other")];
@@ -110,12 +110,12 @@ it.each([
   const requests = countRequests(job);
   expect(await handToCarrier(stale, { carriers })).toMatchObject({ status: "sent", carrier: "american" });
   expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
-  // Claimed and released, and claimed once more for what the message itself says.
+  // Leased and released, and leased once more by the message's own facts.
   expect(requests).toEqual({ reads: 0, writes: 4 });
   expect(await recordOf(job)).toMatchObject({ openClaims: 1, attempts: 2 });
 });
 
-it("a route for digits that the job does not carry holds", async () => {
+it("a route for digits that the job does not carry applies", async () => {
   const job = await jobOf({ to: "15005550123" });
   const [special, usual] = [named("special"), named("usual")];
   const ended = await handToCarrier(job, { carriers: routed("150055501", special, usual) });
@@ -123,7 +123,7 @@ it("a route for digits that the job does not carry holds", async () => {
   expect(usual.carrier.received).toHaveLength(0);
 });
 
-it("a first job that comes again asks no carrier that has rejected the message", async () => {
+it("a first job that is delivered again does not return to a carrier that rejected the message", async () => {
   const job = await jobOf();
   const first = named(
     "first",
@@ -144,7 +144,7 @@ it("a first job that comes again asks no carrier that has rejected the message",
   expect(second.carrier.received).toHaveLength(2);
 });
 
-it("a first job that comes again finds a claim that another sender holds, or that has lapsed", async () => {
+it("a first job that is delivered again finds a lease that another sender holds, or that has lapsed", async () => {
   const job = await jobOf();
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
@@ -155,17 +155,17 @@ it("a first job that comes again finds a claim that another sender holds, or tha
   await handToCarrier(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(carrier.received).toHaveLength(1);
-  // The attempt of the sender whose claim has lapsed is not forgotten.
+  // The attempt of the sender whose lease has lapsed is kept.
   expect((await recordOf(job)).attemptLog).toMatchObject([{ carrier: "sandbox", outcome: "unknown" }]);
 });
 
-it("a job without a message is let go", async () => {
+it("a job without a message is dropped", async () => {
   const job = await jobOf();
   const nobody = { ...job, messageId: "msg_01J00000000000000000000000" };
   expect(await handToCarrier(nobody, only(new ScriptedCarrier(accept)))).toBeUndefined();
 });
 
-it("a STOP that was said after the message was accepted holds, and so does an opt-out from marketing", async () => {
+it("a STOP after the message was accepted is obeyed, and so is an opt-out from marketing", async () => {
   const job = await jobOf();
   const { organizationId } = job;
   await noteReplies(organizationId);
@@ -177,7 +177,7 @@ it("a STOP that was said after the message was accepted holds, and so does an op
   expect((await jobOf({ messageType: "marketing" })).facts).toBeUndefined();
 });
 
-it("a message that waits for its turn takes one slot of the carrier's time, and goes on by its facts", async () => {
+it("a message that waits for throughput reserves it once, and continues by its facts", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const job = await jobOf();
   const slow = { ...named("slow"), segmentsPerSecond: 1 };
@@ -200,7 +200,7 @@ it("a message that waits for its turn takes one slot of the carrier's time, and 
   expect(requests).toEqual({ reads: 0, writes: 2 });
 });
 
-it("an organization is read once for all jobs of a batch, and before any of them is claimed", async () => {
+it("an organization is read once for all jobs of a batch, before any of them is claimed", async () => {
   const job = await jobOf();
   const { organizationId } = job;
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -210,7 +210,7 @@ it("an organization is read once for all jobs of a batch, and before any of them
     if (command instanceof GetCommand && command.input.Key?.["pk"] === `ORG#${organizationId}`) {
       steps.push(command.input.ConsistentRead === true ? "read" : "eventual read");
     }
-    // The claims, and the writes of the outcomes.
+    // The leases, and the writes of the outcomes.
     if (command instanceof UpdateCommand && "#leaseToken" in Object(command.input.ExpressionAttributeNames)) {
       steps.push("claim");
     }

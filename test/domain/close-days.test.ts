@@ -52,7 +52,7 @@ async function accept(organizationId: string, scheduledAt?: string): Promise<str
   return id;
 }
 
-/** What crashes between a change and its count do to a counter. */
+/** Changes a counter as a crash between a change and its count does. */
 async function skew(organizationId: string): Promise<void> {
   await updateItem(CountsRecord, {
     key: keys.dayCounts(organizationId, day),
@@ -61,7 +61,7 @@ async function skew(organizationId: string): Promise<void> {
   });
 }
 
-/** The days of what was accepted are put on the agenda when the wallet is settled. */
+/** Settling a wallet adds the days of its accepted messages to the pending-work index. */
 async function settleWallets(): Promise<void> {
   vi.setSystemTime(new Date("2031-03-02T00:15:00Z"));
   await inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
@@ -71,7 +71,7 @@ async function countsOf(organizationId: string): Promise<CountsRecord | undefine
   return findItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
 }
 
-it("a day that is over is counted again and closed, and no late count changes it", async () => {
+it("a past day is counted again and closed, and no late count changes it", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
@@ -100,7 +100,7 @@ it("a day that is over is counted again and closed, and no late count changes it
   });
 });
 
-it("a day with a message that still waits stays open, is counted once a day, and closes behind it", async () => {
+it("a day with a waiting message stays open, is counted once a day, and closes after that message", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId, "2031-03-11T12:00:00Z");
   await skew(organizationId);
@@ -133,7 +133,7 @@ it("a day whose counts were all lost is counted, because its ledger is settled",
   expect(await countsOf(organizationId)).toMatchObject(closed);
 });
 
-it("receipts are counted on a day whenever they come, also behind its close, and none is lost between two looks", async () => {
+it("receipts are counted on a day at any time, also after its close, and none is lost between two counts", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
@@ -147,7 +147,7 @@ it("receipts are counted on a day whenever they come, also behind its close, and
   await inAllShards(closeDays);
   expect(await countsOf(organizationId)).toMatchObject({ sent: 3, delivered: 0, undelivered: 1 });
   expect((await countsOf(organizationId))?.closedAt).toBeDefined();
-  // A week late, and one that changes what was said before.
+  // A week late, and with a change of the first receipt's status.
   vi.setSystemTime(new Date("2031-03-09T01:00:00Z"));
   await hear(ids[0]);
   await hear(ids[0]);
@@ -171,11 +171,11 @@ it("a message without a receipt is pending for a week, and unknown from then on 
   await hearReceipt({ organizationId, messageId, status: "undelivered", errorCode: "DELIVERY_EXPIRED", at });
   const { status, delivery } = await getMessage(organizationId, messageId);
   expect([status, delivery]).toEqual(["sent", { status: "undelivered", at, errorCode: "DELIVERY_EXPIRED" }]);
-  // Another test looks at what is left to be closed.
+  // Another test counts the closings of days.
   await inAllShards(closeDays);
 });
 
-it("a day that has an outcome between any two looks is counted to its end all the same", async () => {
+it("a day with an outcome between any two counts is still counted completely", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) {
@@ -199,7 +199,7 @@ it("a day that has an outcome between any two looks is counted to its end all th
         { batches: 1, batchSize: 2 },
       ),
     );
-    // A count that comes late, of a message that has come to its end before.
+    // A late count of a message that ended before.
     const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
     await countOutcomes([MessageRecord.parse(message)]);
   }
@@ -207,7 +207,7 @@ it("a day that has an outcome between any two looks is counted to its end all th
   expect(await countsOf(organizationId)).toMatchObject({ accepted: 5, sent: 5, failed: 0 });
 });
 
-it("a day that is closed, or not over, is not looked at", async () => {
+it("a day that is closed or not over is not counted", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
   await handToCarrier({ organizationId, messageId }, only(carrier));
@@ -220,7 +220,7 @@ it("a day that is closed, or not over, is not looked at", async () => {
   expect(await countsOf(organizationId)).not.toHaveProperty("agenda");
 });
 
-it("messages that come to their end together are counted with one write a day and one a campaign", async () => {
+it("messages that end together are counted with one write per day and one per campaign", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   const ended: MessageRecord[] = [];
@@ -236,7 +236,7 @@ it("messages that come to their end together are counted with one write a day an
   expect(ofCampaign).toMatchObject({ sent: 3, changes: 1 });
 });
 
-it("the figures of a day stay when sends of the next day begin, however many find that it has begun", async () => {
+it("the figures of a day stay when many sends begin the next day at the same time", async () => {
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   await accept(organizationId, "2031-03-11T12:00:00Z");
@@ -251,7 +251,7 @@ it("the figures of a day stay when sends of the next day begin, however many fin
   expect(today).toMatchObject({ accepted: 20, spend: 0.158 });
   expect(last30Days).toMatchObject({ accepted: 22, spend: 0.1738 });
 
-  // Counted by its messages, of which one still waits, and noted once more by a function that comes late.
+  // Counted by its messages, of which one still waits, and noted once more by a late function.
   await settleWallets();
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
   await inAllShards(closeDays);
@@ -259,11 +259,11 @@ it("the figures of a day stay when sends of the next day begin, however many fin
   expect((await getDashboardStats(organizationId)).days[1]).toMatchObject(yesterday);
 });
 
-it("no debit of a day that ends meanwhile is lost when the wallet moves on", async () => {
+it("no debit of a day that ends meanwhile is lost when the wallet moves to the next day", async () => {
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   const seen = await readWallet(organizationId);
-  // By a clock that is behind, after the wallet was read.
+  // By a slow clock, after the wallet was read.
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
   await resetDailyWindow(seen, async (accepted) => noteAccepted(organizationId, accepted));
@@ -274,7 +274,7 @@ it("no debit of a day that ends meanwhile is lost when the wallet moves on", asy
   expect(days.slice(0, 2)).toMatchObject([{ accepted: 1 }, { accepted: 2, spend: 0.0158 }]);
 });
 
-it("a wallet that cannot leave the figures of its day does not move on", async () => {
+it("a wallet whose daily figures cannot be saved stays on its day", async () => {
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
@@ -298,7 +298,7 @@ it("the day of an update has the messages of both releases", async () => {
   expect((await getDashboardStats(organizationId)).today).toMatchObject(both);
 });
 
-it("a debit that came to no message is not counted where its money is given back at once", async () => {
+it("a debit without a message is not counted when its money is returned immediately", async () => {
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   const lost = chargeWallet({

@@ -36,7 +36,7 @@ class TakingCarrier implements Carrier {
   }
 }
 
-/** A message of two segments to a number, as it is when it has been handed over by a rate card. */
+/** A message of two segments to a number, as it is after its submission with a rate card. */
 async function handedOver(to: string, rateCard: RateCard | undefined): Promise<MessageRecord> {
   const organizationId = await openWallet(1_000_000);
   const request = { to, message: "x".repeat(200), senderId: "ACME", language: "English" } as const;
@@ -63,21 +63,21 @@ it.each([
   ["442012345678", 60_002],
   ["4915112345678", 140],
   ["15005550000", 0],
-])("a message to %s records with its hand-off what its carrier takes", async (to, costMicros) => {
+])("a message to %s records the carrier's cost when it is submitted", async (to, costMicros) => {
   expect(await handedOver(to, card)).toMatchObject({ status: "sent", segments: 2, costMicros });
 });
 
 it.each([
-  ["whose row says nothing of its carrier", "447700900123", card],
-  ["that no row is for", "33612345678", card],
-  ["for which no card could be read", "442012345678", undefined],
-])("a message %s is sent all the same, without a cost", async (_which, to, rateCard) => {
+  ["whose row has no cost of its carrier", "447700900123", card],
+  ["without a row", "33612345678", card],
+  ["without a readable rate card", "442012345678", undefined],
+])("a message %s is sent without a cost", async (_which, to, rateCard) => {
   const message = await handedOver(to, rateCard);
   expect(message.status).toBe("sent");
   expect(message).not.toHaveProperty("costMicros");
 });
 
-it("who sends gets the card that counts, and goes on with a line in the log where none can be read", async () => {
+it("a sender gets the rate card in force, and continues with a line in the log where none can be read", async () => {
   await publishRateCard(priceRows({ "44": 40_000 }), undefined);
   const found = await findPresentCard();
   expect(found?.rowFor("442012345678", new Date())).toMatchObject({ priceMicros: 40_000 });

@@ -47,10 +47,10 @@ async function schedule(organizationId: string, at: string, messageType?: "marke
   return { organizationId, messageId: id };
 }
 
-it("a message due within 15 minutes goes to the queue at once, with a delay", async () => {
+it("a message due within 15 minutes goes to the queue immediately, with a delay", async () => {
   const organizationId = await openWallet(1_000_000);
   await schedule(organizationId, "2030-06-01T12:15:30Z");
-  // It is on the queue, but not visible yet; the table holds nothing to release.
+  // It is on the queue, but not visible yet, and the table holds nothing to release.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   vi.setSystemTime(new Date("2030-06-01T12:20:00Z"));
   expect(await inAllShards(releaseDueJobs)).toBe(0);
@@ -71,14 +71,14 @@ it("a message due later is released in its minute, once, to the queue of its typ
   expect(await takeJobs("marketingSends")).toEqual([marketing]);
 });
 
-it("what fell due during an outage of many hours is released when it is over, over several runs", async () => {
+it("jobs that fell due during an outage of many hours are released after it, over several runs", async () => {
   const organizationId = await openWallet(1_000_000);
   await inAllShards(releaseDueJobs);
   const jobs = [
     await schedule(organizationId, "2030-06-01T13:00:00Z"),
     await schedule(organizationId, "2030-06-01T15:20:00Z"),
   ];
-  // A run catches up on three hours at the most.
+  // A run covers at most three hours.
   vi.setSystemTime(new Date("2030-06-01T15:30:00Z"));
   const released: number[] = [];
   for (let run = 0; run < 3; run += 1) released.push(await inAllShards(releaseDueJobs));
@@ -87,7 +87,7 @@ it("what fell due during an outage of many hours is released when it is over, ov
   expect(taken.toSorted(byId)).toEqual(jobs.toSorted(byId));
 });
 
-it("what fell due before the release ran on a new table for the first time is released then", async () => {
+it("jobs that fell due before the first release on a new table are released then", async () => {
   const organizationId = await openWallet(1_000_000);
   const job = await schedule(organizationId, "2030-06-01T12:16:00Z");
   vi.setSystemTime(new Date("2030-06-01T12:30:00Z"));
@@ -114,7 +114,7 @@ function byId(a: unknown, b: unknown): number {
   return MessageJob.parse(a).messageId.localeCompare(MessageJob.parse(b).messageId);
 }
 
-it("a refund whose job was parked is asked for once more, because it was owed from the failure on", async () => {
+it("a refund whose job was parked is queued once more, because it was owed from the failure on", async () => {
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "now", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, request);
@@ -135,7 +135,7 @@ it("a refund whose job was parked is asked for once more, because it was owed fr
   await takeJobs("transactionalSends");
 });
 
-it("a shard whose own release has not run yet goes on where that of all shards ended", async () => {
+it("a shard without a release of its own continues where the release of all shards ended", async () => {
   const organizationId = await openWallet(1_000_000);
   const job = await schedule(organizationId, "2030-06-01T13:00:00Z");
   const key = { pk: "RELEASE#due-jobs", sk: "RELEASE" };
@@ -146,7 +146,7 @@ it("a shard whose own release has not run yet goes on where that of all shards e
   await deleteItem(key);
 });
 
-it("a record that cannot be read keeps no other job from its time", async () => {
+it("a record that cannot be read delays no other job", async () => {
   const organizationId = await openWallet(1_000_000);
   await inAllShards(releaseDueJobs);
   const jobs = [

@@ -44,7 +44,7 @@ beforeEach(async () => {
   ({ organizationId } = webhook);
   for (const put of newWallet(organizationId, new Date())) await putItem(put);
   await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
-  // Messages of both parts, of before and after.
+  // Messages of both shards, from before and after the change.
   await spreadOrganization(organizationId, 2, 1);
 });
 afterEach(async () => {
@@ -54,7 +54,7 @@ afterEach(async () => {
 });
 
 async function accept(to: string): Promise<string> {
-  const message = { to, message: `Dear ${to}`, senderId: "ACME", language: "English" } as const;
+  const message = { to, message: `Hello ${to}`, senderId: "ACME", language: "English" } as const;
   return (await acceptMessage(organizationId, message)).id;
 }
 
@@ -66,7 +66,7 @@ async function send(messageId: string): Promise<void> {
   await handToCarrier({ organizationId, messageId }, only(carrier));
 }
 
-/** Notes the delivery of an event about a number, in a state. */
+/** Creates the delivery of an event about a number, in a state. */
 async function deliver(to: string, state: "failed" | "pending" | "succeeded"): Promise<string> {
   const { eventId, event } = eventJob(organizationId);
   const record = await findWebhook(organizationId, webhook.id);
@@ -82,7 +82,7 @@ async function contactOf(phoneNumber: string, optedOut: boolean): Promise<string
   return (await createContact(organizationId, contact)).id;
 }
 
-it("a number is nowhere in the table any more, and what is not about it stays", async () => {
+it("an erased number is nowhere in the table, and all other data stays", async () => {
   await contactOf(number, false);
   const otherContact = await contactOf(other, false);
   const messages = [await accept(number), await accept(number), await accept(number), await accept(other)];
@@ -99,24 +99,24 @@ it("a number is nowhere in the table any more, and what is not about it stays", 
   expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery]));
   const [first = "", , , last = ""] = messages;
   expect(await getMessage(organizationId, first)).toMatchObject({ to: redactedText, message: redactedText });
-  expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Dear ${other}` });
+  expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Hello ${other}` });
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
 
   const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, inbound: 0, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(nothing);
 });
 
-it("an opt-out stays, and of its contact nothing", async () => {
+it("an opt-out stays, and nothing of its contact", async () => {
   await contactOf(number, true);
   expect(await eraseNumber(organizationId, number)).toMatchObject({ contacts: 1, optOutsKept: 1 });
   expect(await getOptOut(organizationId, number)).toMatchObject({ phoneNumber: number, source: "contact" });
   expect(JSON.stringify(await allRows())).not.toMatch(/Ada|Lovelace|vip|London/);
-  // As a new contact it has opted out again.
+  // As a new contact, it has opted out again.
   const id = await contactOf(number, false);
   expect(await getContact(organizationId, id)).toMatchObject({ optedOut: true });
 });
 
-it("what is still to be sent or called is left, and erased the next time", async () => {
+it("messages and calls that are still to be made stay, and are erased the next time", async () => {
   const [waiting, sent] = [await accept(number), await accept(number)];
   await send(sent);
   await takeJobs("webhookDeliveries");
@@ -129,7 +129,7 @@ it("what is still to be sent or called is left, and erased the next time", async
   expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, deliveries: 1, left: 0 });
 });
 
-it("an event that is on its queue is not stored after the erasure, nor told", async () => {
+it("an event that is queued during the erasure is neither stored nor sent afterwards", async () => {
   const id = await accept(number);
   await takeJobs("webhookDeliveries");
   await send(id);
@@ -137,20 +137,20 @@ it("an event that is on its queue is not stored after the erasure, nor told", as
   if (event?.kind !== "event") throw new Error("there is no event");
   expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, left: 0 });
   await dispatchWebhook(event);
-  // The queue may bring it twice, and the message's own job too.
+  // The queue may deliver it twice, and so may the job of the message.
   await dispatchWebhook(event);
   await send(id);
   expect(await takeJobs("webhookDeliveries")).toEqual([]);
   expect(JSON.stringify(await allRows())).not.toContain(number);
   expect(hook.calls).toEqual([]);
-  // An event about another message is told as ever.
+  // An event about another message is sent as usual.
   await send(await accept(other));
   const [told] = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
   if (told !== undefined) await dispatchWebhook(told);
   expect(hook.calls).toHaveLength(1);
 });
 
-it("a message that came before the erasure and is on its queue is not kept after it, and its STOP is obeyed", async () => {
+it("an inbound message that is queued during the erasure is not kept after it, and its STOP is obeyed", async () => {
   await assignNumber({ number: "12025550199", organizationId });
   const receivedAt = new Date().toISOString();
   const said = (message: string, at = receivedAt) =>
@@ -165,12 +165,12 @@ it("a message that came before the erasure and is on its queue is not kept after
   await receiveReply(said("STOP"));
   expect(await hasOptedOut(organizationId, number)).toBe(true);
   expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toEqual([]);
-  // What they write later is kept.
+  // Later messages of that phone are kept.
   await receiveReply(said("hello again", new Date(Date.now() + minuteMs).toISOString()));
   expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toHaveLength(1);
 });
 
-it("another organization keeps what it has", async () => {
+it("another organization keeps its data", async () => {
   const id = await contactOf(number, false);
   await eraseNumber("org_other", number);
   expect(await getContact(organizationId, id)).toMatchObject({ phoneNumber: number });

@@ -64,7 +64,7 @@ async function adjust(amountMicros: number): Promise<void> {
 async function send(scheduledAt?: string): Promise<string> {
   const message = {
     to: "15005550100",
-    message: "Dear Lovelace",
+    message: "Hello Lovelace",
     senderId: "ACME",
     language: "English",
   } as const;
@@ -78,7 +78,7 @@ async function send(scheduledAt?: string): Promise<string> {
   return messageId;
 }
 
-/** Lets the organization have another member, and someone who is invited. */
+/** Adds another member and an invitation to the organization. */
 async function haveMembers(): Promise<void> {
   const [userId, invitedId] = ["usr_01J00000000000000000000001", "usr_01J00000000000000000000002"];
   const member = { id: userId, organizationId, email: "bob.lovelace@example.com", createdAt: "2026-01-01" };
@@ -101,7 +101,7 @@ async function haveMembers(): Promise<void> {
   await putItem({ put: { ...keys.emailToken(invitedId, "invitation"), entity: "emailToken" } });
 }
 
-/** Lets the organization have something of each kind. */
+/** Adds a record of each kind to the organization. */
 async function useEverything(): Promise<void> {
   const user = { id: ownerId, organizationId, email, createdAt: "2026-01-01" };
   await putItem({ put: { ...keys.user(ownerId), entity: "user", ...user } });
@@ -114,7 +114,7 @@ async function useEverything(): Promise<void> {
   const apiKey = { entity: "apiKey", id: "key_1", organizationId, secretHash: "0123" };
   await putItem({ put: { ...keys.apiKeyOfOrganization(organizationId, "key_1"), ...apiKey } });
   await putItem({ put: { ...keys.apiKey("0123"), entity: "credential", keyId: "key_1", organizationId } });
-  await createTemplate(organizationId, { name: "greeting", body: "Dear {{firstName}}" });
+  await createTemplate(organizationId, { name: "greeting", body: "Hello {{firstName}}" });
   await createContact(
     organizationId,
     CreateContactRequest.parse({ phoneNumber: "15005550100", firstName: "Lovelace" }),
@@ -133,7 +133,7 @@ async function useEverything(): Promise<void> {
   await dispatchWebhook(eventJob(organizationId));
 }
 
-/** Closes the wallet, takes out what it has, and lets the ledger be settled. */
+/** Closes the wallet, withdraws its balance, and lets the ledger be settled. */
 async function wind(): Promise<void> {
   await closeWallet(organizationId, "test");
   const { balanceMicros } = await readWallet(organizationId);
@@ -142,7 +142,7 @@ async function wind(): Promise<void> {
   await reconcileWallet(organizationId);
 }
 
-/** Erases, ended after each so many items, until it comes to its end. */
+/** Repeats an erasure that crashes after `everyItems` items, until it is complete. */
 async function eraseWithCrashes(everyItems: number): Promise<ErasedOrganization> {
   for (;;) {
     try {
@@ -159,16 +159,16 @@ async function eraseWithCrashes(everyItems: number): Promise<ErasedOrganization>
   }
 }
 
-/** Families of what there is, beside what lives for a day. */
+/** The key families of what is left, except rows that live for a day. */
 async function familiesLeft(): Promise<Set<string | undefined>> {
   const rows = await allRows();
   const families = rows.map(({ pk }) => String(pk).split("#")[0]);
-  // What goes by itself, and what is the stage's.
+  // Idempotency rows expire, and the sealing keys belong to the stage.
   return new Set(families.filter((family) => family !== "IDEMPOTENCY" && family !== "SEALING_KEYS"));
 }
 
 it.each([1_000, 4])(
-  "nothing is left but wallet, ledger and references, which are in order, also if it is ended after each %s items",
+  "only wallet, ledger and references are left, in order, also when it crashes after each %s items",
   async (everyItems) => {
     await useEverything();
     await wind();
@@ -203,7 +203,7 @@ it.each([1_000, 4])(
   },
 );
 
-it("a wallet that is open, has money or is not settled keeps everything as it is", async () => {
+it("a wallet that is open, has money or is not settled keeps all data", async () => {
   await send();
   const before = (await allRows()).length;
   const erase = async (): Promise<unknown> => eraseOrganization(organizationId);
@@ -216,7 +216,7 @@ it("a wallet that is open, has money or is not settled keeps everything as it is
   expect((await allRows()).length).toBe(before + 2);
 });
 
-it("what is still to be sent stays with its organization until it has come to its end", async () => {
+it("a message that is still to be sent stays with its organization until it has ended", async () => {
   const id = await send(new Date(Date.now() + 600 * minuteMs).toISOString());
   await send();
   await wind();

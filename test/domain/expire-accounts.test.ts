@@ -15,7 +15,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 
-// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+// Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
 }));
@@ -34,7 +34,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Registers on a stage that asks for verification, or on one that does not. @returns the organization's id */
+/** Registers on a stage that requires verification, or on one that does not. @returns the organization's id */
 async function registered(policy: "before-sending" | "none" = "before-sending"): Promise<string> {
   vi.stubEnv(environmentNames.policies.verifiedEmail, policy);
   await register({ email, password: "correct horse battery" }, "203.0.113.1");
@@ -49,7 +49,7 @@ async function isThere(organizationId: string): Promise<boolean> {
   return (await findOrganization(organizationId, { consistent: true })) !== undefined;
 }
 
-it("an account that no one verifies goes after seven days with all of it, and its address is free", async () => {
+it("an unverified account is deleted with all its data after seven days, and its address is free", async () => {
   const id = await registered();
   await createContact(id, {
     phoneNumber: "15005550009",
@@ -77,7 +77,7 @@ it("an account whose email is verified stays", async () => {
   expect(await isThere(id)).toBe(true);
 });
 
-it("an account that money has come into stays, and is not looked at again", async () => {
+it("an account that has received money stays, and is not checked again", async () => {
   const id = await registered();
   await postToWallet({ organizationId: id, type: "top_up", amountMicros: 1_000_000 });
   pass(8);
@@ -88,7 +88,7 @@ it("an account that money has come into stays, and is not looked at again", asyn
   expect(organization).not.toHaveProperty("suspendedAt");
 });
 
-it("a stage that does not ask for verification lets accounts stay", async () => {
+it("a stage that does not require verification keeps accounts", async () => {
   const id = await registered("none");
   pass(30);
   await expireAccounts();

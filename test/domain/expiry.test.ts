@@ -15,7 +15,7 @@ import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 
 /*
- * A message is not handed to a carrier after its expiry, whatever it has waited for.
+ * A message is never submitted after its expiry, for whatever reason it waited.
  */
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -33,26 +33,26 @@ afterEach(async () => {
 
 const throttle = (): HandOff => ({ outcome: "tryLater" });
 const fallSilent = (): never => {
-  throw new Error("the answer was lost");
+  throw new Error("the response was lost");
 };
 
-/** When a message expires, as its customer sees it. */
+/** The expiry of a message, as its customer sees it. */
 async function expiryOf(fields: Parameters<typeof acceptedMessage>[0]): Promise<string | undefined> {
   const job = await acceptedMessage(fields);
   return (await getMessage(job.organizationId, job.messageId)).expiresAt;
 }
 
 describe("a message expires", () => {
-  it("as long after it was accepted as its request says", async () => {
+  it("at the requested time after it was accepted", async () => {
     expect(await expiryOf({ expiresInSeconds: 90 })).toBe(afterSeconds(90).toISOString());
   });
 
-  it("as long after its scheduled time", async () => {
+  it("at the requested time after its schedule", async () => {
     const scheduledAt = afterSeconds(3_600).toISOString();
     expect(await expiryOf({ expiresInSeconds: 90, scheduledAt })).toBe(afterSeconds(3_690).toISOString());
   });
 
-  it("ten minutes after it is due if it is a one-time code, or when its stage says", async () => {
+  it("ten minutes after it is due if it is a one-time code, or at the stage's time", async () => {
     expect(await expiryOf({ messageType: "otp" })).toBe(afterSeconds(600).toISOString());
     vi.stubEnv(environmentNames.oneTimeCodeValiditySeconds, "120");
     expect(await expiryOf({ messageType: "otp" })).toBe(afterSeconds(120).toISOString());
@@ -62,12 +62,12 @@ describe("a message expires", () => {
   });
 
   it.each([undefined, "transactional", "marketing"] as const)(
-    "never if it is of type %s and its request says nothing",
+    "never if it is of type %s and has no requested time",
     async (messageType) => expect(await expiryOf({ messageType })).toBeUndefined(),
   );
 });
 
-it("a carrier is told how much of the time is left, whichever one is asked, and nothing of others", async () => {
+it("every carrier learns the remaining time of a message that expires, and none of others", async () => {
   const slow = new ScriptedCarrier(() => {
     vi.setSystemTime(afterSeconds(60));
     return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
@@ -89,7 +89,7 @@ it("a carrier is told how much of the time is left, whichever one is asked, and 
 it("an expired message reaches no carrier, fails with its own code, and is refunded once", async () => {
   const carrier = new ScriptedCarrier(accept);
   const job = await acceptedMessage({ messageType: "otp" });
-  // Too little is left for a carrier to send it in time.
+  // Less time is left than a carrier needs.
   vi.setSystemTime(afterSeconds(596));
   await handToCarrier(job, only(carrier));
   expect(carrier.received).toEqual([]);
@@ -103,7 +103,7 @@ it("an expired message reaches no carrier, fails with its own code, and is refun
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000);
 });
 
-it("a message that expires while a carrier considers it goes to no other", async () => {
+it("a message that expires during a submission goes to no other carrier", async () => {
   const slow = new ScriptedCarrier(() => {
     vi.setSystemTime(afterSeconds(60));
     return throttle();
@@ -120,8 +120,8 @@ it("a message that expires while a carrier considers it goes to no other", async
   expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
 });
 
-describe("a message does not wait longer than until its expiry", () => {
-  /** Works on a job that is to come again, and brings it back when it is due. @returns after how many seconds it was */
+describe("a message does not wait beyond its expiry", () => {
+  /** Works on a job until it is rescheduled, and returns with it when it is due. @returns the delay in seconds */
   async function waitAndFail(
     job: MessageJob,
     sender: Parameters<typeof handToCarrier>[1],
@@ -153,7 +153,7 @@ describe("a message does not wait longer than until its expiry", () => {
     expect(carrier.received).toEqual([]);
   });
 
-  it("for a carrier that does not answer", async () => {
+  it("for a carrier that does not respond", async () => {
     const carrier = new ScriptedCarrier(accept);
     const breakers = new Breakers();
     vi.spyOn(breakers, "openUntil").mockImplementation(async () => afterSeconds(3_600).toISOString());
@@ -162,7 +162,7 @@ describe("a message does not wait longer than until its expiry", () => {
     expect(carrier.received).toEqual([]);
   });
 
-  it("for a carrier that puts it off", async () => {
+  it("for a carrier that throttles it", async () => {
     const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater", retryAfterSeconds: 900 }));
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     expect(await waitAndFail(job, only(carrier))).toBe(85);
@@ -170,8 +170,8 @@ describe("a message does not wait longer than until its expiry", () => {
   });
 });
 
-describe("of a message that expires after a carrier gave no answer", () => {
-  it.each([true, false])("the outcome stays unknown (recognizes repeats: %s)", async (deduplicates) => {
+describe("of a message that expires after a carrier gave no response", () => {
+  it.each([true, false])("the outcome stays unknown (idempotent: %s)", async (deduplicates) => {
     const carrier = new ScriptedCarrier(fallSilent, deduplicates);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
@@ -181,7 +181,7 @@ describe("of a message that expires after a carrier gave no answer", () => {
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   });
 
-  it("a receipt says that it was sent", async () => {
+  it("a receipt confirms that it was sent", async () => {
     const carrier = new ScriptedCarrier(fallSilent);
     const sender = inOrder([{ name: "alpha", carrier }]);
     const job = await acceptedMessage({ expiresInSeconds: 90 });

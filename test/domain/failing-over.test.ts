@@ -16,7 +16,7 @@ import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/mess
 import { takeJobs } from "../support/queues.ts";
 
 /*
- * A message and the carriers of its route: who is asked, in which order, and who never.
+ * A message and the carriers of its route: which of them get it, in which order, and which never.
  */
 
 afterEach(async () => {
@@ -30,10 +30,10 @@ const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDE
 const putOff = (): HandOff => ({ outcome: "tryLater" });
 const turnAway = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
 const fallSilent = (): never => {
-  throw new Error("the answer was lost");
+  throw new Error("the response was lost");
 };
 
-/** Three carriers that answer as told; the last one takes all that comes to it. */
+/** Three carriers with given responses. The last one accepts everything. */
 function threeCarriers(first: () => HandOff, second: () => HandOff = accept, deduplicates = false) {
   const alpha = new ScriptedCarrier(first, deduplicates);
   const beta = new ScriptedCarrier(second, deduplicates);
@@ -47,7 +47,7 @@ function threeCarriers(first: () => HandOff, second: () => HandOff = accept, ded
   return { alpha, beta, gamma, route, asked };
 }
 
-/** Sets the clock forward until a claim that was left behind has lapsed. */
+/** Sets the clock forward until the lease of a lost sender has lapsed. */
 function letClaimLapse(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
 }
@@ -61,11 +61,11 @@ async function balanceAfterRefunds(job: MessageJob): Promise<number> {
 }
 
 it.each([
-  ["refused", unroutable],
-  ["put off", putOff],
-  ["was not reached with", turnAway],
+  ["rejected", unroutable],
+  ["throttled", putOff],
+  ["was unreachable for", turnAway],
 ])(
-  "what the first carrier %s goes to the second with the same reference, and to no other",
+  "a message that the first carrier %s goes to the second with the same reference, and to no other",
   async (_, first) => {
     const job = await acceptedMessage();
     const { alpha, beta, route, asked } = threeCarriers(first);
@@ -89,7 +89,7 @@ it.each([
   },
 );
 
-describe("a carrier that takes more than the customer paid", () => {
+describe("a carrier that costs more than the customer paid", () => {
   let lines: string[];
   beforeEach(() => {
     lines = [];
@@ -97,7 +97,7 @@ describe("a carrier that takes more than the customer paid", () => {
   });
   afterEach(() => vi.unstubAllEnvs());
 
-  /** What the three carriers take for a message that costs the customer 7,900. */
+  /** The costs of the three carriers for a message with a price of 7,900 micro-units. */
   function costs(alpha: number, beta: number, gamma?: number) {
     const costMicros = { alpha, beta, ...(gamma === undefined ? {} : { gamma }) };
     return { rateCard: new RateCard(documentOf([{ prefix: "1", priceMicros: 1, costMicros }])) };
@@ -106,10 +106,10 @@ describe("a carrier that takes more than the customer paid", () => {
   const logged = (): string => lines.join("");
 
   it.each([
-    ["refused", unroutable],
-    ["put off", putOff],
-    ["was not reached with", turnAway],
-  ])("is passed over for what the first %s", async (_, first) => {
+    ["rejected", unroutable],
+    ["throttled", putOff],
+    ["was unreachable for", turnAway],
+  ])("is skipped for a message that the first one %s", async (_, first) => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(first);
     await handToCarrier(job, inOrder(route, costs(1, 7_901, 7_900)));
@@ -118,14 +118,14 @@ describe("a carrier that takes more than the customer paid", () => {
     expect(logged()).not.toContain("carrier.too_dear");
   });
 
-  it("is asked where its cost is not known, and where it is the first of its route", async () => {
+  it("is used where its cost is not known, and where it is the first of its route", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable, unroutable);
     await handToCarrier(job, inOrder(route, costs(9_000, 7_900)));
     expect(asked()).toEqual([1, 1, 1]);
   });
 
-  it("is no carrier of a route whose others have rejected: the message fails as they say, and is refunded", async () => {
+  it("does not count after the others have rejected: the message fails with their code, and is refunded", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable);
     await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
@@ -135,7 +135,7 @@ describe("a carrier that takes more than the customer paid", () => {
     expect(logged()).toMatch(/"event":"carrier.too_dear".*"carrier":"beta"[^]*"carrier":"gamma"/);
   });
 
-  it("lets what the others put off wait, which goes on when the cost has come down", async () => {
+  it("lets a message wait that the others throttled, and accepts it when the cost has come down", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(putOff);
     await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
@@ -153,7 +153,7 @@ describe("a carrier that takes more than the customer paid", () => {
     expect(logged()).toContain('"event":"carrier.too_dear"');
   });
 
-  it("is asked on a stage that allows it", async () => {
+  it("is used on a stage that allows it", async () => {
     vi.stubEnv(environmentNames.failoverAtLoss, "true");
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable);
@@ -162,7 +162,7 @@ describe("a carrier that takes more than the customer paid", () => {
     expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta", costMicros: 7_901 });
   });
 
-  it("is measured by what all segments of a message cost", async () => {
+  it("is judged by the cost of all segments of a message", async () => {
     const job = await acceptedMessage({ message: "x".repeat(200) });
     const { route, asked } = threeCarriers(unroutable);
     await handToCarrier(job, inOrder(route, costs(1, 7_900, 1)));
@@ -171,13 +171,13 @@ describe("a carrier that takes more than the customer paid", () => {
   });
 });
 
-it("what no one knows of the first carrier goes to no other, ends as unknown, and is refunded once", async () => {
+it("a message with an unknown outcome at the first carrier goes to no other, fails as unknown, and is refunded once", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(fallSilent);
   await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   letClaimLapse();
   await handToCarrier(job, inOrder(route));
-  // Whatever the route has become meanwhile.
+  // The order of the route has changed meanwhile.
   await handToCarrier(job, inOrder(route.toReversed()));
   expect(asked()).toEqual([1, 0, 0]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
@@ -185,12 +185,12 @@ it("what no one knows of the first carrier goes to no other, ends as unknown, an
 });
 
 it.each([
-  ["takes", accept, "sent"],
-  ["refuses", unroutable, "failed: MESSAGE_UNROUTABLE"],
-  ["puts off", putOff, "queued"],
-  ["is not reached with", turnAway, "queued"],
+  ["accepts", accept, "sent"],
+  ["rejects", unroutable, "failed: MESSAGE_UNROUTABLE"],
+  ["throttles", putOff, "queued"],
+  ["is unreachable for", turnAway, "queued"],
 ])(
-  "a carrier that recognizes repeats is asked again alone, and where it then %s the message that is its word",
+  "an idempotent carrier alone gets the message again, and decides it where it then %s it",
   async (_, then, status) => {
     const job = await acceptedMessage();
     let isSilent = true;
@@ -198,7 +198,7 @@ it.each([
     await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
     letClaimLapse();
     isSilent = false;
-    // The route has become another meanwhile.
+    // The order of the route has changed meanwhile.
     await handToCarrier(job, inOrder(route.toReversed()));
     expect(asked()).toEqual([2, 0, 0]);
     expect(await statusOf(job)).toBe(status);
@@ -208,7 +208,7 @@ it.each([
 it.each([
   ["was disabled", true],
   ["is gone", false],
-])("what is not known of a carrier that %s meanwhile is asked of no one", async (_, isThere) => {
+])("no carrier gets a message with an unknown outcome at a carrier that %s meanwhile", async (_, isThere) => {
   const job = await acceptedMessage();
   const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
   await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
@@ -219,7 +219,7 @@ it.each([
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
 });
 
-it("of a message that was passed on, and then left open, only the carrier that it was passed on to is asked", async () => {
+it("a message that failed over and then became unresolved returns only to the carrier that it failed over to", async () => {
   const job = await acceptedMessage();
   let isSilent = true;
   const { route, asked } = threeCarriers(putOff, () => (isSilent ? fallSilent() : accept()), true);
@@ -233,7 +233,7 @@ it("of a message that was passed on, and then left open, only the carrier that i
 });
 
 it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)(
-  "what is rejected for its number (%s) is asked of no other carrier, and refunded",
+  "a message that is rejected for its number (%s) goes to no other carrier, and is refunded",
   async (errorCode) => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(() => ({ outcome: "refused", errorCode }));
@@ -244,7 +244,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
   },
 );
 
-it("what all carriers reject fails with the last one's code, is refunded, and names no carrier to the customer", async () => {
+it("a message that all carriers reject fails with the last code, is refunded, and names no carrier to the customer", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(refuse, unroutable);
   await handToCarrier(job, inOrder(route.slice(0, 2)));
@@ -259,7 +259,7 @@ it("what all carriers reject fails with the last one's code, is refunded, and na
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
 
-it("a carrier that has rejected a message is not asked again when it comes back from being put off", async () => {
+it("a carrier that has rejected a message does not get it again when another one has throttled it", async () => {
   const job = await acceptedMessage();
   let isBusy = true;
   const { route, asked } = threeCarriers(refuse, () => (isBusy ? putOff() : unroutable()));
@@ -275,7 +275,7 @@ it("a carrier that has rejected a message is not asked again when it comes back 
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
 
-it("a disabled carrier is passed over, and where there is no other the message waits without a claim", async () => {
+it("a disabled carrier is skipped, and a message without another carrier waits without a lease", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(accept);
   const disabled = route.slice(0, 1).map((each) => ({ ...each, isDisabled: true }));
@@ -287,7 +287,7 @@ it("a disabled carrier is passed over, and where there is no other the message w
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("what waited six hours for a disabled carrier fails and is refunded", async () => {
+it("a message that waited six hours for a disabled carrier fails and is refunded", async () => {
   const job = await acceptedMessage();
   const { alpha, asked } = threeCarriers(accept);
   const sender = inOrder([{ name: "alpha", carrier: alpha, isDisabled: true }]);
@@ -304,14 +304,14 @@ it("what waited six hours for a disabled carrier fails and is refunded", async (
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
 
-it("a message that no route leads anywhere fails and is refunded", async () => {
+it("a message without a route fails and is refunded", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, inOrder([]));
   expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
 
-it("a sender with too little time left asks no second carrier, and the next sender may", async () => {
+it("a sender with too little time left uses no second carrier, and the next sender may", async () => {
   const job = await acceptedMessage();
   let remainingMs = 20_000;
   const { route, asked } = threeCarriers(() => {
@@ -326,15 +326,15 @@ it("a sender with too little time left asks no second carrier, and the next send
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a sender whose claim has lapsed passes nothing on, though the carrier rejected it", async () => {
+it("a sender whose lease has lapsed does not fail over, though the carrier rejected the message", async () => {
   const job = await acceptedMessage();
   const other = new ScriptedCarrier(accept, true);
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
     letClaimLapse();
-    // Whoever took it over has asked the same carrier again, as one that recognizes it.
+    // The next sender submits it to the same idempotent carrier again.
     await handToCarrier(job, only(other));
-    // The clocks of two machines need not agree.
+    // The clocks of two machines may differ.
     vi.setSystemTime(start);
     return refuse();
   }, true);
@@ -350,41 +350,44 @@ it("a sender whose claim has lapsed passes nothing on, though the carrier reject
 });
 
 it.each([
-  ["an answer that rejects", "carrier", says(422), [1, 1], "sent"],
-  ["an answer that puts off", "carrier", says(503), [1, 1], "sent"],
-  ["an answer that turns us away", "carrier", says(401), [1, 1], "sent"],
-  ["no one who listens", "nobody", says(200), [0, 1], "sent"],
-  ["an answer that says nothing", "carrier", says(500), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
+  ["a rejection", "carrier", says(422), [1, 1], "sent"],
+  ["throttling", "carrier", says(503), [1, 1], "sent"],
+  ["rejected credentials", "carrier", says(401), [1, 1], "sent"],
+  ["no listener", "nobody", says(200), [0, 1], "sent"],
+  ["an unclear error", "carrier", says(500), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
   ["a redirect", "carrier", says(307, "", { Location: "/" }), [1, 0], "failed: MESSAGE_OUTCOME_UNKNOWN"],
-] as const)("over HTTP, of %s follows who is asked", async (_, listens, answer, asked, status) => {
-  const job = await acceptedMessage();
-  const [first, second] = [await HttpCarrier.start(answer), await HttpCarrier.start(says(200))];
-  try {
-    const url = first.url;
-    if (listens === "nobody") await first.stop();
-    const carriers = [url, second.url].map((address, index) => {
-      const name = `carrier-${index}`;
-      const settings = CarrierSettings.parse({
-        kind: "http",
-        url: address,
-        body: { to: "{to}", text: "{text}" },
-        answers: [
-          { meaning: "accepted", statuses: [200] },
-          { meaning: "refused", statuses: [422] },
-          { meaning: "later", statuses: [503] },
-        ],
+] as const)(
+  "over HTTP, %s decides which carriers get the message",
+  async (_, listens, answer, asked, status) => {
+    const job = await acceptedMessage();
+    const [first, second] = [await HttpCarrier.start(answer), await HttpCarrier.start(says(200))];
+    try {
+      const url = first.url;
+      if (listens === "nobody") await first.stop();
+      const carriers = [url, second.url].map((address, index) => {
+        const name = `carrier-${index}`;
+        const settings = CarrierSettings.parse({
+          kind: "http",
+          url: address,
+          body: { to: "{to}", text: "{text}" },
+          answers: [
+            { meaning: "accepted", statuses: [200] },
+            { meaning: "refused", statuses: [422] },
+            { meaning: "later", statuses: [503] },
+          ],
+        });
+        return { name, carrier: carrierOf({ name, settings }) };
       });
-      return { name, carrier: carrierOf({ name, settings }) };
-    });
-    const handOver = async (): Promise<unknown> =>
-      handToCarrier(job, inOrder(carriers)).catch(() => undefined);
-    await handOver();
-    letClaimLapse();
-    await handOver();
-    expect([first, second].map((each) => each.asked.length)).toEqual(asked);
-    expect(await statusOf(job)).toBe(status);
-  } finally {
-    if (listens !== "nobody") await first.stop();
-    await second.stop();
-  }
-});
+      const handOver = async (): Promise<unknown> =>
+        handToCarrier(job, inOrder(carriers)).catch(() => undefined);
+      await handOver();
+      letClaimLapse();
+      await handOver();
+      expect([first, second].map((each) => each.asked.length)).toEqual(asked);
+      expect(await statusOf(job)).toBe(status);
+    } finally {
+      if (listens !== "nobody") await first.stop();
+      await second.stop();
+    }
+  },
+);
