@@ -29,13 +29,13 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-it("a job that arrives five times in parallel reaches the carrier once", async () => {
+it("a job that arrives five times in parallel submits its message once", async () => {
   const job = await acceptedMessage();
   let letAnswer: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     letAnswer = resolve;
   });
-  // The carrier answers only when the other four have met the claim of the first.
+  // The carrier responds only after the other four have met the first one's lease.
   const carrier = new ScriptedCarrier(async () => {
     await held;
     return accept();
@@ -59,11 +59,11 @@ it("a job that arrives five times in parallel reaches the carrier once", async (
     },
   ]);
   expect(await statusOf(job)).toBe("sent");
-  // Their job has to come again, in case the holder of the claim dies.
+  // Their jobs are retried, in case the holder of the lease dies.
   expect(new Set(others.map(({ status }) => status))).toEqual(new Set(["rejected"]));
 });
 
-it("a job that comes again after the end repeats what follows from it, but sends nothing", async () => {
+it("a job that is repeated after the end repeats only the follow-up work, and submits nothing", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
   await handToCarrier(job, only(carrier));
@@ -76,7 +76,7 @@ it("a job that comes again after the end repeats what follows from it, but sends
   expect(await takeJobs("webhookDeliveries")).toEqual(events);
 });
 
-it("the event of a message is queued as long as its organization has a webhook", async () => {
+it("the event of a message is queued while its organization has a webhook", async () => {
   const organizationId = await openWallet(1_000_000);
   const events = async (): Promise<number> => {
     const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -93,7 +93,7 @@ it("the event of a message is queued as long as its organization has a webhook",
   await takeJobs("transactionalSends");
 });
 
-it("the price of a failed message is returned once, however often its refund is asked for", async () => {
+it("the price of a failed message is returned once, however many times its refund is requested", async () => {
   const job = await acceptedMessage();
   await handToCarrier(
     job,
@@ -106,17 +106,17 @@ it("the price of a failed message is returned once, however often its refund is 
   expect(wallet).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
 });
 
-it("a message that was sent is not refunded", async () => {
+it("a sent message is not refunded", async () => {
   const job = await acceptedMessage();
   await handToCarrier(job, only(new ScriptedCarrier(accept)));
   await refundMessage(job);
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
 });
 
-it("a message that was put off five times is asked about again when the carrier's answer is lost", async () => {
+it("a message that was throttled five times is submitted again when the carrier's response is lost", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {
-    if (call === 6) throw new Error("the answer was lost");
+    if (call === 6) throw new Error("the response was lost");
     return call < 6 ? { outcome: "tryLater" } : accept();
   });
   for (let call = 1; call <= 5; call += 1) await handToCarrier(job, only(carrier));
@@ -126,7 +126,7 @@ it("a message that was put off five times is asked about again when the carrier'
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a sender that dies during the hand-off is followed by another one when its claim lapses", async () => {
+it("another sender follows one that died during a submission, when its lease lapses", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {
     if (call === 1) throw new Error("connection reset");
@@ -140,7 +140,7 @@ it("a sender that dies during the hand-off is followed by another one when its c
   expect(carrier.received).toHaveLength(2);
 });
 
-it("a carrier that does not recognize repeats is never asked again after an unknown outcome", async () => {
+it("a carrier that is not idempotent never gets a message again after an unknown outcome", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
@@ -153,7 +153,7 @@ it("a carrier that does not recognize repeats is never asked again after an unkn
   expect(await takeJobs("refunds")).toEqual([job]);
 });
 
-describe("of a message that its sender has left without a word a receipt", () => {
+describe("after a sender died during the submission, a receipt", () => {
   const breakConnection = (): never => {
     throw new Error("connection reset");
   };
@@ -161,7 +161,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
     documentOf([{ prefix: "1", priceMicros: 1, costMicros: { alpha: 5, beta: 7, aws: 9 } }]),
   );
 
-  /** A message whose sender is gone, and of which a receipt comes half a minute later. */
+  /** A message whose sender is lost, and whose receipt arrives half a minute later. */
   async function reported(
     carrier: string,
     { status = "delivered", of }: { status?: FinalDelivery; of?: string | undefined } = { of: carrier },
@@ -184,7 +184,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
       [true, false].map((deduplicates) => [status, deduplicates] as const),
     ),
   )(
-    "(%s) says that it was sent, and no one is asked again, whether or not repeats are recognized (%s)",
+    "(%s) confirms that it was sent, and no carrier gets it again, whether or not it is idempotent (%s)",
     async (status, deduplicates) => {
       const { job, scripted, sender, reportedAt } = await reported(
         "alpha",
@@ -192,7 +192,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
         deduplicates,
       );
       const ended = await handToCarrier(job, sender);
-      // It is counted with those that were sent.
+      // It counts as sent.
       expect(ended).toMatchObject({ id: job.messageId, status: "sent" });
       expect(await recordOf(job)).toMatchObject({
         status: "sent",
@@ -208,10 +208,10 @@ describe("of a message that its sender has left without a word a receipt", () =>
     },
   );
 
-  describe("of undelivered, which carriers also report of what they rejected,", () => {
+  describe("of undelivered, which carriers also report for rejected messages,", () => {
     const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
 
-    /** A message that a carrier rejected and reported as undelivered, while its sender died before it recorded the rejection. */
+    /** A message that a carrier rejected and reported as undelivered. Its sender died before it recorded the rejection. */
     async function refusedAndReported(deduplicates: boolean, then: () => HandOff = refuse) {
       const job = await acceptedMessage();
       const alpha = new ScriptedCarrier((call) => (call === 1 ? breakConnection() : then()), deduplicates);
@@ -230,33 +230,33 @@ describe("of a message that its sender has left without a word a receipt", () =>
       return { job, ended, asked: [alpha.received.length, beta.received.length], balanceMicros };
     }
 
-    it("does not make it sent: it fails, its price is returned once, and no carrier is asked", async () => {
+    it("does not make it sent: it fails, its price is returned once, and no carrier gets it", async () => {
       const { job, ended, asked, balanceMicros } = await refusedAndReported(false);
       expect(ended).toMatchObject({ status: "failed", errorCode: "MESSAGE_OUTCOME_UNKNOWN", refund: "due" });
       expect(await recordOf(job)).toMatchObject({ status: "failed", refund: "done", carrier: "alpha" });
       expect([asked, balanceMicros]).toEqual([[1, 0], 1_000_000]);
     });
 
-    it("leaves it to a carrier that recognizes repeats to reject the message again", async () => {
+    it("lets an idempotent carrier reject the message again", async () => {
       const { job, asked, balanceMicros } = await refusedAndReported(true);
       expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
       expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000]);
     });
 
-    it("leaves it to a carrier that recognizes repeats to accept the message", async () => {
+    it("lets an idempotent carrier accept the message", async () => {
       const { job, asked, balanceMicros } = await refusedAndReported(true, accept);
       expect(await statusOf(job)).toBe("sent");
       expect([asked, balanceMicros]).toEqual([[2, 0], 1_000_000 - 7_900]);
     });
   });
 
-  it("that only AWS's account can have sent says so too", async () => {
+  it("that only AWS's account can have caused confirms the message too", async () => {
     const { job, sender } = await reported("aws", { of: undefined });
     await handToCarrier(job, sender);
     expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 9 });
   });
 
-  it("says so of an organization that was suspended since", async () => {
+  it("confirms a message of an organization that was suspended since", async () => {
     const { job, sender } = await reported("alpha");
     const organization = { entity: "organization", id: job.organizationId, name: "ACME" };
     const at = new Date().toISOString();
@@ -267,10 +267,10 @@ describe("of a message that its sender has left without a word a receipt", () =>
     expect(await statusOf(job)).toBe("sent");
   });
 
-  it("says nothing when it is from a carrier that surely did not take it, and was asked before", async () => {
+  it("confirms nothing when it is from an earlier carrier that rejected the message", async () => {
     const job = await acceptedMessage();
     const refusing = new ScriptedCarrier(async () => {
-      // It tells of what it has rejected in both ways.
+      // The carrier notifies of its rejection in both ways.
       await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
       return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
     });
@@ -285,7 +285,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   });
 
-  it("says nothing of a message that no one has been asked about", async () => {
+  it("confirms nothing for a message that was never submitted", async () => {
     const job = await acceptedMessage();
     await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at: new Date().toISOString() });
     const carrier = new ScriptedCarrier(accept);
@@ -295,7 +295,7 @@ describe("of a message that its sender has left without a word a receipt", () =>
   });
 });
 
-it("a carrier that does not recognize repeats is asked again after it surely did not take the message", async () => {
+it("a carrier that is not idempotent gets a message again that it definitely did not accept", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
   await handToCarrier(job, only(carrier));
@@ -303,7 +303,7 @@ it("a carrier that does not recognize repeats is asked again after it surely did
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a message that its carrier put off does not fail because its release is not seen yet", async () => {
+it("a throttled message does not fail because its release is not visible yet", async () => {
   const job = await acceptedMessage();
   let held: unknown;
   const carrier = new ScriptedCarrier(async (call) => {
@@ -312,7 +312,7 @@ it("a message that its carrier put off does not fail because its release is not 
     return { outcome: "tryLater" };
   }, false);
   const later = await laterJobOf(job, only(carrier));
-  // An eventually consistent read may see the message as it was while the first sender held it.
+  // An eventually consistent read may return the message as it was while the first sender held it.
   let isOld = true;
   interceptTableRequests(async (command, send) => {
     const isRead = command instanceof GetCommand && command.input.Key?.["sk"] === job.messageId;
@@ -328,7 +328,7 @@ it("a message that its carrier put off does not fail because its release is not 
   expect(carrier.received).toHaveLength(2);
 });
 
-it("a sender whose claim lapsed during the hand-off does not overwrite what the next one found", async () => {
+it("a sender whose lease lapsed during the submission does not overwrite the next one's result", async () => {
   const job = await acceptedMessage();
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
@@ -340,7 +340,7 @@ it("a sender whose claim lapsed during the hand-off does not overwrite what the 
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a scheduled message whose job comes early waits on", async () => {
+it("a scheduled message whose job arrives early continues to wait", async () => {
   const scheduledAt = new Date(Date.now() + 600_000).toISOString();
   const job = await acceptedMessage({ scheduledAt });
   const carrier = new ScriptedCarrier(accept);
@@ -358,7 +358,7 @@ it("a job whose message does not exist is dropped", async () => {
   expect(carrier.received).toHaveLength(0);
 });
 
-it("a carrier that breaks at every attempt, its error holding a secret, ends in a safe code and a refund", async () => {
+it("a carrier that fails in every attempt, with a secret in its error, leads to a safe code and a refund", async () => {
   const job = await acceptedMessage();
   const secret = "Authorization: Basic c2VjcmV0";
   const carrier = new ScriptedCarrier(() => {
@@ -383,7 +383,7 @@ it("a carrier that breaks at every attempt, its error holding a secret, ends in 
   logged.mockRestore();
 });
 
-it("a carrier that never answers is given up, and the message stays safe", async () => {
+it("a carrier that never responds is abandoned, and its message stays safe", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
   await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");

@@ -57,7 +57,7 @@ async function release(holder: ItemRecord, until?: Date): Promise<boolean> {
   return (await updateItem(ItemRecord, releaseLease(key, holder, { until }))).applied;
 }
 
-/** Sends the next request twice, as the client does when the response to the first one is lost. */
+/** Sends the next request twice, as the client does when the first response is lost. */
 function loseNextResponse(): void {
   vi.restoreAllMocks();
   let isLost = false;
@@ -68,7 +68,7 @@ function loseNextResponse(): void {
   });
 }
 
-it("of many workers at the same time one acquires the lease", async () => {
+it("one of many workers at the same time acquires the lease", async () => {
   const outcomes = await Promise.all(Array.from({ length: 20 }, async () => acquire(start)));
   expect(outcomes.filter(({ applied }) => applied)).toHaveLength(1);
 });
@@ -82,13 +82,13 @@ it("is held before its end, and lapses at that moment, for the item and for the 
   expect(next.leaseToken).not.toBe(holder.leaseToken);
 });
 
-it("a worker whose clock is slow does not acquire what another holds, and one that is fast does early", async () => {
+it("a worker with a slow clock does not acquire another's lease, and one with a fast clock does early", async () => {
   await held(start);
   expect((await acquire(after(-durationMs))).applied).toBe(false);
   expect((await acquire(after(2 * durationMs))).applied).toBe(true);
 });
 
-it("a holder whose response was lost recognizes its lease, and no one else does", async () => {
+it("a holder whose response was lost recognizes its lease, and no other worker does", async () => {
   loseNextResponse();
   const holder = await held(start);
   expect(await findItem(ItemRecord, key, { consistent: true })).toEqual(holder);
@@ -109,7 +109,7 @@ it("cannot be renewed from the moment at which it lapses, whether or not another
   const holder = await held(start);
   expect((await renew(holder, after(durationMs))).applied).toBe(false);
   await held(after(durationMs));
-  // By the clock of a worker that does not know yet.
+  // By the clock of a worker that does not know about it yet.
   expect((await renew(holder, after(1))).applied).toBe(false);
 });
 
@@ -131,7 +131,7 @@ it("leaves nothing in the item when it is released, and is free", async () => {
   expect((await acquire(start)).applied).toBe(true);
 });
 
-it("once it is deferred no one can acquire it before its moment, nor renew it", async () => {
+it("a deferred item cannot be acquired before its time, nor renewed", async () => {
   const holder = await held(start);
   expect(await release(holder, after(2 * durationMs))).toBe(true);
   const deferred = await findItem(ItemRecord, key, { consistent: true });
@@ -141,7 +141,7 @@ it("once it is deferred no one can acquire it before its moment, nor renew it", 
   expect((await acquire(after(2 * durationMs))).applied).toBe(true);
 });
 
-it("is not acquired where something else that is required does not hold", async () => {
+it("is not acquired where another required condition is false", async () => {
   expect(
     (
       await acquire(start, {
@@ -153,7 +153,7 @@ it("is not acquired where something else that is required does not hold", async 
   expect((await acquire(start, { absent: ["state"] })).applied).toBe(true);
 });
 
-it("a condition with an alternative does not get around the lease", async () => {
+it("a condition with an alternative does not bypass the lease", async () => {
   await held(start);
   const requires = { where: "attribute_exists(pk) OR attribute_exists(sk)" };
   expect((await acquire(start, requires)).applied).toBe(false);

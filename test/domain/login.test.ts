@@ -11,7 +11,7 @@ import { ApiError } from "../../shared/contract/errors.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
-// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+// Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
   passwordMatches: vi.fn<(password: string, hash?: string) => Promise<boolean>>(
@@ -43,13 +43,13 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A network that no one has called from yet. */
+/** A network without any calls so far. */
 function newNetwork(): string {
   const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
   return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
 }
 
-/** @returns "in", or the code of the error with what it says in Retry-After, in seconds */
+/** @returns "in", or the code of the error with its Retry-After, in seconds */
 async function logIn(given: string, address: string, account = email): Promise<string> {
   try {
     await login({ email: account, password: given }, address);
@@ -69,7 +69,7 @@ async function guess(times: number, address: string, account = email): Promise<s
 
 const wrong = "INVALID_CREDENTIALS";
 
-it("one network may try ten wrong passwords at an account in any quarter of an hour, at its edges too", async () => {
+it("one network may try ten wrong passwords at an account in any quarter of an hour, also over its edges", async () => {
   const stranger = newNetwork();
   expect(await guess(10, stranger)).toEqual(Array<string>(10).fill(wrong));
   vi.setSystemTime(Date.now() + 2 * secondMs);
@@ -79,7 +79,7 @@ it("one network may try ten wrong passwords at an account in any quarter of an h
   expect(vi.mocked(passwordMatches).mock.calls).toHaveLength(calls);
 });
 
-it("a session counts from before its password was read, so that a password that is replaced meanwhile ends it", async () => {
+it("a session counts from before its password was read, so that a password change meanwhile ends it", async () => {
   const before = new Date();
   const read = vi.mocked(findPasswordHash).getMockImplementation();
   vi.mocked(findPasswordHash).mockImplementationOnce(async (user) => {
@@ -100,7 +100,7 @@ it("addresses of one /64 of IPv6 are one network", async () => {
 });
 
 describe("while a stranger guesses, the owner", () => {
-  it("gets in from anywhere else, with the right password", async () => {
+  it("gets in from anywhere else with the right password", async () => {
     const stranger = newNetwork();
     await guess(12, stranger);
     expect(await logIn(password, stranger)).toMatch(/^RATE_LIMITED/);
@@ -108,7 +108,7 @@ describe("while a stranger guesses, the owner", () => {
     expect(await logIn(password, newNetwork())).toBe("in");
   });
 
-  it("gets in from where they were before, also when many guess from many places", async () => {
+  it("gets in from known networks, also when many guess from many places", async () => {
     expect(await logIn(password, home)).toBe("in");
     for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
     expect(await logIn(password, newNetwork())).toMatch(/^RATE_LIMITED/);
@@ -117,7 +117,7 @@ describe("while a stranger guesses, the owner", () => {
     expect(await guess(1, home)).toEqual([expect.stringMatching(/^RATE_LIMITED/)]);
   });
 
-  it("waits for two minutes at the most at a new place when many guess from many places", async () => {
+  it("waits for at most two minutes at a new place when many guess from many places", async () => {
     for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
     const refused = await logIn(password, newNetwork());
     expect(Number(refused.replace("RATE_LIMITED ", ""))).toBeLessThanOrEqual(120);
@@ -126,7 +126,7 @@ describe("while a stranger guesses, the owner", () => {
   });
 });
 
-it("one network may try a hundred wrong passwords at all accounts, and those who are known there still get in", async () => {
+it("one network may try a hundred wrong passwords at all accounts, and known people there still get in", async () => {
   const office = newNetwork();
   expect(await logIn(password, office)).toBe("in");
   const accounts = Array.from({ length: 11 }, () => `${randomUUID()}@example.com`);
@@ -139,7 +139,7 @@ it("one network may try a hundred wrong passwords at all accounts, and those who
   expect(await logIn(password, office)).toBe("in");
 });
 
-it("a network is forgotten that no one has logged in from for three months", async () => {
+it("a network expires after three months without a log-in", async () => {
   expect(await logIn(password, home)).toBe("in");
   const attack = async (): Promise<void> => {
     for (let count = 0; count < 2; count += 1) await guess(10, newNetwork());
@@ -159,7 +159,7 @@ describe("registration", () => {
       (error: unknown) => (error instanceof ApiError ? error.code : Promise.reject(error)),
     );
 
-  it("is limited by network where the stage says so, with all that was tried, before any work is done", async () => {
+  it("is limited by network where the stage sets that, for all attempts, before any work is done", async () => {
     vi.stubEnv(environmentNames.registrationsPerAddress, "3");
     const network = newNetwork();
     expect(await registerFrom(network)).toBe("in");
@@ -174,7 +174,7 @@ describe("registration", () => {
     expect(await registerFrom(network)).toBe("in");
   });
 
-  it("takes a password that is easy to guess, unless the stage is strict", async () => {
+  it("accepts a password that is easy to guess, unless the stage is strict", async () => {
     const weak = async (): Promise<unknown> =>
       register({ email: `${randomUUID()}@example.com`, password: "password1" }, newNetwork());
     await expect(weak()).resolves.toBeDefined();

@@ -33,7 +33,7 @@ function newSession(): Actor & { readonly credential: { readonly type: "session"
   return { organizationId: newId("org"), userId, credential: { type: "session", sessionId }, scopes: [] };
 }
 
-/** How many sessions the user's record names, and which of these it does not say to have ended. */
+/** The number of ended sessions in the user's record, and the indexes of the sessions that are still open. */
 async function lookAt(
   sessions: readonly ReturnType<typeof newSession>[],
 ): Promise<{ readonly named: number; readonly open: number[] }> {
@@ -45,15 +45,15 @@ async function lookAt(
   return { named: endedSessionIds.size, open };
 }
 
-it("as many sessions as there is room for end one by one, and no other", async () => {
+it("as many sessions end one by one as the record can hold, and no other", async () => {
   const sessions = Array.from({ length: maxEndedSessions + 2 }, newSession);
   await Promise.all(sessions.slice(1, -1).map(logout));
   expect(await lookAt(sessions)).toEqual({ named: maxEndedSessions, open: [0, maxEndedSessions + 1] });
 });
 
-it("where there is no more room, what has ended stays ended, and of the others those go on that are younger than it", async () => {
+it("beyond that number ended sessions stay ended, and of the others the younger ones continue", async () => {
   const sessions = Array.from({ length: maxEndedSessions + 4 }, newSession);
-  // The first of all is older than all that end.
+  // The first session is older than all that end.
   await Promise.all(sessions.slice(1, -2).map(logout));
   expect(await lookAt(sessions)).toEqual({
     named: maxEndedSessions,
@@ -61,7 +61,7 @@ it("where there is no more room, what has ended stays ended, and of the others t
   });
 });
 
-it("sessions that have run out make room without ending any other", async () => {
+it("expired sessions make space without ending any other", async () => {
   const old = Array.from({ length: maxEndedSessions }, newSession);
   await Promise.all(old.map(logout));
   vi.setSystemTime(Date.now() + hourMs);
@@ -70,7 +70,7 @@ it("sessions that have run out make room without ending any other", async () => 
   expect(await lookAt([...old, ...sessions])).toEqual({ named: 1, open: [maxEndedSessions] });
 });
 
-it("all that have begun end at once, also by a clock that is behind", async () => {
+it("all sessions end together, also by a slow clock", async () => {
   const sessions = Array.from({ length: 3 }, newSession);
   await logout(sessions[0] ?? newSession());
   const last = newSession();
@@ -81,7 +81,7 @@ it("all that have begun end at once, also by a clock that is behind", async () =
   expect((await lookAt([newSession()])).open).toEqual([0]);
 });
 
-it("an end of all is not taken back by an earlier one that comes late", async () => {
+it("an end of all sessions is not undone by an earlier one that arrives late", async () => {
   const late = newSession();
   const sessions = [newSession(), newSession()];
   await logoutEverywhere(sessions[1] ?? late);
@@ -90,14 +90,14 @@ it("an end of all is not taken back by an earlier one that comes late", async ()
   expect((await lookAt(sessions)).open).toEqual([]);
 });
 
-it("a session that outlived a change of the password, and then ended, does not come back to make room", async () => {
+it("a session that survived a password change, and then ended, does not return to make space", async () => {
   const kept = newSession();
   const sessionsValidFrom = new Date().toISOString();
   const keptSession = nameOfKeptSession(kept.credential.sessionId, sessionsValidFrom);
   const changed = updateOf(keys.user(userId), { set: { sessionsValidFrom, keptSession } });
   expect(await updateItem(UserRecord, changed)).toMatchObject({ applied: true });
   await logout(kept);
-  // The clock stands still, so that the line of all that ends is where it was.
+  // The clock stands still, so that the time before which all sessions ended stays the same.
   const others = Array.from({ length: maxEndedSessions }, newSession);
   vi.setSystemTime(new Date(sessionsValidFrom));
   for (const other of others) await logout(other);

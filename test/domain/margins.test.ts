@@ -68,7 +68,7 @@ function byName(margins: readonly Margin[]): Margin[] {
   );
 }
 
-/** A message that came to any end, by any carrier, with what it brings in and costs. */
+/** A message with any outcome, by any carrier, with its revenue and cost. */
 function anyMessage(random: Random): Partial<MessageRecord> {
   const segments = oneOf(random, [1, 2, 3]);
   const unitPriceMicros = oneOf(random, [0, 7_900, 46_001, 999_999_999]);
@@ -84,7 +84,7 @@ function anyMessage(random: Random): Partial<MessageRecord> {
   return { ...fields, ...carrier, ...oneOf(random, [{}, { costMicros: 0 }, { costMicros: 31_007 }]) };
 }
 
-/** What the messages come to, reckoned in another way. */
+/** The margins of the messages, calculated independently. */
 function expected(messages: readonly MessageRecord[]): Margin[] {
   const countries: Readonly<Record<string, string>> = {
     "447700900123": "GB",
@@ -111,7 +111,7 @@ function expected(messages: readonly MessageRecord[]): Margin[] {
 
 const seed = randomInt(2 ** 31);
 
-it(`a day that is over has what its messages brought in and cost, however often it is counted (seed ${seed})`, async () => {
+it(`a past day has the revenue and cost of its messages, however many times it is counted (seed ${seed})`, async () => {
   const random = randomFrom(seed);
   const [one, other] = [newId("org"), newId("org")];
   const messages: MessageRecord[] = [];
@@ -120,7 +120,7 @@ it(`a day that is over has what its messages brought in and cost, however often 
   }
   for (const organizationId of [one, other]) await noteDay(organizationId, noon, "");
   vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
-  // Doubled, and side by side.
+  // Twice, at the same time.
   await Promise.all([inAllShards(closeDays), inAllShards(closeDays)]);
   await inAllShards(closeDays);
 
@@ -131,7 +131,7 @@ it(`a day that is over has what its messages brought in and cost, however often 
     expect(closedAt).toBe(`${dayAfter}T01:00:00.000Z`);
     expect(byName(margins)).toEqual(byName(expected(own)));
     expect(byName(await readMarginsOfMessages(organizationId, "", day))).toEqual(byName(expected(own)));
-    // To the micro-unit what the dashboard shows.
+    // Equal to the dashboard's figures, to the micro-unit.
     const counts = await findItem(CountsRecord, keys.dayCounts(organizationId, day));
     expect(counts?.closedAt).toBeDefined();
     expect(margins.reduce((sum, { revenueMicros }) => sum + revenueMicros, 0)).toBe(counts?.spentMicros);
@@ -140,7 +140,7 @@ it(`a day that is over has what its messages brought in and cost, however often 
   expect(byName(all)).toEqual(byName(expected(messages)));
 });
 
-it("is reckoned over as many looks as it takes, and only from messages of the day", async () => {
+it("is calculated over several batches, and only from messages of the day", async () => {
   const organizationId = newId("org");
   const messages: MessageRecord[] = [];
   for (let count = 0; count < 20; count += 1) messages.push(await put(organizationId, { carrier: "aws" }));
@@ -167,7 +167,7 @@ it("is reckoned over as many looks as it takes, and only from messages of the da
   expect(counts).not.toHaveProperty("unfinished");
 });
 
-it("is as of the last count while a message waits for its time, and then final, whoever comes late", async () => {
+it("is as of the last count while a message waits, and then final, also after late writes", async () => {
   const organizationId = newId("org");
   const sent = await put(organizationId, { carrier: "aws", costMicros: 40_000 });
   const waiting = await put(organizationId, {
@@ -197,7 +197,7 @@ it("is as of the last count while a message waits for its time, and then final, 
   expect(await allMargins()).toEqual([closed]);
 });
 
-it("of an organization in several parts is that of each part", async () => {
+it("of an organization with several shards is counted for each shard", async () => {
   const organizationId = newId("org");
   for (const part of ["", "1", "1"]) {
     await put(organizationId, { id: `${newId("msg")}${part}`, carrier: "aws" });

@@ -40,7 +40,7 @@ async function stored(messageId: string): Promise<MessageRecord> {
   return MessageRecord.parse(await findItem(MessageRecord, keys.message(organizationId, messageId)));
 }
 
-/** A message that the carrier has answered. @returns its id */
+/** A message with a response from its carrier. @returns its id */
 async function sent(answer: HandOff): Promise<string> {
   const { id: messageId } = await acceptMessage(organizationId, request);
   const carrier = { deduplicates: true, send: async () => answer };
@@ -51,18 +51,18 @@ async function sent(answer: HandOff): Promise<string> {
 const accepted = { outcome: "accepted", carrierReference: "1" } as const;
 const forgottenAt = epochSeconds(new Date(start + retentionDays * dayMs));
 
-it("a message that was sent is forgotten so many days later, and not before", async () => {
+it("a sent message expires after the retention period, and not before", async () => {
   const id = await sent(accepted);
   expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
   vi.setSystemTime(start + retentionDays * dayMs - 1_000);
   expect(await getMessage(organizationId, id)).toMatchObject({ id });
   vi.setSystemTime(start + retentionDays * dayMs);
-  // The table deletes it some days later; until then it must look as if it had.
+  // The table deletes it some days later. Until then it must look deleted.
   await expect(getMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect((await listMessages(organizationId, PageQuery.parse({}))).rows).toEqual([]);
 });
 
-it("a message that failed stays until its price is returned, and then its time", async () => {
+it("a failed message stays until its price is returned, and then for its retention period", async () => {
   const id = await sent({ outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
   expect(await stored(id)).toMatchObject({ status: "failed", refund: "due" });
   expect(await stored(id)).not.toHaveProperty("expiresAt");
@@ -71,7 +71,7 @@ it("a message that failed stays until its price is returned, and then its time",
   expect(await stored(id)).toMatchObject({ refund: "done", expiresAt: forgottenAt + dayMs / 1_000 });
 });
 
-it("a message that was cancelled is forgotten too", async () => {
+it("a cancelled message expires too", async () => {
   const scheduledAt = new Date(start + 30 * minuteMs).toISOString();
   const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
   expect(await stored(id)).not.toHaveProperty("expiresAt");
@@ -79,7 +79,7 @@ it("a message that was cancelled is forgotten too", async () => {
   expect(await stored(id)).toMatchObject({ status: "cancelled", expiresAt: forgottenAt });
 });
 
-it("whoever saw it while it was provisional does not make a message last that came to its end since", async () => {
+it("a message that has ended since it was read as unconfirmed is not made permanent", async () => {
   const { id } = await acceptMessage(organizationId, request);
   const provisional = await stored(id);
   expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
@@ -93,7 +93,7 @@ it("whoever saw it while it was provisional does not make a message last that ca
   expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
 });
 
-it("an audit misses no message that was forgotten in its time, and every other", async () => {
+it("an audit does not miss a message that expired in time, and misses every other", async () => {
   const id = await sent(accepted);
   await deleteItem(keys.message(organizationId, id));
   const missing = [`seq 2 pays for ${id}, which does not exist`];
@@ -105,7 +105,7 @@ it("an audit misses no message that was forgotten in its time, and every other",
   expect((await auditWallet(organizationId)).findings).toEqual(missing);
 });
 
-it("without the setting a message stays for ever", async () => {
+it("without the setting a message is kept forever", async () => {
   vi.stubEnv(environmentNames.messageRetentionDays, "");
   expect(await stored(await sent(accepted))).not.toHaveProperty("expiresAt");
 });

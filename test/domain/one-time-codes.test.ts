@@ -43,7 +43,7 @@ async function accepted(messageType?: MessageType, scheduledAt?: string): Promis
   return { organizationId, messageId };
 }
 
-/** Hands a message over until it is at its end. @returns the texts that the carrier was given */
+/** Submits a message until it has ended. @returns the texts that the carrier received */
 async function handOver(job: MessageJob, ...answers: HandOff[]): Promise<string[]> {
   const texts: string[] = [];
   const carrier: Carrier = {
@@ -61,7 +61,7 @@ async function stored({ messageId }: MessageJob) {
   return getMessage(organizationId, messageId);
 }
 
-it("the text of a one-time code goes when it is sent, and not before; its price and its segments stay", async () => {
+it("the text of a one-time code is deleted when it is sent, not before, and its price and segments stay", async () => {
   const job = await accepted("otp");
   const before = await stored(job);
   expect(before).toMatchObject({ message: text, pricing: { segments: 2 } });
@@ -75,7 +75,7 @@ it("the text of a one-time code goes when it is sent, and not before; its price 
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
 });
 
-it("the text goes when the message fails for good, and its price is returned", async () => {
+it("the text is deleted when the message fails for good, and its price is returned", async () => {
   const job = await accepted("otp");
   await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
   await refundMessage(job);
@@ -83,12 +83,12 @@ it("the text goes when the message fails for good, and its price is returned", a
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
 });
 
-it("the text goes when the message is cancelled", async () => {
+it("the text is deleted when the message is cancelled", async () => {
   const job = await accepted("otp", new Date(Date.now() + 30 * minuteMs).toISOString());
   expect(await cancelMessage(organizationId, job.messageId)).toMatchObject({ message: redactedText });
 });
 
-it("no job of a message has its text, on its way or at its end", async () => {
+it("no job of a message has its text, before or after its end", async () => {
   await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   const job = await accepted("otp");
   const jobs = await takeJobs("transactionalSends");
@@ -98,7 +98,7 @@ it("no job of a message has its text, on its way or at its end", async () => {
   expect(JSON.stringify(jobs)).not.toContain("123456");
 });
 
-it("the text of a message of no type goes too, for it may be a code", async () => {
+it("the text of a message without a type is deleted too, because it may be a code", async () => {
   const job = await accepted();
   await handOver(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: redactedText });
@@ -110,7 +110,7 @@ it.each(["transactional", "marketing"] as const)("a text of the type %s stays", 
   expect(await stored(job)).toMatchObject({ status: "sent", message: text });
 });
 
-it("where the stage does not ask for it, the contract's plain rule holds: the text stays", async () => {
+it("without the setting, the rule of the contract holds: the text stays", async () => {
   vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "false");
   const job = await accepted("otp");
   await handOver(job);

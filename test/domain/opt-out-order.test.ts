@@ -49,7 +49,7 @@ async function sourceOf(): Promise<string | undefined> {
   return (await readStanding(organizationId, phone)).optOut?.source;
 }
 
-it("a job of START that comes again, or late, lifts no STOP that was said after it", async () => {
+it("a job of START that is repeated or late lifts no STOP that was sent after it", async () => {
   await receiveReply(reply("STOP"));
   const start = reply("START");
   await receiveReply(start);
@@ -67,9 +67,9 @@ it("a job of START that comes again, or late, lifts no STOP that was said after 
   ]);
 });
 
-it("a job of STOP that comes again, or late, undoes no START that was said after it", async () => {
+it("a job of STOP that is repeated or late undoes no START that was sent after it", async () => {
   const [stop, start] = [reply("STOP"), reply("START")];
-  // Nothing is recorded yet of the number when START comes.
+  // Nothing is recorded of the number when START arrives.
   await receiveReply(start);
   await receiveReply(stop);
   await receiveReply(stop);
@@ -79,7 +79,7 @@ it("a job of STOP that comes again, or late, undoes no START that was said after
   await expect(getOptOut(organizationId, phone)).rejects.toThrow("The resource does not exist");
 });
 
-it("STOP and START that are worked on side by side end with what was said last, on the contact too", async () => {
+it("STOP and START that are processed at the same time end with the later one, on the contact too", async () => {
   const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
   for (const words of [
     ["STOP", "START", "STOP"],
@@ -92,12 +92,12 @@ it("STOP and START that are worked on side by side end with what was said last, 
   }
 });
 
-/** Takes a reply in as many attempts as the queue would make. */
+/** Processes an inbound message in as many attempts as the queue would make. */
 async function untilTaken(said: Reply): Promise<void> {
   await vi.waitFor(async () => receiveReply(said), { timeout: 10_000, interval: 1 });
 }
 
-it("rows that say only who opted out, and since when, are read as before", async () => {
+it("rows with only the source and time of an opt-out are read as before", async () => {
   const at = "2026-03-01T09:00:00.000Z";
   const row = { ...keys.optOut(organizationId, phone), entity: "optOut", phoneNumber: phone, createdAt: at };
   await putItem({ put: { ...row, source: "reply" } });
@@ -115,7 +115,7 @@ it("rows that say only who opted out, and since when, are read as before", async
   expect(await sourceOf()).toBe("api");
 });
 
-it("a person's STOP is not the organization's to lift, neither by itself nor by a contact", async () => {
+it("an organization cannot lift a person's STOP, neither directly nor by a contact", async () => {
   const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
   await optOut(organizationId, phone, "api");
   await receiveReply(reply("STOP"));
@@ -126,7 +126,7 @@ it("a person's STOP is not the organization's to lift, neither by itself nor by 
   const made = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
   expect(made.optedOut).toBe(true);
   expect(await sourceOf()).toBe("reply");
-  // What the organization has noted is there again when the person's STOP is not, and is its own to lift.
+  // After the person's STOP, the organization's own opt-out applies again, and the organization can lift it.
   await receiveReply(reply("START"));
   expect(await sourceOf()).toBe("api");
   await updateContact(organizationId, made.id, { optedOut: false });
@@ -134,7 +134,7 @@ it("a person's STOP is not the organization's to lift, neither by itself nor by 
   expect(await getContact(organizationId, made.id)).toMatchObject({ optedOut: false });
 });
 
-it("the operator lifts the STOP that is known, and none that was said after it", async () => {
+it("the operator lifts the known STOP, and none that was sent after it", async () => {
   const [first, second] = [reply("STOP"), reply("STOP")];
   await receiveReply(first);
   expect(await liftForOperator(organizationId, phone)).toMatchObject({ source: "reply" });
@@ -145,7 +145,7 @@ it("the operator lifts the STOP that is known, and none that was said after it",
   expect(await sourceOf()).toBe("reply");
 });
 
-it("a number that has opted out no longer is erased with the rest", async () => {
+it("a number without an opt-out any more is erased with the rest", async () => {
   await receiveReply(reply("STOP"));
   await receiveReply(reply("START"));
   expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 2, optOutsKept: 0, left: 0 });

@@ -13,8 +13,8 @@ import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 
 /*
- * What a carrier takes in a second, in segments, is kept by all senders together. A message that finds no time is told its
- * moment, and is not asked about again before that.
+ * All senders together keep a carrier's throughput, in segments per second. A message that has to wait gets the time of
+ * its slot, and is not submitted before that.
  */
 
 const startMs = Date.parse("2030-06-01T12:00:00Z");
@@ -33,7 +33,7 @@ afterEach(async () => {
 const urgent = { segments: 1, isMarketing: false };
 const marketing = { segments: 1, isMarketing: true };
 
-/** The moments that so many messages are given at once, in milliseconds from the start, by senders in turn. */
+/** The slots of `count` messages at the same time, in milliseconds from the start, by alternating senders. */
 async function momentsOf(
   senders: readonly Throughput[],
   count: number,
@@ -53,53 +53,53 @@ function evenly(count: number, everyMs: number, fromMs = 0): number[] {
   return Array.from({ length: count }, (_, index) => fromMs + index * everyMs);
 }
 
-it("several senders together keep the pace, each message at a moment of its own", async () => {
+it("several senders together keep the throughput, each message with a slot of its own", async () => {
   expect(await momentsOf(newSenders(4), 100)).toEqual(evenly(100, 100));
 });
 
-it("a message takes as much time as it has segments", async () => {
+it("a message reserves time for each of its segments", async () => {
   const [one, other] = newSenders(2);
   if (one === undefined || other === undefined) throw new Error("there are two senders");
   expect(await momentsOf([one], 3, { segments: 3, isMarketing: false })).toEqual([0, 300, 600]);
   expect(await momentsOf([other], 1)).toEqual([900]);
 });
 
-it("those who wait in one sender take their time with one write", async () => {
+it("the messages that wait in one sender reserve their slots with one write", async () => {
   const [sender] = newSenders(1);
   if (sender === undefined) throw new Error("there is one sender");
-  // So that it knows how things are.
+  // The sender has read the carrier's state.
   await momentsOf([sender], 1);
   const requests = vi.spyOn(DynamoDb.prototype, "send");
   await momentsOf([sender], 500);
-  // The first does not wait for the others, who come while it is at work.
+  // The first does not wait for the others, which join while it writes.
   expect(requests.mock.calls).toHaveLength(2);
 });
 
-it("time that no one used is not made up for", async () => {
+it("unused time is not made up for", async () => {
   const senders = newSenders(2);
   await momentsOf(senders, 20);
   vi.setSystemTime(startMs + minuteMs);
   expect(await momentsOf(senders, 20)).toEqual(evenly(20, 100, minuteMs));
 });
 
-it("marketing takes three quarters, and does not hold up the rest, which has a quarter meanwhile", async () => {
+it("marketing uses three quarters, and does not delay the rest, which has a quarter meanwhile", async () => {
   const senders = newSenders(3);
-  // Three quarters of ten segments in a second are one message of three segments in 400 ms.
+  // Three quarters of ten segments per second are one message of three segments in 400 ms.
   expect(await momentsOf(senders, 250, { segments: 3, isMarketing: true })).toEqual(evenly(250, 400));
-  // A quarter is one segment in 400 ms, and all of it behind the marketing one in 100 ms.
+  // A quarter is one segment in 400 ms. After the marketing messages, all of it is one in 100 ms.
   expect(await momentsOf(senders, 10)).toEqual(evenly(10, 400));
   vi.setSystemTime(startMs + 3 * minuteMs);
   expect(await momentsOf(senders, 10)).toEqual(evenly(10, 100, 3 * minuteMs));
 });
 
-it("marketing waits for the rest that has been given its moments", async () => {
+it("marketing waits for the slots that the rest already has", async () => {
   const senders = newSenders(2);
   await momentsOf(senders, 50);
   const [first = 0] = await momentsOf(senders, 5, marketing);
   expect(first).toBe(50 * 100);
 });
 
-it("never is more taken in a second than the pace, whoever takes how much and when", async () => {
+it("no second ever has more segments than the throughput allows, for any load and time", async () => {
   const seed = Date.now() + Math.floor(performance.now());
   const random = randomFrom(seed);
   const senders = newSenders(3);
@@ -124,13 +124,13 @@ it("never is more taken in a second than the pace, whoever takes how much and wh
   expect(Math.max(...busiest), `seed ${seed}`).toBeLessThanOrEqual(20 + 2 * 4);
 });
 
-it("a pace that the operator has changed begins again, for those too who took time at the old one", async () => {
+it("a throughput that the operator changes starts fresh, also for senders with slots at the old one", async () => {
   const senders = newSenders(2);
   await momentsOf(senders, 100, { segmentsPerSecond: 1, ...urgent });
   expect(await momentsOf(senders, 100, { segmentsPerSecond: 100, ...urgent })).toEqual(evenly(100, 10));
 });
 
-it("a message that finds no time comes back once, at its moment, and takes no time again", async () => {
+it("a message without a free slot returns once, at its slot, and reserves no other", async () => {
   const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.1 }], { throughput });
@@ -151,15 +151,15 @@ it("a message that finds no time comes back once, at its moment, and takes no ti
   expect(scripted.received).toHaveLength(1);
   expect(await recordOf(second)).toMatchObject({ status: "queued", attempts: 0 });
 
-  // Their jobs have come back in time, one a little late.
+  // Their jobs have returned in time, one a little late.
   vi.setSystemTime(startMs + 25 * secondMs);
   for (const { body } of waiting) await handToCarrier(MessageJob.parse(body), sender);
   expect(await Promise.all([first, second, third].map(statusOf))).toEqual(["sent", "sent", "sent"]);
-  // The next one's time is behind theirs, and not behind time that they took once more.
+  // The next slot comes after theirs, because they have not reserved a second one.
   expect(await momentsOf([throughput], 1, { segmentsPerSecond: 0.1, ...urgent })).toEqual([30 * secondMs]);
 });
 
-it("a moment further away than a queue can hold a job is come to in steps", async () => {
+it("a slot further away than the longest delay of a queue is reached in steps", async () => {
   const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.001 }], { throughput });
@@ -170,14 +170,14 @@ it("a moment further away than a queue can hold a job is come to in steps", asyn
   vi.setSystemTime(startMs + 900 * secondMs);
   const job = MessageJob.parse(step?.body);
   const [rest] = await delayedJobs(async () => handToCarrier(job, sender));
-  // It is noted that the message waits, so that its sender has to read it.
+  // The waiting is recorded in the message, so that its sender has to read it.
   expect(rest).toEqual({ ...step, body: { ...job, facts: undefined }, delaySeconds: 100 });
   vi.setSystemTime(startMs + 1_000 * secondMs);
   await handToCarrier(job, sender);
   expect(await statusOf(second)).toBe("sent");
 });
 
-it("a moment that was missed is not used, and the message gets another one", async () => {
+it("a missed slot is not used, and the message gets another one", async () => {
   const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.01 }], { throughput });
@@ -190,7 +190,7 @@ it("a moment that was missed is not used, and the message gets another one", asy
   expect(scripted.received).toEqual([]);
 });
 
-it("a message that waits for its turn for hours is not put off too long for that", async () => {
+it("a message that waits hours for its slot does not fail as rescheduled too long", async () => {
   const throughput = new Throughput();
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 1 }], { throughput });
@@ -206,7 +206,7 @@ it("a message that waits for its turn for hours is not put off too long for that
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a message that a carrier puts off is handed to the next one at that one's pace", async () => {
+it("a message that a carrier throttles goes to the next one at that one's throughput", async () => {
   const throughput = new Throughput();
   const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   const next = new ScriptedCarrier(accept);

@@ -6,7 +6,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, transact } from "../../shared/platform/table/table.ts";
 
-it("no one gets a password who is gone", async () => {
+it("a deleted user gets no password", async () => {
   const userId = newId("usr");
   expect(await transact(replacePassword(userId, "a hash", {}))).toMatchObject({ outcome: "refused" });
   expect(await findItem(z.looseObject({}), keys.password(userId), { consistent: true })).toBeUndefined();

@@ -29,7 +29,7 @@ const start = new Date("2031-03-01T12:00:00Z");
 const to = "447700900123";
 let organizationId: string;
 
-// A rate card is the whole stage's: the gateway that other tests share must not see it, nor one test another's.
+// A rate card belongs to the whole stage, so neither the shared gateway nor another test may see it.
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: start });
   await useOwnTable();
@@ -54,7 +54,7 @@ async function organization(): Promise<OrganizationRecord> {
   return found;
 }
 
-/** What a message takes from the wallet, in micro-units, or the code that it is rejected with. */
+/** The amount that a message debits from the wallet, in micro-units, or the code of its rejection. */
 async function sell(number = to): Promise<number | string> {
   const before = await readWallet(organizationId);
   const request = { to: number, message: "hello", senderId: "ACME", language: "English" } as const;
@@ -81,7 +81,7 @@ async function estimate(number = to): Promise<number | string> {
   return typeof estimated === "string" ? estimated : Math.round(estimated.pricing.total * 1e6);
 }
 
-/** Keys of the prices that are read meanwhile, one a reading. */
+/** The keys of the prices that are read meanwhile, one per read. */
 function watchReads(): () => string[] {
   const send = vi.spyOn(DynamoDb.prototype, "send");
   return () =>
@@ -114,7 +114,7 @@ describe("the rate card", () => {
     expect(await estimate()).toBe(40_000);
   });
 
-  it("counts within a minute of its change, and until then as it was", async () => {
+  it("takes effect within a minute of its change, and until then the old prices apply", async () => {
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     expect(await sell()).toBe(40_000);
     await publishRateCard(priceRows({ "44": 41_000 }), 1);
@@ -124,7 +124,7 @@ describe("the rate card", () => {
     expect(await sell()).toBe(41_000);
   });
 
-  it("is asked for twice a minute and read when another version counts, however many send", async () => {
+  it("is checked twice a minute and read when another version is in force, however many senders there are", async () => {
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     const reads = watchReads();
     await Promise.all(Array.from({ length: 5 }, async () => estimate()));
@@ -138,7 +138,7 @@ describe("the rate card", () => {
     expect(reads()).toEqual(["PRICES#card", "PRICES#card#1", "PRICES#card"]);
   });
 
-  it("has rows that count from their time on, without another import", async () => {
+  it("has rows that take effect at their time, without another import", async () => {
     const later = { validFrom: "2031-03-01T12:00:10.000Z", priceMicros: 50_000 };
     await publishRateCard(
       [...priceRows({ "44": 40_000 }), { prefix: "44", costMicros: {}, ...later }],
@@ -151,7 +151,7 @@ describe("the rate card", () => {
     expect(await sell()).toBe(50_000);
   });
 
-  it("may cost nothing", async () => {
+  it("may have a price of zero", async () => {
     await publishRateCard(priceRows({ "44": 0 }), undefined);
     expect(await sell()).toBe(0);
   });
@@ -159,7 +159,7 @@ describe("the rate card", () => {
   it("that cannot be read is the last one for a quarter of an hour, with a line in the log, and then none", async () => {
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     expect(await sell()).toBe(40_000);
-    // A version of which nothing is there.
+    // A version without any rows.
     await transact([makeCurrent(9, 1)]);
     const lines: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
@@ -171,7 +171,7 @@ describe("the rate card", () => {
     passMs(14 * minuteMs);
     expect(await sell()).toBe(40_000);
     passMs(1);
-    // It is not tried with each message.
+    // It is not read again for each message.
     expect(await sell()).toBe(40_000);
     passMs(5_000);
     expect(await sell()).toBe("UNAVAILABLE");
@@ -180,14 +180,14 @@ describe("the rate card", () => {
     expect(await sell()).toBe(40_000);
   });
 
-  it("that cannot be read and never was lets nothing be sold, and takes no money", async () => {
+  it("that was never readable lets nothing be sold, and debits nothing", async () => {
     await transact([makeCurrent(9, undefined)]);
     expect(await sell()).toBe("UNAVAILABLE");
   });
 });
 
 describe("the versions of the rate card", () => {
-  it("are kept whole, also with a hundred thousand rows, and come back", async () => {
+  it("are kept whole, also with a hundred thousand rows, and can be restored", async () => {
     const rows = Array.from({ length: 100_000 }, (_, index): PriceRow => ({
       prefix: String(1_000_000 + index),
       country: "GB",
@@ -208,7 +208,7 @@ describe("the versions of the rate card", () => {
     expect(await publishRateCard(priceRows({ "44": 2 }), 1)).toBe(3);
   });
 
-  it("are not changed by who has not seen the one that counts", async () => {
+  it("cannot be changed by a caller who has not seen the version in force", async () => {
     await publishRateCard(priceRows({ "44": 1 }), undefined);
     await expect(publishRateCard(priceRows({ "44": 2 }), undefined)).rejects.toThrow("changed meanwhile");
     await expect(restoreRateCard(2, 2)).rejects.toThrow("changed meanwhile");
@@ -226,12 +226,12 @@ describe("the versions of the rate card", () => {
   });
 });
 
-describe("prices of an organization's own", () => {
+describe("prices of an organization", () => {
   beforeEach(async () => {
     await publishRateCard(priceRows({ "44": 40_000, "4477": 45_000, "49": 80_000 }), undefined);
   });
 
-  it("count at once, also where the card has a longer prefix, and for no one else", async () => {
+  it("take effect immediately, also where the card has a longer prefix, and for no one else", async () => {
     expect(await sell()).toBe(45_000);
     await replacePriceOverrides(await organization(), priceRows({ "44": 30_000, "33": 20_000 }));
     expect(await sell()).toBe(30_000);
@@ -250,7 +250,7 @@ describe("prices of an organization's own", () => {
     expect(await sell()).toBe(45_000);
   });
 
-  it("are changed and taken away at once", async () => {
+  it("are changed and removed immediately", async () => {
     await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
     expect(await sell()).toBe(30_000);
     await replacePriceOverrides(await organization(), priceRows({ "44": 31_000 }));
@@ -271,7 +271,7 @@ describe("prices of an organization's own", () => {
     expect(reads()).toEqual([`PRICES#${organizationId}`]);
   });
 
-  it("are a bounded number, and not changed by who has not seen those that count", async () => {
+  it("are limited in number, and cannot be changed by a caller who has not seen the ones in force", async () => {
     const seen = await organization();
     const many = Object.fromEntries(
       Array.from({ length: maxPriceOverrides }, (_, index) => [String(100_000 + index), 1]),
@@ -284,7 +284,7 @@ describe("prices of an organization's own", () => {
     expect(await sell("10000012345")).toBe(1);
   });
 
-  it("that cannot be read are not passed over", async () => {
+  it("that cannot be read are not ignored", async () => {
     await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
     await transact([updateOf(keys.priceOverrides(organizationId), { set: { document: 5 } })]);
     vi.spyOn(process.stdout, "write").mockReturnValue(true);

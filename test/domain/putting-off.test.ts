@@ -32,7 +32,7 @@ it.each([
 ])("a message whose carrier %s for six hours fails then, and not before", async (_, answer) => {
   const carrier = new ScriptedCarrier(answer);
   const first = await acceptedMessage();
-  // However long it waited before its first attempt.
+  // The time before its first attempt does not count.
   vi.setSystemTime(at(30 * hourMs));
   let job = await laterJobOf(first, only(carrier));
   for (const hours of [31, 33, 36]) {
@@ -46,7 +46,7 @@ it.each([
   expect(carrier.received).toHaveLength(5);
 });
 
-it("a message that waits seven hours for its slot is put off when it is throttled, and sent afterwards", async () => {
+it("a message that waits seven hours for its slot is rescheduled when it is throttled, and sent afterwards", async () => {
   const slotAt = at(7 * hourMs);
   const carrier = new ScriptedCarrier((call) => (call === 1 ? throttle() : accept()));
   const sender = inOrder([{ name: "slow", carrier, segmentsPerSecond: 1 }], { throughput: new Throughput() });
@@ -60,7 +60,7 @@ it("a message that waits seven hours for its slot is put off when it is throttle
   expect(await statusOf(job)).toBe("sent");
 });
 
-it("a message whose slot comes while its carrier's breaker is open waits for the breaker", async () => {
+it("a message whose slot begins while its carrier's breaker is open waits for the breaker", async () => {
   const breakers = new Breakers();
   vi.spyOn(breakers, "openUntil").mockImplementation(async () => at(7 * hourMs + minuteMs).toISOString());
   const carrier = new ScriptedCarrier(accept);
@@ -72,11 +72,11 @@ it("a message whose slot comes while its carrier's breaker is open waits for the
   expect(carrier.received).toEqual([]);
 });
 
-it("the time for which a message is put off stands still while it waits for a slot", async () => {
+it("the time for which a message is rescheduled stands still while it waits for a slot", async () => {
   const carrier = new ScriptedCarrier(throttle);
   const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
   const throughput = new Throughput();
-  // Takes the first slot, so that the next one is 1,000 seconds away.
+  // Reserves the first slot, so that the next one is 1,000 seconds away.
   await throughput.reserve(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
   const job = { ...(await acceptedMessage()), putOffSince: at(-5 * hourMs).toISOString() };
   const later = await laterJobOf(job, inOrder([slow], { throughput }));
@@ -86,8 +86,8 @@ it("the time for which a message is put off stands still while it waits for a sl
   });
 });
 
-describe("a sender asks a carrier only while it has the time to wait for the answer and to record it", () => {
-  it("and claims nothing without that time", async () => {
+describe("a sender submits only while it has time to wait for the response and to record it", () => {
+  it("and acquires no lease without that time", async () => {
     const carrier = new ScriptedCarrier(accept);
     const job = await acceptedMessage();
     await expect(handToCarrier(job, only(carrier, { remainingTimeMs: () => 10_999 }))).rejects.toThrow(
@@ -99,7 +99,7 @@ describe("a sender asks a carrier only while it has the time to wait for the ans
     expect(carrier.received).toHaveLength(1);
   });
 
-  it("and gives a message back whose claim took too long", async () => {
+  it("and releases a message whose lease took too long to acquire", async () => {
     const carrier = new ScriptedCarrier(accept);
     const job = await acceptedMessage();
     let remainingMs = 20_000;

@@ -18,7 +18,7 @@ function advance(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** Tries at once. @returns how many were let through, and what each of the others was told to wait, in seconds */
+/** Makes tries in parallel. @returns the number that passed, and the wait of each of the others, in seconds */
 async function tryTimes(count: number, whom: string): Promise<{ passed: number; waits: number[] }> {
   const results = await Promise.allSettled(Array.from({ length: count }, async () => consume(limit, whom)));
   const waits = results.flatMap((result) => {
@@ -30,14 +30,14 @@ async function tryTimes(count: number, whom: string): Promise<{ passed: number; 
   return { passed: count - waits.length, waits };
 }
 
-it("a quarter of an hour that ends gives no tries again that lie a second back", async () => {
+it("the end of a quarter of an hour does not restore tries from a second ago", async () => {
   const whom = randomUUID();
   expect(await tryTimes(limit.max, whom)).toEqual({ passed: limit.max, waits: [] });
   advance(2 * secondMs);
   expect(await tryTimes(1, whom)).toEqual({ passed: 0, waits: [15 * 60 - 2] });
 });
 
-it("each try makes room again when its own time is over, and the answer says when that is", async () => {
+it("each try is restored when its own time is over, and the response states when that is", async () => {
   const whom = randomUUID();
   await tryTimes(1, whom);
   advance(minuteMs);
@@ -50,7 +50,7 @@ it("each try makes room again when its own time is over, and the answer says whe
   expect((await tryTimes(10, whom)).passed).toBe(limit.max - 1);
 });
 
-it("no stretch as long as the window has more than the limit, whenever the tries come", async () => {
+it("no period as long as the window has more than the limit, at whatever times the tries come", async () => {
   const whom = randomUUID();
   const passedAt: number[] = [];
   // Steps that fit into the window neither evenly nor in equal numbers.
@@ -65,14 +65,14 @@ it("no stretch as long as the window has more than the limit, whenever the tries
   }
 });
 
-describe("of many tries at once", () => {
-  it("exactly as many pass as there is room for, and the others are told to wait", async () => {
+describe("of many tries at the same time", () => {
+  it("exactly as many pass as the limit allows, and the others get a wait", async () => {
     const whom = randomUUID();
     expect((await tryTimes(50, whom)).passed).toBe(limit.max);
     expect((await tryTimes(50, whom)).passed).toBe(0);
   });
 
-  it("the same holds when room has to be made", async () => {
+  it("the same holds when expired tries have to be removed", async () => {
     const whom = randomUUID();
     await tryTimes(2, whom);
     advance(minuteMs);
@@ -82,7 +82,7 @@ describe("of many tries at once", () => {
   });
 });
 
-it("a try that is taken back makes room for one, and is not taken back twice", async () => {
+it("a try that is refunded allows one more, and cannot be refunded twice", async () => {
   const whom = randomUUID();
   const counted = await consume(limit, whom);
   await tryTimes(limit.max - 1, whom);
@@ -91,7 +91,7 @@ it("a try that is taken back makes room for one, and is not taken back twice", a
   expect((await tryTimes(3, whom)).passed).toBe(1);
 });
 
-it("no one is kept waiting for another's tries, or for those at something else", async () => {
+it("no one has to wait because of another subject's tries, or of those at another limiter", async () => {
   const whom = randomUUID();
   await tryTimes(limit.max, whom);
   expect((await tryTimes(1, randomUUID())).passed).toBe(1);

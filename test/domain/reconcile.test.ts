@@ -27,7 +27,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs the reconciler's rounds for all wallets of this file. @returns how many wallets were looked at */
+/** Runs the reconciler's rounds for all wallets of this file. @returns the number of checked wallets */
 async function reconcileAll(): Promise<number> {
   return inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
 }
@@ -49,7 +49,7 @@ async function repeat(times: number, work: () => Promise<unknown>): Promise<void
   }
 }
 
-it("more lost debits side by side than one transaction seals are refunded with their sum", async () => {
+it("more lost debits at the same time than one transaction voids are refunded with their sum", async () => {
   const organizationId = await openWallet(10_000_000);
   await repeat(250, async () => debit(organizationId));
   passGrace();
@@ -64,7 +64,7 @@ it("more lost debits side by side than one transaction seals are refunded with t
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
-it("a ledger longer than one pass takes is settled over several", async () => {
+it("a ledger longer than one pass is settled over several", async () => {
   const organizationId = await openWallet(10_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   for (let accepted = 0; accepted < 520; accepted += 40) {
@@ -82,14 +82,14 @@ it("a ledger longer than one pass takes is settled over several", async () => {
   await takeJobs("transactionalSends");
 });
 
-it("what is younger than the grace is left alone, whatever it looks like", async () => {
+it("changes within the grace period are left alone, whatever they look like", async () => {
   const organizationId = await openWallet(1_000_000);
   await debit(organizationId);
   expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0, requeued: 0 });
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
 });
 
-it("a debit that is still at work is left alone, also when the one behind it was given up", async () => {
+it("a debit that is still in progress is left alone, also when the next one was abandoned", async () => {
   const organizationId = await openWallet(1_000_000);
   await debit(organizationId);
   const [givenUp] = await debit(organizationId);
@@ -101,7 +101,7 @@ it("a debit that is still at work is left alone, also when the one behind it was
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
-it("a message that its carrier has put off is not queued again, for its job is on the queue", async () => {
+it("a throttled message is not queued again, because its job is on the queue", async () => {
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: tried } = await acceptMessage(organizationId, request);
@@ -113,16 +113,16 @@ it("a message that its carrier has put off is not queued again, for its job is o
   await takeJobs("transactionalSends");
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 1 });
-  // The job that was put off may have become visible by now.
+  // The rescheduled job may have become visible by now.
   const jobs = await takeJobs("transactionalSends");
   expect(jobs).toContainEqual(expect.objectContaining({ organizationId, messageId: stranded }));
 });
 
-it("only wallets with something to settle are looked at, once it is old enough", async () => {
+it("only wallets with unsettled changes are checked, once these are old enough", async () => {
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   const organizationId = await openWallet(1_000_000);
   await openWallet(0);
-  // What is returned to a wallet of the tests before is itself to be settled, ten minutes later.
+  // The refunds of earlier tests are themselves to be settled, ten minutes later.
   for (let round = 0; round < 3; round += 1) {
     passGrace();
     await reconcileAll();
@@ -139,7 +139,7 @@ it("only wallets with something to settle are looked at, once it is old enough",
   await takeJobs("transactionalSends");
 });
 
-it("a wallet that is still busy is looked at when its next change is old enough, not in between", async () => {
+it("a wallet that is still busy is checked when its next change is old enough, not in between", async () => {
   const organizationId = await openWallet(1_000_000);
   passGrace();
   await debit(organizationId);
@@ -151,7 +151,7 @@ it("a wallet that is still busy is looked at when its next change is old enough,
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
 });
 
-it("a ledger that does not add up is reported, and what lies behind it goes on", async () => {
+it("a ledger that does not add up is reported, and the later changes are settled", async () => {
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await acceptMessage(organizationId, request);
@@ -169,7 +169,7 @@ it("a ledger that does not add up is reported, and what lies behind it goes on",
     .mockImplementation((line) => written.push(String(line)) > 0);
   await reconcileAll();
   await reconcileAll();
-  // Here nothing does what the handler of the schedule does at the end of each round.
+  // Here nothing does the work of the scheduled handler at the end of each round.
   writeMetrics();
   write.mockRestore();
   const reported = written.map((line) =>
@@ -180,7 +180,7 @@ it("a ledger that does not add up is reported, and what lies behind it goes on",
     { organizationId, seq: 2 },
   ]);
   expect(reported.filter((line) => line["InconsistentLedgers"] === 2)).toHaveLength(1);
-  // The debit behind it, whose function died, was returned.
+  // The debit after it, whose function died, was refunded.
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - 2 * 7_900);
   await takeJobs("transactionalSends");
 });

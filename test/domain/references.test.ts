@@ -14,7 +14,7 @@ import { ReferenceTakenError } from "../../shared/wallet/reference.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
- * A reference stands for one movement of money, for ever and over all organizations.
+ * A reference belongs to one movement of money, permanently and over all organizations.
  */
 
 let payment: Adjustment;
@@ -34,7 +34,7 @@ async function expectOneMovement(): Promise<void> {
   expect(await auditWallet(payment.organizationId)).toMatchObject({ entries: 1, findings: [] });
 }
 
-it("the same movement again changes nothing and gets the first result, whatever has happened since", async () => {
+it("the same movement again changes nothing and gets the first result, also after other movements", async () => {
   expect(await adjustWallet(payment)).toEqual({ balanceMicros: 5_000_000, wasDoneBefore: false });
   await postToWallet({ organizationId: payment.organizationId, type: "top_up", amountMicros: 1 });
   const again = { balanceMicros: 5_000_000, wasDoneBefore: true };
@@ -66,7 +66,7 @@ it.each<[string, (other: string) => Partial<Adjustment>]>([
   ["the opposite amount", () => ({ amountMicros: -5_000_000 })],
   ["another type", () => ({ type: "credit" })],
 ])(
-  "a movement of %s with the same reference is rejected, and the rejection names the first",
+  "a movement of %s with the same reference is rejected, and the error names the first",
   async (_, change) => {
     const other = await openWallet(7);
     await adjustWallet(payment);
@@ -86,13 +86,13 @@ it("a movement that the wallet does not cover leaves its reference free", async 
   expect(await adjustWallet(payment)).toMatchObject({ wasDoneBefore: false });
 });
 
-it("of those who book one reference at the same time, one does", async () => {
+it("one of several movements with the same reference at the same time succeeds", async () => {
   const same = await Promise.all(Array.from({ length: 5 }, async () => adjustWallet(payment)));
   expect(same.filter(({ wasDoneBefore }) => !wasDoneBefore)).toHaveLength(1);
   await expectOneMovement();
 });
 
-it("of customers who get one reference at the same time, one gets the money", async () => {
+it("one of several customers with the same reference at the same time gets the money", async () => {
   const organizationIds = await Promise.all(Array.from({ length: 5 }, async () => openWallet(0)));
   const results = await Promise.allSettled(
     organizationIds.map(async (organizationId) => adjustWallet({ ...payment, organizationId })),
@@ -104,10 +104,10 @@ it("of customers who get one reference at the same time, one gets the money", as
   expect(balances.toSorted((one, other) => one - other)).toEqual([0, 0, 0, 0, 5_000_000]);
 });
 
-/** What goes wrong with a request. */
+/** A fault of a request. */
 type Fault = (carryOut: () => Promise<unknown>) => Promise<unknown>;
 
-/** Lets one request of those to come go wrong, by its number from 1. */
+/** Makes one of the next requests fail, by its number from 1. */
 function breaking(
   number: number,
   fault: Fault,
@@ -129,7 +129,7 @@ function breaking(
   };
 }
 
-describe("each request of a movement in turn", () => {
+describe("each request of a movement in sequence", () => {
   it.each<[string, Fault]>([
     [
       "is lost",
@@ -138,10 +138,10 @@ describe("each request of a movement in turn", () => {
       },
     ],
     [
-      "is carried out and its answer is lost",
+      "is carried out and its response is lost",
       async (carryOut) => {
         await carryOut();
-        throw new Error("the answer was lost");
+        throw new Error("the response was lost");
       },
     ],
   ])("%s, and the movement is made once when it is repeated", async (_, fault) => {
@@ -167,7 +167,7 @@ describe("each request of a movement in turn", () => {
     expect(faults).toBeGreaterThanOrEqual(3);
   });
 
-  it("a transaction that arrives when the movement has been repeated is rejected", async () => {
+  it("a transaction that arrives after the movement was repeated is rejected", async () => {
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
     let arrive: () => Promise<unknown> = async () => undefined;
     const { mend } = breaking(3, async (carryOut) => {

@@ -57,7 +57,7 @@ async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
   return jobs.flatMap((job) => (job.kind === "event" ? [{ eventId: job.eventId, event: job.event }] : []));
 }
 
-it("a message is kept for the organization whose number it came to, which is told, and is listed newest first", async () => {
+it("an inbound message is listed, newest first, for the organization with its number, which is notified", async () => {
   await receiveReply(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
   await receiveReply(reply("second"));
@@ -73,7 +73,7 @@ it("a message is kept for the organization whose number it came to, which is tol
   expect(await texts(newId("org"))).toEqual([]);
 });
 
-it("a message that its carrier brings again is kept, told and obeyed once", async () => {
+it("an inbound message that its carrier repeats is kept, notified and obeyed once", async () => {
   const stop = reply("STOP");
   await receiveReply(stop);
   expect(await sourceOf()).toBe("reply");
@@ -81,7 +81,7 @@ it("a message that its carrier brings again is kept, told and obeyed once", asyn
   await receiveReply(reply("START"));
   expect(await sourceOf()).toBeUndefined();
   await events();
-  // The carrier did not hear our answer, and calls again with the same message.
+  // The carrier did not receive our response, and calls again with the same message.
   await receiveReply({ ...stop, reportId: newId("inb") });
   expect(await sourceOf()).toBeUndefined();
   expect(await texts()).toEqual(["START", "STOP"]);
@@ -91,7 +91,7 @@ it("a message that its carrier brings again is kept, told and obeyed once", asyn
   expect(await sourceOf()).toBe("reply");
 });
 
-it("a report whose worker died before it had told is concluded when it comes again", async () => {
+it("a job whose worker died before it notified is completed when it is repeated", async () => {
   const stop = reply("stop");
   vi.stubEnv(environmentNames.queueUrl.webhookDeliveries, "http://127.0.0.1:9/none");
   await expect(receiveReply(stop)).rejects.toThrow("does not exist");
@@ -104,7 +104,7 @@ it("a report whose worker died before it had told is concluded when it comes aga
   expect(await sourceOf()).toBe("reply");
 });
 
-it("START lifts what a reply has set, and nothing that the organization has noted itself", async () => {
+it("START lifts an opt-out by STOP, and none of the organization's own", async () => {
   await optOut(organizationId, phone, "api");
   await receiveReply(reply("stop"));
   await receiveReply(reply("start"));
@@ -118,7 +118,7 @@ it("START lifts what a reply has set, and nothing that the organization has note
   expect(await sourceOf()).toBeUndefined();
 });
 
-it("STOP to a number that several share is for all of them, and behind a keyword for its one", async () => {
+it("STOP to a number that several share applies to all of them, and after a keyword to its organization", async () => {
   const [pizza, taxi] = [newId("org"), newId("org")];
   const shared = "90909";
   await assignNumber({ number: shared, organizationId: pizza, keyword: "Pizza" });
@@ -145,7 +145,7 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   const parts = jobs.flatMap((job) => (job.kind === "reply" ? [job] : []));
   const sizes = parts.map(({ organizationIds = [] }) => organizationIds.length);
   expect(sizes.toSorted((one, other) => one - other)).toEqual([20, 50, 50]);
-  // One of them that cannot be read keeps no other from its turn.
+  // One unreadable record does not stop the others.
   const [broken = ""] = owners;
   await putItem({ put: { ...keys.optOut(broken, phone), entity: "unknown" } });
   const failing = parts.filter(({ organizationIds = [] }) => organizationIds.includes(broken));
@@ -164,7 +164,7 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 }, 60_000);
 
-it("a number is one organization's, or has keywords of several, and goes with an organization that is erased", async () => {
+it("a number has one organization, or keywords of several, and is released with an erased organization", async () => {
   const other = newId("org");
   await expect(assignNumber({ number, organizationId: other })).rejects.toThrow("alone");
   await expect(assignNumber({ number, organizationId, keyword: "PIZZA" })).rejects.toThrow("alone");
@@ -181,14 +181,14 @@ it("a number is one organization's, or has keywords of several, and goes with an
   expect(await findNumber(number)).toMatchObject({ keywords: { PIZZA: organizationId } });
 });
 
-it("a message to a number that is no one's makes nothing", async () => {
+it("an inbound message to a number without an organization creates nothing", async () => {
   await releaseNumber(number);
   const before = await allRows();
   await receiveReply(reply("stop"));
   expect(await allRows()).toEqual(before);
 });
 
-it("messages go after the time that the stage keeps messages, and with the number that is erased", async () => {
+it("inbound messages expire with the stage's retention of messages, and go with an erased number", async () => {
   vi.stubEnv(environmentNames.messageRetentionDays, "45");
   await receiveReply(reply("for a time"));
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 46 * dayMs });

@@ -28,8 +28,8 @@ import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
- * A restore to an earlier moment, rehearsed: the items of that moment in another table, and the code pointed to it, as
- * infra/RUNBOOK.md tells. Sends were under way at that moment, and more happened after it.
+ * Rehearses a restore to an earlier moment, as infra/RUNBOOK.md describes it: the code uses a second table with the items
+ * of that moment. Sends were under way at that moment, and more happened after it.
  */
 
 const dynamodb = new DynamoDBClient({});
@@ -64,12 +64,12 @@ async function accept(to: string = request.to): Promise<string> {
   return (await acceptMessage(organizationId, { ...request, to })).id;
 }
 
-/** Lets a sender work on jobs, as they come from a queue. */
+/** Lets a sender work on jobs as a queue delivers them. */
 async function work(jobs: readonly unknown[]): Promise<void> {
   for (const job of jobs) await handToCarrier(MessageJob.parse(job), only(carrier));
 }
 
-/** The table as it is now, under another name. @returns what points the code to it */
+/** Copies the table under another name. @returns what points the code to the copy */
 async function restorePoint(): Promise<() => void> {
   const { name: _name, ...properties } = inject("table");
   const TableName = `restored-${randomUUID()}`;
@@ -85,18 +85,18 @@ async function restorePoint(): Promise<() => void> {
   };
 }
 
-/** Lets the reconciler look at what is then old enough. */
+/** Lets the reconciler check what is then old enough. */
 async function reconcile(): Promise<void> {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
   expect(await inAllShards(async (shard) => (await reconcileWallets(shard)).failed)).toBe(0);
 }
 
-it("what was under way at the moment of a restore comes to its end, and the books add up", async () => {
+it("sends that were under way at the moment of a restore are completed, and the books add up", async () => {
   const sent = await accept();
   const failed = await accept("15005550001");
   await work(await takeJobs("transactionalSends"));
   const queued = await accept();
-  // A function that has charged the wallet, and has not recorded yet what for.
+  // A function that has charged the wallet, and has not recorded its message yet.
   await debitWallet({
     organizationId,
     charges: [{ amountMicros: priceMicros }],
@@ -108,7 +108,7 @@ it("what was under way at the moment of a restore comes to its end, and the book
   const refunds = await takeJobs("refunds");
 
   useRestored();
-  // The stage's queues are the same, so that jobs of before the restore find their messages.
+  // The stage's queues are the same, so that jobs from before the restore find their messages.
   await work(jobs);
   for (const job of refunds) await refundMessage(MessageJob.parse(job));
   await reconcile();
@@ -121,7 +121,7 @@ it("what was under way at the moment of a restore comes to its end, and the book
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
-it("nothing that was sent before the moment is sent again, however often its job comes", async () => {
+it("a message that was sent before the moment is never sent again, however many times its job is delivered", async () => {
   const sent = await accept();
   const jobs = await takeJobs("transactionalSends");
   await work(jobs);
@@ -133,7 +133,7 @@ it("nothing that was sent before the moment is sent again, however often its job
   expect(carried).toEqual([sent]);
 });
 
-it("what was sent after the moment is queued again, and is sent again unless its carrier recognizes repeats", async () => {
+it("a message that was sent after the moment is queued again, and sent again unless its carrier is idempotent", async () => {
   const id = await accept();
   const useRestored = await restorePoint();
   await work(await takeJobs("transactionalSends"));
@@ -141,7 +141,7 @@ it("what was sent after the moment is queued again, and is sent again unless its
 
   useRestored();
   expect(await readMessage(organizationId, id)).toMatchObject({ status: "queued" });
-  // Until the grace is over no one touches it: the time in which the operator can cancel what must not be repeated.
+  // During the grace period no one touches it. In that time the operator can cancel messages that must not be repeated.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   await reconcile();
   await work(await takeJobs("transactionalSends"));
@@ -170,7 +170,7 @@ it("a message that a sender held at the moment is not sent again: what the carri
   expect(await readMessage(organizationId, id)).toMatchObject({ errorCode: "MESSAGE_OUTCOME_UNKNOWN" });
 });
 
-it("what was accepted or paid in after the moment is gone, and its jobs do nothing", async () => {
+it("messages and payments from after the moment are gone, and their jobs do nothing", async () => {
   const useRestored = await restorePoint();
   const id = await accept();
   await topUpWallet(organizationId, { amount: 5 });

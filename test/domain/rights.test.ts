@@ -15,7 +15,7 @@ import { updateOf } from "../../shared/platform/table/update.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { strictPolicies } from "../support/policies.ts";
 
-// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+// Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
 }));
@@ -47,8 +47,8 @@ async function writeToOrganization(rights: Readonly<Record<string, unknown>>): P
   await updateItem(z.unknown(), updateOf(keys.organization(organizationId), { set: rights }));
 }
 
-describe("what many functions may write never overrides the item of rights:", () => {
-  it("neither a verified email nor an approval of KYC in the organization's item", async () => {
+describe("items that many functions may write never override the item of rights:", () => {
+  it("not by a verified email or an approved KYC in the organization's item", async () => {
     const at = "2026-01-01T00:00:00.000Z";
     await writeToOrganization({
       ownerId,
@@ -61,7 +61,7 @@ describe("what many functions may write never overrides the item of rights:", ()
     expect(await refusal()).toBe("KYC_REQUIRED");
   });
 
-  it("nor does a submission that its customer's function writes approve anything", async () => {
+  it("and not by a KYC submission, which its customer's function writes", async () => {
     await noteVerifiedEmail(organizationId);
     await submitKyc(organizationId, { businessName: "Acme" });
     const forged = { set: { status: "approved", decidedAt: "2026-01-01T00:00:00.000Z" } };

@@ -18,7 +18,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 
-// Hashing takes a tenth of a second, and the signature of a session takes KMS; neither is what is tested here.
+// Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords.ts", () => ({
   hashPassword: async (password: string) => password,
   passwordMatches: async (password: string, hash?: string) => password === hash,
@@ -56,7 +56,7 @@ async function reset(): Promise<boolean> {
   return resetSecondFactor(user);
 }
 
-/** A network that no one has called from yet. */
+/** A network without any calls so far. */
 function newNetwork(): string {
   const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
   return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
@@ -78,14 +78,14 @@ async function guess(times: number, address: string): Promise<string[]> {
 
 const wrong = "INVALID_SECOND_FACTOR";
 
-it("a code lets in one of those who use it at the same moment, and no one afterwards", async () => {
+it("a code logs in one of several callers at the same moment, and no one afterwards", async () => {
   const results = await Promise.all(Array.from({ length: 5 }, async () => logIn(code())));
   expect(results.toSorted()).toEqual([wrong, wrong, wrong, wrong, "in"]);
   vi.setSystemTime(Date.now() + 30 * secondMs);
   expect(await logIn(code(-1))).toBe(wrong);
 });
 
-it("codes of the step before and the one after count, and none of a step before one that was used", async () => {
+it("codes of the adjacent steps count, and none of a step before a used one", async () => {
   vi.setSystemTime(Date.now() + 5 * minuteMs);
   expect(await logIn(code(2))).toBe(wrong);
   expect(await logIn(code(-2))).toBe(wrong);
@@ -94,12 +94,12 @@ it("codes of the step before and the one after count, and none of a step before 
   expect(await logIn(code())).toBe(wrong);
 });
 
-it("the right password without a code is no try", async () => {
+it("the right password without a code does not count as a try", async () => {
   for (let time = 0; time < 25; time += 1) expect(await logIn(undefined)).toBe("SECOND_FACTOR_REQUIRED");
   expect(await logIn(code())).toBe("in");
 });
 
-it("one network may try ten wrong codes at an account in an hour, in log-ins and elsewhere", async () => {
+it("one network may try ten wrong codes at an account in an hour, in log-ins and other requests", async () => {
   expect(await logIn(code())).toBe("in");
   expect(await guess(9, home)).toEqual(Array<string>(9).fill(wrong));
   await expect(deleteTotp(actor, { password, code: "guess" }, home)).rejects.toMatchObject({ code: wrong });
@@ -112,7 +112,7 @@ it("one network may try ten wrong codes at an account in an hour, in log-ins and
   expect(await logIn(code())).toBe("in");
 });
 
-it("so may all networks together, and the owner still gets in from where they have been", async () => {
+it("so may all networks together, and the owner still gets in from known networks", async () => {
   expect(await logIn(code())).toBe("in");
   expect(await guess(5, newNetwork())).toEqual(Array<string>(5).fill(wrong));
   expect(await guess(6, newNetwork())).toEqual([...Array<string>(5).fill(wrong), "RATE_LIMITED"]);
@@ -121,14 +121,14 @@ it("so may all networks together, and the owner still gets in from where they ha
   expect(await logIn(code())).toBe("in");
 });
 
-it("a good recovery code lets in however many wrong codes there were, and once", async () => {
+it("a valid recovery code logs in once, however many wrong codes there were", async () => {
   expect(await guess(10, home)).toEqual(Array<string>(10).fill(wrong));
   const [recoveryCode = ""] = recoveryCodes;
   expect(await logIn(recoveryCode)).toBe("in");
   expect(await logIn(recoveryCode)).toBe("RATE_LIMITED");
 });
 
-it("where the stage's key was lost, a recovery code still lets in", async () => {
+it("a recovery code still logs in after the stage's key was lost", async () => {
   const sealedSecret = sealText("another key than that of these tests", secret, "anywhere");
   const changed = updateOf(keys.secondFactor(actor.userId), { set: { sealedSecret } });
   expect((await updateItem(z.unknown(), changed)).applied).toBe(true);
@@ -142,7 +142,7 @@ it("all recovery codes can be used, and then none is left", async () => {
   expect(await logIn(code())).toBe("in");
 });
 
-it("an operator takes it away, confirmed or not", async () => {
+it("an operator removes it, confirmed or not", async () => {
   expect(await reset()).toBe(true);
   expect(await logIn(undefined)).toBe("in");
   expect((await findUserByEmail(email))?.secondFactorAt).toBeUndefined();
@@ -152,7 +152,7 @@ it("an operator takes it away, confirmed or not", async () => {
   await expect(confirmTotp(actor, { code: "123456" }, home)).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
-it("can be switched on ten times in a day, for each time an email goes out", async () => {
+it("can be switched on ten times in a day, because each time sends an email", async () => {
   const again = async (): Promise<unknown> => {
     await reset();
     ({ secret } = await startTotp(actor, { password }, home));

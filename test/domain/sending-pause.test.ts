@@ -16,7 +16,7 @@ import { acceptedMessage, laterJobOf, recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 
-// A pause is for the whole stage: the gateway that other tests share must not see it.
+// A pause applies to the whole stage, so the shared gateway must not see it.
 await useOwnTable();
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 it.each(["otp", "marketing"] as const)(
-  "while sending is paused the job of a message (%s) goes back to its queue, and the message is as before",
+  "while sending is paused the job of a message (%s) returns to its queue, and the message is unchanged",
   async (messageType) => {
     const job = await acceptedMessage({ messageType });
     const before = await recordOf(job);
@@ -53,7 +53,7 @@ it.each(["otp", "marketing"] as const)(
   },
 );
 
-it("what follows from a message that has come to its end goes on while sending is paused", async () => {
+it("the follow-up work of an ended message continues while sending is paused", async () => {
   const job = await acceptedMessage();
   await handToCarrier(
     job,
@@ -67,7 +67,7 @@ it("what follows from a message that has come to its end goes on while sending i
   expect(await takeJobs("refunds")).toEqual([job]);
 });
 
-it("the time that a message was put off before a pause does not count after it", async () => {
+it("the rescheduled time of a message before a pause does not count after it", async () => {
   const job = await acceptedMessage();
   const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
   const beforePause = await laterJobOf(job, only(busy));
@@ -80,7 +80,7 @@ it("the time that a message was put off before a pause does not count after it",
   expect((await recordOf(job)).status).toBe("queued");
 });
 
-it("a sender sees a pause, and its end, within a minute, and says so in its log once a minute", async () => {
+it("a sender sees a pause, and its end, within a minute, and logs it once a minute", async () => {
   const logged = vi.spyOn(process.stdout, "write");
   const warnings = (): number =>
     logged.mock.calls.filter(([line]) => String(line).includes('"event":"sending.paused"')).length;
@@ -103,7 +103,7 @@ it("a sender sees a pause, and its end, within a minute, and says so in its log 
   expect(warnings()).toBe(1);
 });
 
-it("what could not be read is read again by the next job", async () => {
+it("a failed read of the pause is repeated by the next job", async () => {
   const sending = cachedSending();
   const table = config.tableName();
   vi.spyOn(config, "tableName").mockReturnValueOnce("nothing-here");

@@ -8,8 +8,8 @@ import { environmentNames } from "../../shared/platform/config.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-it("a session key that does not come is given up while the caller still waits", async () => {
-  // A KMS that takes each request and never answers.
+it("a session key that does not arrive is abandoned while the caller still waits", async () => {
+  // A KMS that accepts each request and never responds.
   const kms = createServer(() => undefined);
   vi.stubEnv("AWS_ENDPOINT_URL_KMS", `http://127.0.0.1:${await listenOnLoopback(kms)}`);
   vi.stubEnv(environmentNames.sessionKeyId, "session-key");

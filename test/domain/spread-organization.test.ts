@@ -42,7 +42,7 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-/** An organization with three messages from before it was spread, and 25 from after, newest first. */
+/** An organization with three messages from before its resharding, and 25 from after it, newest first. */
 async function spreadCustomer(): Promise<{ organizationId: string; ids: string[] }> {
   const organizationId = await openWallet(10_000_000);
   const ids: string[] = [];
@@ -61,7 +61,7 @@ function idsOf({ rows }: Page<Message>): string[] {
   return rows.map(({ id }) => id);
 }
 
-it("messages of a spread organization lie in several parts and are listed as if they lay in one", async () => {
+it("messages of an organization with several shards are listed as if they had one", async () => {
   const { organizationId, ids } = await spreadCustomer();
   expect(new Set(ids.map(partOf)).size).toBeGreaterThan(2);
   expect(partNames(4)).toEqual(expect.arrayContaining(ids.map(partOf)));
@@ -95,7 +95,7 @@ it("messages of a spread organization lie in several parts and are listed as if 
   for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
 });
 
-it("the ledger of a spread organization lies in several parts and is read and audited as if it lay in one", async () => {
+it("the ledger of an organization with several shards is read and audited as if it had one", async () => {
   const { organizationId } = await spreadCustomer();
   const wallet = await readWallet(organizationId);
   const sizes = await Promise.all(
@@ -120,12 +120,12 @@ it("the ledger of a spread organization lies in several parts and is read and au
   expect(await auditWallet(organizationId)).toMatchObject({ entries: wallet.seq, findings: [], pending: [] });
 });
 
-it("what is owed to messages of a spread organization is found, and its days are closed and summed up", async () => {
+it("unsettled work of all shards is found, and the organization's days are closed and summed up", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
   const { organizationId, ids } = await spreadCustomer();
   await takeJobs("transactionalSends");
   vi.setSystemTime(Date.now() + graceMs + 1_000);
-  // None of them was taken up, so that all are queued again.
+  // None of them was leased, so that all are queued again.
   await inAllShards(async (shard) => (await reconcileWallets(shard)).requeued);
   const jobs = (await takeJobs("transactionalSends")).map((job) => MessageJob.parse(job));
   const requeued = jobs.filter((job) => job.organizationId === organizationId);
@@ -140,7 +140,7 @@ it("what is owed to messages of a spread organization is found, and its days are
   const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
   expect((await getDashboardStats(organizationId)).today).toMatchObject(today);
 
-  // The first part alone is counted, in which one message failed and was refunded.
+  // Only the first shard is counted, in which one message failed and was refunded.
   const counted = {
     accepted: 1,
     failed: 1,
@@ -164,7 +164,7 @@ it("what is owed to messages of a spread organization is found, and its days are
   expect(days[1]).toMatchObject({ date: "2031-03-01", accepted: 28, sent: 28, queued: 0 });
 });
 
-it("messages can be spread further and not be put together again", async () => {
+it("an organization can get more shards, and never fewer", async () => {
   const organizationId = await openWallet(0);
   await spreadOrganization(organizationId, 4);
   await spreadOrganization(organizationId, 4);

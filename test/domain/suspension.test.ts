@@ -32,7 +32,7 @@ afterEach(async () => {
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 const priceMicros = 7_900;
 
-/** A carrier that takes everything, and says what it has taken. */
+/** A carrier that accepts and lists everything. */
 class WillingCarrier implements Carrier {
   readonly deduplicates: boolean = true;
   readonly taken: string[] = [];
@@ -65,7 +65,7 @@ async function send(organizationId: string, scheduledAt?: string): Promise<Messa
   return { organizationId, messageId: id };
 }
 
-it("a scheduled message of a suspended organization is failed and refunded once, and its event goes out", async () => {
+it("a scheduled message of a suspended organization fails and is refunded once, and its event is published", async () => {
   const organizationId = await openOrganization(1_000_000);
   const job = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
   await suspendOrganization(organizationId, "Fraud");
@@ -84,7 +84,7 @@ it("a scheduled message of a suspended organization is failed and refunded once,
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
 });
 
-it("a message that a carrier may have taken before the suspension fails as one of which that is not known", async () => {
+it("a message that a carrier may have accepted before the suspension fails with an unknown outcome", async () => {
   const organizationId = await openOrganization(1_000_000);
   const job = await send(organizationId);
   const silent: Carrier = {
@@ -105,12 +105,12 @@ it("a message that a carrier may have taken before the suspension fails as one o
   });
 });
 
-it("a suspended organization sends again once it is resumed, and what had failed stays failed", async () => {
+it("a suspended organization sends again once it is resumed, and failed messages stay failed", async () => {
   const organizationId = await openOrganization(1_000_000);
   const before = await send(organizationId);
   const first = await suspendOrganization(organizationId, "Fraud");
   expect(first).toMatchObject({ suspendedReason: "Fraud" });
-  // The moment and the reason of the first suspension are those that count.
+  // The time and the reason of the first suspension stay.
   expect(await suspendOrganization(organizationId, "Again")).toEqual(first);
   await expect(send(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
   const carrier = new WillingCarrier();
@@ -126,7 +126,7 @@ it("a suspended organization sends again once it is resumed, and what had failed
   expect((await getMessage(organizationId, before.messageId)).status).toBe("failed");
 });
 
-it("sends without a pause neither keep a suspension out nor get past it, and the money adds up", async () => {
+it("continuous sends neither prevent a suspension nor get past it, and the money adds up", async () => {
   const organizationId = await openOrganization(10_000_000);
   const accepted: MessageJob[] = [];
   const refusals: unknown[] = [];
@@ -158,7 +158,7 @@ it("sends without a pause neither keep a suspension out nor get past it, and the
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
-it("a running campaign stops at its next block, and goes on where it was when it is launched again", async () => {
+it("a running campaign stops at its next block, and continues from there when it is launched again", async () => {
   const organizationId = await openOrganization(1_000_000);
   for (const phoneNumber of ["15005550100", "15005550101", "15005550102"]) {
     await createContact(organizationId, CreateContactRequest.parse({ phoneNumber }));
@@ -189,7 +189,7 @@ it("a running campaign stops at its next block, and goes on where it was when it
   expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(3);
 });
 
-it("an organization that is not there is not suspended, and one without a wallet is", async () => {
+it("a missing organization cannot be suspended, and one without a wallet can", async () => {
   await expect(suspendOrganization("org_nobody", "Fraud")).rejects.toThrow(
     /There is no organi[sz]ation org_nobody\./,
   );

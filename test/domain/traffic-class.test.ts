@@ -8,7 +8,7 @@ import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
-/** Records what throughput is taken for. */
+/** Records for which traffic class throughput is reserved. */
 class WatchedPaces extends Throughput {
   readonly taken: Load[] = [];
 
@@ -25,7 +25,7 @@ it.each([
   ["marketing", undefined, true],
   ["transactional", "cmp_01J00000000000000000000000", true],
 ] as const)(
-  "a message of type %s in campaign %s is marketing to its queue, throughput and carrier alike: %s",
+  "a message of type %s in campaign %s is marketing for its queue, throughput and carrier alike: %s",
   async (messageType, campaignId, isMarketing) => {
     const organizationId = await openWallet(1_000_000);
     const queuedAt = new Date();

@@ -32,7 +32,7 @@ function advance(minutes: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: start + minutes * minuteMs });
 }
 
-/** Ends the present function at a request: neither it nor any later one is sent. */
+/** Ends the current function at a request: neither it nor any later one is sent. */
 function endFunctionAt(isLast: (command: object) => boolean): void {
   let hasEnded = false;
   interceptTableRequests(async (command, send) => {
@@ -55,7 +55,7 @@ async function storedMessages(organizationId: string): Promise<number> {
   return (await listMessages(organizationId, { page: 1, limit: 20 })).rows.length;
 }
 
-describe("a message whose function ended before it was paid for", () => {
+describe("a message whose function ended before payment", () => {
   it.each([
     ["alone", 0, 0],
     ["after a paid one", 1, 0],
@@ -89,11 +89,11 @@ describe("a message whose function ended before it was paid for", () => {
   });
 });
 
-it("a paid message that its sender left provisional is kept, whatever its status", async () => {
+it("a paid message that its sender left unconfirmed is kept, whatever its status", async () => {
   const organizationId = await openWallet(1_000_000);
   const { id } = await acceptMessage(organizationId, request);
   const key = keys.message(organizationId, id);
-  // A sender that does not know of provisional messages.
+  // A sender without knowledge of unconfirmed messages.
   const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 };
   await updateItem(MessageRecord, updateOf(key, { set: sent }));
   expect((await findItem(MessageRecord, key))?.expiresAt).toBeDefined();

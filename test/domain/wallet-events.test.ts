@@ -30,7 +30,7 @@ const request = { to: "15005550000", message: "hi", senderId: "ACME", language: 
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: start }));
 afterEach(async () => {
-  // What one test leaves behind is not another's.
+  // Each test begins with empty queues.
   await takeJobs("webhookDeliveries");
   vi.useRealTimers();
 });
@@ -45,7 +45,7 @@ async function sendAtOnce(organizationId: string, count: number): Promise<number
   return results.filter(({ status }) => status === "fulfilled").length;
 }
 
-/** The events of an organization that were queued since the last look. */
+/** The events of an organization that were queued since the last call. */
 async function eventsOf(organizationId: string): Promise<WebhookEvent[]> {
   const jobs = z.array(WebhookJob).parse(await takeJobs("webhookDeliveries"));
   return jobs.flatMap((job) =>
@@ -54,7 +54,7 @@ async function eventsOf(organizationId: string): Promise<WebhookEvent[]> {
 }
 
 describe("the event balance.low", () => {
-  it("comes once, however many debits are below the threshold, and again after a credit", async () => {
+  it("is published once, however many debits are below the threshold, and again after a credit", async () => {
     const organizationId = await openWallet(1_000_000);
     await updateWallet(organizationId, { lowBalanceThreshold: 0.95 });
     expect(await sendAtOnce(organizationId, 6)).toBe(6);
@@ -70,7 +70,7 @@ describe("the event balance.low", () => {
     expect(await eventsOf(organizationId)).toHaveLength(1);
   });
 
-  it("does not come for a balance that was below the threshold when it was set", async () => {
+  it("is not published for a balance that was below the threshold when it was set", async () => {
     const organizationId = await openWallet(1_000_000);
     await updateWallet(organizationId, { lowBalanceThreshold: 5 });
     await sendAtOnce(organizationId, 3);
@@ -83,7 +83,7 @@ describe("the event balance.low", () => {
     expect(await eventsOf(organizationId)).toEqual([]);
   });
 
-  it("comes by the reconciler where no debit could tell it", async () => {
+  it("is published by the reconciler where no debit could publish it", async () => {
     const organizationId = await openWallet(1_000_000);
     await updateWallet(organizationId, { lowBalanceThreshold: 0.95 });
     await postToWallet({ organizationId, type: "correction", amountMicros: -100_000, reason: "x" });
@@ -93,7 +93,7 @@ describe("the event balance.low", () => {
     expect(await eventsOf(organizationId)).toMatchObject([{ data: { balance: 0.9 } }]);
   });
 
-  it("comes a second time with the same id, in case its first job was lost", async () => {
+  it("is published a second time with the same id, in case its first job was lost", async () => {
     const organizationId = await openWallet(1_000_000);
     await updateWallet(organizationId, { lowBalanceThreshold: 1 });
     await sendAtOnce(organizationId, 1);
@@ -105,7 +105,7 @@ describe("the event balance.low", () => {
   });
 });
 
-it("the event spend.cap_reached comes at the first rejection of each day", async () => {
+it("the event spend.cap_reached is published at the first rejection of each day", async () => {
   const organizationId = await openWallet(10_000_000);
   await capSpending(organizationId, 10 * priceMicros);
   expect(await sendAtOnce(organizationId, 10)).toBe(10);
@@ -123,7 +123,7 @@ it("the event spend.cap_reached comes at the first rejection of each day", async
   expect(await eventsOf(organizationId)).toHaveLength(1);
 });
 
-it("a campaign that meets the cap waits for the next day, or for a higher cap", async () => {
+it("a campaign that reaches the cap waits for the next day, or for a higher cap", async () => {
   const organizationId = await openWallet(10_000_000);
   const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
   await putItem({
@@ -143,7 +143,7 @@ it("a campaign that meets the cap waits for the next day, or for a higher cap", 
     messageType: "marketing",
   });
   await launchCampaign(organizationId, campaignId);
-  /** Lets a worker take the campaign as far as it comes. @returns how far that is */
+  /** Runs the campaign until it completes or waits. @returns its state */
   const run = async (): Promise<unknown> => {
     await runCampaign({ organizationId, campaignId }, { blocks: 5, blockSize: 2, timeMs: minuteMs });
     const { status, waitsUntil, progress } = await getCampaign(organizationId, campaignId);

@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(stops.splice(0).map(async (stop) => stop()));
 });
 
-/** Starts a receiver that speaks to the bare connection. @returns its URL */
+/** Starts a receiver on the bare connection. @returns its URL */
 async function startHostile(answer: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -56,7 +56,7 @@ function drip(socket: Socket, text: string): void {
 }
 
 describe("a receiver", () => {
-  it("that says nothing, or never ends its headers, is left after ten seconds in all", async () => {
+  it("that sends nothing, or never ends its headers, is abandoned after ten seconds in all", async () => {
     const silent = await startHostile(() => undefined);
     const dripping = await startHostile((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
@@ -70,7 +70,7 @@ describe("a receiver", () => {
     ]);
   });
 
-  it("that drips its body has answered with its status", async () => {
+  it("that drips its body counts with its status", async () => {
     const url = await startHostile((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
       drip(socket, "x");
@@ -78,7 +78,7 @@ describe("a receiver", () => {
     expect(await callUrl(url)).toMatchObject({ status: 200 });
   });
 
-  it("that sends a gigabyte gets rid of what the connection holds, and no more", async () => {
+  it("that sends a gigabyte is cut off after what the connection buffers", async () => {
     let written = 0;
     let isClosed = false;
     const url = await startHostile((socket) => {
@@ -101,7 +101,7 @@ describe("a receiver", () => {
   it.each([
     ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(64 * 1024)}`],
     ["something else", "SSH-2.0-OpenSSH_9.9\r\n"],
-  ])("that answers with %s is rejected", async (_name, answer) => {
+  ])("that responds with %s is rejected", async (_name, answer) => {
     const url = await startHostile((socket) => socket.write(answer));
     expect(await callUrl(url)).toEqual({ error: "answered with something other than HTTP" });
   });
@@ -112,12 +112,12 @@ describe("a receiver", () => {
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
     ],
     ["hangs up", ""],
-  ])("that %s has not answered", async (_name, answer) => {
+  ])("that %s has not responded", async (_name, answer) => {
     const url = await startHostile((socket) => socket.end(answer));
     expect(await callUrl(url)).toEqual({ error: "connection broken" });
   });
 
-  it("that is not there, or whose name leads nowhere, is told apart", async () => {
+  it("that is not there is distinguished from one whose host does not exist", async () => {
     const url = await startHostile(() => undefined);
     await Promise.all(stops.splice(0).map(async (stop) => stop()));
     expect(await callUrl(url)).toEqual({ error: "connection refused" });
@@ -133,7 +133,7 @@ describe("outside the local stage", () => {
     "https://[::1]/",
     "https://[::ffff:169.254.169.254]/",
     "https://localhost./",
-  ])("%s is not dialed, even if it had been registered", async (url) => {
+  ])("%s is not called, even if it had been registered", async (url) => {
     process.env[environmentNames.webhookTargets] = "public";
     const dialled = vi.fn<() => void>();
     await startHostile(dialled);

@@ -45,7 +45,7 @@ function passMs(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** Registers an endpoint and notes an event for it, whose first attempt is still to be made. */
+/** Registers an endpoint and creates an event for it, before its first attempt. */
 async function handedOut(hook: WebhookReceiver) {
   const endpoint = await openWebhook(hook.url);
   return { endpoint, event: await noteEvent(endpoint) };
@@ -61,7 +61,7 @@ async function dueJobsAt(dueAt: string): Promise<unknown[]> {
 }
 
 describe("an event", () => {
-  it("is delivered once with the same webhook-id, to an endpoint that fails five times first", async () => {
+  it("is delivered once with the same webhook-id, to an endpoint that first fails five times", async () => {
     const hook = await receiver((call) => (call <= 5 ? 500 : 200));
     const { endpoint, event } = await handedOut(hook);
     const waitsSeconds: number[] = [];
@@ -85,7 +85,7 @@ describe("an event", () => {
       expect(waitsSeconds[index]).toBeLessThanOrEqual(seconds * 1.2);
     }
 
-    // Jobs that come again, early or late, call no one.
+    // Repeated jobs, early or late, make no call.
     for (let attempt = 1; attempt <= 8; attempt += 1) {
       await dispatchWebhook(attemptOf(endpoint, event, attempt));
     }
@@ -111,7 +111,7 @@ describe("an event", () => {
     expect(hook.calls).toHaveLength(8);
   });
 
-  it("waits in the table for an attempt that a queue cannot hold until it is due", async () => {
+  it("waits in the table for an attempt beyond the longest delay of a queue", async () => {
     const hook = await receiver(() => (response) => response.writeHead(503, { "retry-after": "3600" }).end());
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -122,10 +122,10 @@ describe("an event", () => {
     ]);
   });
 
-  it("makes one delivery when it is handed out twice", async () => {
+  it("makes one delivery when it is fanned out twice", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
-    // Whoever noted it has died before the attempt.
+    // The worker that recorded it has died before the attempt.
     await dispatchWebhook(event);
     await dispatchWebhook(event);
     const jobs = await takeJobs("webhookDeliveries");
@@ -137,7 +137,7 @@ describe("an event", () => {
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
   });
 
-  it("is called out when it is handed out, and noted once though it is handed out again meanwhile", async () => {
+  it("is called when it is fanned out, and recorded once though it is fanned out again meanwhile", async () => {
     let answer: () => void = () => undefined;
     const hook = await receiver(() => (response) => {
       answer = () => response.writeHead(204).end();
@@ -157,7 +157,7 @@ describe("an event", () => {
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
   });
 
-  it("that one endpoint's item stands in the way of is handed out to the others all the same", async () => {
+  it("is fanned out to all other endpoints when one endpoint's item cannot be read", async () => {
     const hook = await receiver();
     const broken = await openWebhook("http://127.0.0.1:9/");
     const endpoint = await createWebhook(broken.organizationId, { url: hook.url, events: ["message.sent"] });
@@ -178,7 +178,7 @@ describe("an event", () => {
     expect(more).toEqual([]);
   });
 
-  it("about whatever subject has an id of its own, which its delivery shares", async () => {
+  it("about any subject has an id of its own, which its delivery shares", async () => {
     const hook = await receiver();
     const { organizationId } = await openWebhook("http://127.0.0.1:9/");
     const timestamp = start.toISOString();
@@ -226,7 +226,7 @@ describe("an event", () => {
     expect((await deliveryOf(endpoint, queued)).id).toBe(id.replace("msg_", "dlv_"));
   });
 
-  it("is called out once when its job comes five times in parallel", async () => {
+  it("makes one call when its job arrives five times in parallel", async () => {
     let answer: () => void = () => undefined;
     const hook = await receiver(() => (response) => {
       answer = () => response.writeHead(204).end();
@@ -241,11 +241,11 @@ describe("an event", () => {
     await first;
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
-    // Their job has to come again, in case the dispatcher that makes the call dies.
+    // Their jobs are retried, in case the dispatcher that makes the call dies.
     expect(new Set(others.map(({ status }) => status))).toEqual(new Set(["rejected"]));
   });
 
-  it("gets a further attempt when the dispatcher that claimed one is gone", async () => {
+  it("gets a further attempt when the dispatcher that leased one is lost", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     const deliveryId = deliveryIdOf(event.eventId);
@@ -259,7 +259,7 @@ describe("an event", () => {
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 2 });
   });
 
-  it("is repeated for one of those who ask at the same moment, and busy for the others", async () => {
+  it("is redelivered for one of several requests at the same moment, and busy for the others", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -270,7 +270,7 @@ describe("an event", () => {
     expect(asked.filter((answer) => answer === "busy")).toHaveLength(3);
   });
 
-  it("is repeated once though someone who asked earlier is heard later, and an attempt of the schedule is brought forward", async () => {
+  it("is redelivered once for requests out of order, and moves a scheduled attempt forward", async () => {
     const hook = await receiver((call) => (call === 1 ? 204 : 500));
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -284,7 +284,7 @@ describe("an event", () => {
     expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
   });
 
-  it("of an endpoint that was removed is dropped", async () => {
+  it("of a removed endpoint is dropped", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf({ ...endpoint, id: "whk_gone" }, event, 1));
@@ -293,7 +293,7 @@ describe("an event", () => {
 });
 
 describe("a call", () => {
-  it("is signed as Standard Webhooks asks, by the reference implementation's own judgement", async () => {
+  it("is signed as Standard Webhooks requires, by the check of the reference implementation", async () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -304,7 +304,7 @@ describe("a call", () => {
   });
 });
 
-it("forty endpoints at one host get 20 calls of an organization at once, and the others come later", async () => {
+it("forty endpoints at one host get at most 20 parallel calls of an organization, and the others later", async () => {
   let isHolding = true;
   const held: (() => void)[] = [];
   const hook = await receiver(() => (response) => {
@@ -314,7 +314,7 @@ it("forty endpoints at one host get 20 calls of an organization at once, and the
   });
   const { organizationId } = await openWebhook(hook.url);
   for (let count = 1; count < 40; count += 1) await openWebhook(`${hook.url}/${count}`, organizationId);
-  // The jobs are seen as they are queued: their delay is nearly as long as a call may take, which ends those that are held.
+  // The jobs are read while the calls are open. The delay is close to the call's time limit, which ends the calls.
   const putOff = await delayedJobs(async (jobsSoFar) => {
     const dispatched = dispatchWebhook(eventJob(organizationId));
     await vi.waitFor(() => expect(held.length + jobsSoFar().length).toBe(40), patience);
@@ -343,7 +343,7 @@ describe("an endpoint", () => {
     });
   });
 
-  it("that answers 410 is disabled at once, and what waits for it is given up and can be seen", async () => {
+  it("that responds with 410 is disabled immediately, and its waiting deliveries visibly fail", async () => {
     const hook = await receiver(() => 410);
     const { endpoint, event } = await handedOut(hook);
     const [waiting, later] = [await noteEvent(endpoint), eventJob(endpoint.organizationId)];
@@ -378,7 +378,7 @@ describe("an endpoint", () => {
       await dispatchWebhook(attemptOf(endpoint, other, 1));
     };
     await dispatchWebhook(attemptOf(endpoint, event, 1));
-    // The success of the second call begins the count again.
+    // The success of the second call restarts the count.
     await attempt(dayMs);
     for (let halves = 4; halves < 13; halves += 1) await attempt((halves * dayMs) / 2);
     await attempt(7 * dayMs - 1);
@@ -402,7 +402,7 @@ describe("an endpoint", () => {
     expect((await show()).status).toBe("enabled");
   });
 
-  it("that failed once, and five days later once more with nothing between, stays enabled", async () => {
+  it("that failed once, and again five days later without calls between, stays enabled", async () => {
     const hook = await receiver(() => 500);
     const { endpoint, event } = await handedOut(hook);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
@@ -414,7 +414,7 @@ describe("an endpoint", () => {
     expect((await getWebhook(endpoint.organizationId, endpoint.id)).status).toBe("enabled");
   });
 
-  it("keeps the state that its customer gave it while a call was under way", async () => {
+  it("keeps the state that its customer set during a call", async () => {
     let answer: () => void = () => undefined;
     const hook = await receiver(() => (response) => {
       answer = () => response.writeHead(410).end();

@@ -27,7 +27,7 @@ function newEndpoint(url = "https://example.com/sms", organizationId: string = n
   return { id: newId("whk"), organizationId, url };
 }
 
-/** Opens as many calls as there are places for, to one endpoint after the other, from several dispatchers at once. */
+/** Opens as many calls as possible to alternating endpoints, from several dispatchers at the same time. */
 async function openAll(...endpoints: Endpoint[]): Promise<OpenCall[]> {
   const tries = Array.from(
     { length: 40 },
@@ -37,16 +37,16 @@ async function openAll(...endpoints: Endpoint[]): Promise<OpenCall[]> {
   return tried.filter((open) => open !== undefined);
 }
 
-/** Makes one call, which the endpoint must have a place for. */
+/** Makes one call, which the endpoint must have capacity for. */
 async function call(endpoint: Endpoint, failure?: Failure): Promise<FailingHealth | undefined> {
   const open = await openCall(endpoint);
   if (open === undefined) throw new Error("there is no place");
   return closeCall(open, failure);
 }
 
-const refused = { status: 500, error: "answered 500" };
+const refused = { status: 500, error: "status 500" };
 
-it("an endpoint leaves at most 20 calls unanswered at once, however many dispatchers race", async () => {
+it("an endpoint has at most 20 calls in flight, however many dispatchers race", async () => {
   const endpoint = newEndpoint();
   expect(await waitForSlot(endpoint, "first")).toBeUndefined();
   const calls = await openAll(endpoint);
@@ -58,12 +58,12 @@ it("an endpoint leaves at most 20 calls unanswered at once, however many dispatc
   expect(await openAll(endpoint)).toHaveLength(3);
 });
 
-it("an endpoint has places of its own", async () => {
+it("an endpoint has a limit of its own", async () => {
   await openAll(newEndpoint());
   expect(await openAll(newEndpoint())).toHaveLength(20);
 });
 
-it("an endpoint whose last call failed gets no first tries, and two retries at once, until one succeeds", async () => {
+it("an endpoint whose last call failed gets no first tries, and two parallel retries, until one succeeds", async () => {
   const endpoint = newEndpoint();
   await call(endpoint, refused);
   expect(await waitForSlot(endpoint, "first")).toBe(15);
@@ -76,18 +76,18 @@ it("an endpoint whose last call failed gets no first tries, and two retries at o
   expect(await openAll(endpoint)).toHaveLength(20);
 });
 
-it("calls whose dispatchers are gone free their places after a minute", async () => {
+it("calls of lost dispatchers no longer count after a minute", async () => {
   const endpoint = newEndpoint();
   await openAll(endpoint);
   vi.setSystemTime(start.getTime() + 59_000);
-  // Calls that were not answered for so long say that there is no use in coming back soon.
+  // Calls without a response for a minute mean that an early retry is useless.
   expect(await waitForSlot(endpoint, "first")).toBe(15);
   vi.setSystemTime(start.getTime() + 60_001);
   expect(await waitForSlot(endpoint, "first")).toBeUndefined();
   expect(await openAll(endpoint)).toHaveLength(20);
 });
 
-it("since when an endpoint has been failing is told by the first failure after a success", async () => {
+it("the first failure after a success is the time since when an endpoint has been failing", async () => {
   const endpoint = newEndpoint();
   expect(await call(endpoint, refused)).toEqual({
     failingSince: start.toISOString(),
@@ -108,7 +108,7 @@ it("since when an endpoint has been failing is told by the first failure after a
   expect(await call(endpoint, refused)).toMatchObject({ failingSince: later.toISOString(), failedCalls: 1 });
 });
 
-/** Fails so many calls over a time, the first and the last of them at its ends. */
+/** Fails `calls` times in a period of `days`, with the first and the last call at its ends. */
 async function failOver(endpoint: Endpoint, days: number, calls: number): Promise<FailingHealth> {
   let health: FailingHealth | undefined;
   for (let each = 0; each < calls; each += 1) {
@@ -130,7 +130,7 @@ it.each([
   expect(isToBeDisabled(await failOver(newEndpoint(), days, calls))).toBe(isExpected);
 });
 
-it("a host leaves at most 20 calls of an organization unanswered, however many endpoints are at it", async () => {
+it("a host has at most 20 calls of an organization in flight, however many endpoints it has", async () => {
   const organizationId = newId("org");
   const endpoints = Array.from({ length: 40 }, (_, index) =>
     // A name with a dot at its end is the same host.
@@ -152,7 +152,7 @@ it("a host leaves at most 20 calls of an organization unanswered, however many e
   expect(await openAll(...endpoints)).toHaveLength(20);
 });
 
-it("an endpoint whose host has no place keeps none of its own", async () => {
+it("an endpoint whose host is full keeps no capacity reserved", async () => {
   const organizationId = newId("org");
   const [busy, waiting] = [newEndpoint(undefined, organizationId), newEndpoint(undefined, organizationId)];
   const calls = await openAll(busy);

@@ -21,7 +21,7 @@ async function adjust(organizationId: string, amountMicros: number): Promise<voi
   await adjustWallet({ organizationId, type: "correction", amountMicros, reason: "test", reference });
 }
 
-it("a stage may allow fewer endpoints until money has come in, also if it has been spent since", async () => {
+it("a stage may allow fewer endpoints until money has arrived, also if it has been spent since", async () => {
   vi.stubEnv(environmentNames.webhooksBeforePayment, "2");
   const organizationId = await openWallet(0);
   const first = await openWebhook(request.url, organizationId);
@@ -39,7 +39,7 @@ it("a stage may allow fewer endpoints until money has come in, also if it has be
   await createWebhook(organizationId, request);
 });
 
-it("money that was taken back before any of it was spent has not come in", async () => {
+it("money that was taken back before any of it was spent does not count as received", async () => {
   vi.stubEnv(environmentNames.webhooksBeforePayment, "1");
   const organizationId = await openWallet(0);
   await adjust(organizationId, 7_900);
@@ -48,7 +48,7 @@ it("money that was taken back before any of it was spent has not come in", async
   await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
 });
 
-it("without the setting there are as many as the gateway allows at all", async () => {
+it("without the setting the limit is the gateway's", async () => {
   const organizationId = await openWallet(0);
   await openWebhook(request.url, organizationId);
   for (let count = 1; count < 100; count += 1) await createWebhook(organizationId, request);

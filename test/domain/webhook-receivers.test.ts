@@ -8,9 +8,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { newWebhookSecret, serviceSignature } from "../../shared/webhooks/signature.ts";
 
-// The code that the README gives to receivers, run as it stands there by the runtimes that this machine has. Each
-// program takes secret, signature and body of one call after another as arguments, and prints a letter for each:
-// whether the signature is right.
+// The code that the README gives to receivers, run unchanged by the runtimes of this machine. Each program gets the secret,
+// signature and body of successive calls as arguments. It prints a letter for each: whether the signature is right.
 
 interface Runtime {
   readonly language: string;
@@ -98,13 +97,13 @@ function codeOf(language: string): string {
   return code;
 }
 
-it("the README has code for four languages, and this machine can run one at least", () => {
+it("the README has code for four languages, and this machine can run at least one", () => {
   expect(runtimes.map(({ language }) => codeOf(language))).toHaveLength(4);
   expect(present.map(({ language }) => language)).toContain("ts");
 });
 
 it.each(present)(
-  "the README's code in $language takes our signature and no other",
+  "the README's code in $language accepts our signature and no other",
   async ({ language, command, runArguments, file, program }) => {
     await writeFile(path.join(folder, file), program(codeOf(language)));
     const secret = newWebhookSecret();

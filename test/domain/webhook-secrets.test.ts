@@ -23,7 +23,7 @@ import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../supp
 const start = Date.parse("2031-03-01T12:00:00.000Z");
 const firstKey = "the first key of the stage, with 64 characters or so";
 
-/** What Secrets Manager has; undefined while it is out of order. */
+/** The key in Secrets Manager. Undefined while the service fails. */
 let key: string | undefined;
 const secretsManager = createServer((_request, response) => {
   if (key === undefined) response.writeHead(400).end(JSON.stringify({ __type: "ResourceNotFoundException" }));
@@ -58,7 +58,7 @@ afterEach(async () => {
   await hook.stop();
 });
 
-/** Which of the secrets have signed a call. */
+/** The secrets that have signed a call. */
 function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: readonly string[]): string[] {
   const { headers = {}, body = "" } = call ?? {};
   const message = {
@@ -74,12 +74,12 @@ function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: 
   return signers.map((signer) => signer ?? "nobody");
 }
 
-it("no row of the table has a secret of a webhook in clear, when it is made and when it is replaced", async () => {
+it("no row of the table has a webhook's secret in clear, when it is created and when it is rotated", async () => {
   const endpoint = await openWebhook(hook.url);
   const { secret } = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
   const stored = await allRows();
   const families = stored.map(({ pk }) => String(pk).split("#")[0]);
-  // Which key it is may have been noted in the table of an earlier test.
+  // An earlier test may have recorded the key's id in the table.
   expect(new Set([...families, "SEALING_KEYS"])).toEqual(new Set(["ORG", "SEALING_KEYS", "WEBHOOK_SECRETS"]));
   const text = JSON.stringify(stored);
   expect(text).not.toContain("whsec_");
@@ -88,7 +88,7 @@ it("no row of the table has a secret of a webhook in clear, when it is made and 
   expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret, endpoint.secret]);
 });
 
-it("a webhook that is removed takes its secrets along, and its jobs end", async () => {
+it("a removed webhook loses its secrets, and its jobs end", async () => {
   const endpoint = await openWebhook(hook.url);
   const event = await noteEvent(endpoint);
   await deleteWebhook(endpoint.organizationId, endpoint.id);
@@ -97,7 +97,7 @@ it("a webhook that is removed takes its secrets along, and its jobs end", async 
   expect(hook.calls).toEqual([]);
 });
 
-it("while the key does not come no attempt is lost, and with another key a rotation makes calls possible again", async () => {
+it("without the key no attempt is lost, and with another key a rotation makes calls possible again", async () => {
   const endpoint = await openWebhook(hook.url);
   const { organizationId, id } = endpoint;
   const event = await noteEvent(endpoint);
@@ -115,7 +115,7 @@ it("while the key does not come no attempt is lost, and with another key a rotat
   expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret]);
 });
 
-it("secrets that someone puts into the place of another webhook sign nothing", async () => {
+it("secrets that are moved to another webhook sign nothing", async () => {
   const [mine, other] = [await openWebhook(hook.url), await openWebhook(hook.url)];
   const sealedOf = async ({ id }: { id: string }): Promise<unknown> =>
     (await allRows()).find(({ sk, pk }) => sk === id && String(pk).startsWith("WEBHOOK_SECRETS#"))?.[
@@ -130,13 +130,13 @@ it("secrets that someone puts into the place of another webhook sign nothing", a
   expect(hook.calls).toEqual([]);
 });
 
-it("the table says which key its newest secrets are sealed with", async () => {
+it("the table records the key that sealed its newest secrets", async () => {
   const noted = async () => findItem(SealingKeyRecord, keys.sealingKey("webhooks"), { consistent: true });
   expect(await noted()).toBeUndefined();
   key = "a key of this test alone, with 64 characters or so, and no other";
   const webhook = await openWebhook(hook.url);
   expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
-  // It was lost, and customers replace their secrets.
+  // The first key was lost, and customers rotate their secrets.
   vi.setSystemTime(Date.now() + 10 * minuteMs);
   key = "the key that was made in its place, with 64 characters or so";
   await rotateWebhookSecret(webhook.organizationId, webhook.id);
