@@ -204,7 +204,7 @@ const placeholders: Readonly<Record<string, string>> = {
   CARRIER: "acme",
   NAME: "acme",
   NUMBER: "15005550100",
-  ORGANISATION: "org_01M7Y6EGDXHA99AE471ACHQK57",
+  ORGANIZATION: "org_01M7Y6EGDXHA99AE471ACHQK57",
   PREFIX: "44",
   PRICE: "0.05",
   QUEUE: "refunds",
