@@ -12,7 +12,7 @@ import { routes, type Operation } from "../../shared/routes.ts";
 import { projectRoot } from "../project-root.ts";
 import { workers } from "../workers.ts";
 
-/** How long CloudWatch can keep a log. */
+/** The retention periods that CloudWatch offers. */
 const logRetentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
   3_653,
@@ -21,11 +21,11 @@ const logRetentionDays = [
 const Throttle = z.strictObject({
   /** Requests a second over all customers. */
   rateLimit: z.int().check(z.gte(1), z.lte(10_000)),
-  /** How many more a short burst may bring. */
+  /** The most requests in a short burst. */
   burstLimit: z.int().check(z.gte(1), z.lte(5_000)),
 });
 
-// The keys of the table are its operations, which the compiler does not say of `Object.keys`.
+// The keys of the table are its operations, but the compiler types `Object.keys` as strings.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const operationNames = Object.keys(routes) as Operation[];
 const FunctionName = z.enum([...operationNames, ...Object.keys(workers)]);
@@ -34,13 +34,13 @@ const Email = z.email("must be an email address");
 const arn = (service: string, example: string): z.ZodMiniString<string> =>
   z.string().check(z.regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`));
 
-/** Where AWS keeps the certificates and the firewalls of CloudFront, wherever the rest of a stage is. */
+/** The region of CloudFront's certificates and firewalls, which is the same for all stages. */
 export const cloudFrontRegion = "us-east-1";
 
-/** What AWS WAF takes as the limit of a rule. */
+/** The limit of a rule, in the range that AWS WAF accepts. */
 const RequestsPerAddress = z.int().check(z.gte(10), z.lte(2_000_000_000));
 
-/** What a stage asks for beside the contract's own rules. None sends to anybody, or for anybody, by mistake. */
+/** A stage's rules in addition to those of the contract. A stage has to state those without a default. */
 const Policies = z.strictObject({
   senderIds: z.enum(["any", "approved"]),
   kyc: z.enum(["none", "before-sending"]),
@@ -56,27 +56,27 @@ const Policies = z.strictObject({
     }),
     ["mobile"],
   ),
-  /** What new passwords must be, apart from long enough. */
+  /** The rule for new passwords, in addition to their length. */
   passwords: z._default(z.enum(["any", "uncommon"]), "uncommon"),
   redactOneTimeCodes: z._default(z.boolean(), false),
   /** Whether an API key that was made without scopes may manage keys. */
   apiKeysManageKeys: z._default(z.boolean(), false),
-  /** Whether changes of owners, and API keys for keys or money, need a session whose password was given lately. */
+  /** Whether changes of owners, and API keys for keys or money, need a recently reauthenticated session. */
   reauthentication: z._default(z.enum(["none", "before-changes"]), "before-changes"),
 });
 
-/** Whom emails come from. */
+/** The sender of emails. */
 const SentEmails = z.strictObject({
   from: Email,
   name: z._default(
     z.string().check(z.regex(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")),
     "SMS gateway",
   ),
-  /** The identity of SES that the address belongs to: its domain, where nothing is said. */
+  /** The address's identity in SES, by default its domain. */
   identity: z.optional(
     z.string().check(z.regex(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")),
   ),
-  /** A configuration set of SES that is there: emails are sent with it, and it says which came back. */
+  /** An existing configuration set of SES, which sends the emails and reports bounces and complaints. */
   configurationSet: z.optional(
     z
       .string()
@@ -89,7 +89,7 @@ const SentEmails = z.strictObject({
   ),
 });
 
-/** The settings of a stage, as its file has them. What each means is in the README beside it. */
+/** The settings of a stage, as its file has them. The README in this folder describes each. */
 export const StageSettings = z.strictObject({
   account: z.optional(z.string().check(z.regex(/^\d{12}$/, "must be the twelve digits of an AWS account"))),
   region: z.optional(
@@ -97,7 +97,7 @@ export const StageSettings = z.strictObject({
   ),
   carrier: z.enum(["aws", "sandbox"]),
   prices: z._default(z.enum(["imported", "sample"]), "imported"),
-  /** The share of a price that must be left after what a carrier takes. */
+  /** The share of a price that must remain after the carrier's cost. */
   minimumMargin: z._default(
     z
       .number()
@@ -114,7 +114,6 @@ export const StageSettings = z.strictObject({
   policies: Policies,
   topUpEnabled: z._default(z.boolean(), false),
   webhookTargets: z._default(z.enum(["any", "public"]), "public"),
-  /** What customers may do only once somebody has said so. What is not said is strict. */
   docsEnabled: z._default(z.boolean(), true),
   corsOrigins: z._default(
     z.array(
@@ -126,9 +125,9 @@ export const StageSettings = z.strictObject({
   ),
   throttle: z.prefault(
     z.extend(Throttle, {
-      /** For each route without a credential: a limit of its own, so that its traffic cannot exhaust the shared one. */
+      /** The separate limit of each route without a credential: its traffic cannot exhaust the shared one. */
       anonymous: z._default(Throttle, { rateLimit: 50, burstLimit: 100 }),
-      /** Of each route that carriers report to: a receipt for each message that is sent, and what has waited all at once. */
+      /** The limit of each route for carrier callbacks: a receipt for each message, and a burst after an outage. */
       carriers: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
       operations: z._default(z.partialRecord(z.enum(operationNames), Throttle), {}),
     }),
@@ -136,28 +135,28 @@ export const StageSettings = z.strictObject({
   ),
   limits: z.prefault(
     z.strictObject({
-      /** The first two are of an organisation about which the operator has said nothing else. */
+      /** The first two limits apply to organizations for which the operator has set no others. */
       dailySpendCap: z.optional(
         z
           .string()
           .check(z.regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"')),
       ),
       sendsPerSecond: z.optional(z.int().check(z.gte(1), z.lte(10_000))),
-      /** Messages of one organization to one number: codes and transactional ones in ten minutes, marketing in a day. */
+      /** The most messages of one organization to one number. */
       oneTimeCodesPerNumberPer10Minutes: z.optional(z.int().check(z.gte(1), z.lte(100))),
       transactionalMessagesPerNumberPer10Minutes: z.optional(z.int().check(z.gte(1), z.lte(100))),
       marketingMessagesPerNumberPerDay: z.optional(z.int().check(z.gte(1), z.lte(100))),
-      /** Of a message of type `otp` whose request does not say how long it is valid. */
+      /** The validity of a message of type `otp` without `expiresInSeconds`. */
       oneTimeCodeValiditySeconds: z._default(ExpiresInSeconds, 600),
       webhooksBeforePayment: z.optional(z.int().check(z.gte(0), z.lte(100))),
-      /** In an hour; of IPv6 all of a /64 count as one address. */
+      /** All IPv6 addresses of a /64 count as one. */
       registrationsPerAddressPerHour: z.optional(z.int().check(z.gte(1), z.lte(500))),
-      /** Of an organisation, over all operations. */
+      /** The requests of one organization to all operations. */
       requestsPerSecond: z._default(
         z.union([z.int().check(z.gte(1), z.lte(10_000)), z.literal("none")]),
         100,
       ),
-      /** In five minutes; of IPv6 all of a /64 count as one address. */
+      /** All IPv6 addresses of a /64 count as one. */
       unknownCredentialsPerAddressPer5Minutes: z._default(
         z.union([z.int().check(z.gte(1), z.lte(500)), z.literal("none")]),
         100,
@@ -169,7 +168,7 @@ export const StageSettings = z.strictObject({
     z.strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),
       certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
-      /** Of Route 53; without it the operator makes the DNS record. */
+      /** The hosted zone in Route 53; without it the operator creates the DNS record. */
       hostedZoneId: z.optional(
         z.string().check(z.regex(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789")),
       ),
@@ -178,19 +177,19 @@ export const StageSettings = z.strictObject({
   firewall: z.optional(
     z.strictObject({
       requestsPerAddressPer5Minutes: RequestsPerAddress,
-      /** Of these, to `/v1/auth/`: log-ins and registrations have no credential yet that could be limited. */
+      /** The share of `/v1/auth/`: logins and registrations have no credential that could be limited. */
       authRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 300),
-      /** To `/v1/carriers/`, which the first limit leaves out. */
+      /** The limit for `/v1/carriers/`, to which the first limit does not apply. */
       carrierRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 60_000),
     }),
   ),
   email: z.optional(SentEmails),
-  /** AWS takes so many for the warnings of a budget. */
+  /** AWS accepts at most ten addresses for the warnings of a budget. */
   alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
   monthlyCarrierSpendLimitUsd: z.optional(z.number().check(z.positive())),
   logRetentionDays: z._default(z.literal(logRetentionDays), 90),
-  /** A day is counted for the last time a month after it, which needs all of its messages. */
+  /** The last count of a day is a month after it, and needs all of its messages. */
   messageRetentionDays: z.optional(z.int().check(z.gte(45), z.lte(3_650))),
   workerConcurrency: z._default(
     z.partialRecord(z.enum(queueNames), z.int().check(z.gte(2), z.lte(1_000))),
@@ -223,17 +222,17 @@ export const StageSettings = z.strictObject({
   ),
 });
 
-/** What holds between several settings. */
+/** The rules between several settings. */
 const ConsistentSettings = StageSettings.check(
   z.superRefine((settings, context) => {
     const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies } = settings;
     const problem = (field: string[], message: string): void =>
       context.addIssue({ code: "custom", path: field, message });
     if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
-      problem(["monthlyBudgetUsd"], "warns those in alarmEmails, and there are none");
+      problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
     }
     if (policies.verifiedEmail === "before-sending" && email === undefined) {
-      problem(["policies", "verifiedEmail"], "takes email: without it no user can verify an address");
+      problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
     }
     const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
     if (domain === undefined || regionOfCertificate === undefined) return;
@@ -243,14 +242,14 @@ const ConsistentSettings = StageSettings.check(
   }),
 );
 
-/** A stage: what its file says, under the file's name. */
+/** A stage: the settings of its file, and the file's name. */
 export interface Stage extends z.infer<typeof StageSettings> {
   readonly name: string;
 }
 
 /**
- * The settings of a stage by its name. They come from `<name>.json` in this folder, or in the one that the environment
- * variable `STAGES_FOLDER` names.
+ * Reads the settings of a stage from `<name>.json` in this folder, or in the one that the environment variable
+ * `STAGES_FOLDER` names.
  * @throws Error that names the file, and each field that is wrong
  */
 export function stageNamed(name: string): Stage {
@@ -265,10 +264,10 @@ export function stageNamed(name: string): Stage {
   }
   const file = path.join(folder, `${name}.json`);
   const wrong = (problems: readonly string[]): Error =>
-    new Error([`${file} is not right:`, ...problems].join("\n  "));
-  // It becomes part of the names of what AWS keeps for the stage.
+    new Error([`${file} is not valid:`, ...problems].join("\n  "));
+  // The name becomes part of the names of AWS resources.
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(name)) {
-    throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, with a letter in front"]);
+    throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, and begin with a letter"]);
   }
   const settings = validate(ConsistentSettings, readJson(file, wrong), "setting");
   if (!settings.success) {
@@ -280,7 +279,7 @@ export function stageNamed(name: string): Stage {
 /** The carrier of every stage on this machine. */
 export const localCarrier = "sandbox";
 
-/** A stage without what only AWS has. Its rules hold on this machine as they do there. */
+/** Returns a stage without the settings that need AWS. All its rules also hold on this machine. */
 export function forThisMachine(stage: Stage): Stage {
   const onlyInAws = {
     account: undefined,
@@ -293,7 +292,7 @@ export function forThisMachine(stage: Stage): Stage {
     encryptionKeyArn: undefined,
     backups: undefined,
   };
-  // What an email is sent with, and what then says that it came back.
+  // The local gateway has no configuration sets.
   const email = stage.email && { ...stage.email, configurationSet: undefined };
   return { ...stage, ...onlyInAws, email, carrier: localCarrier, keepData: false, gradualDeployment: false };
 }

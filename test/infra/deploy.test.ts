@@ -23,7 +23,7 @@ it("a release is named by its version and its commit", () => {
 
 it.each([
   ["odd", '{ "carrier": "sandboxx", "keepData": false }', "carrier: "],
-  ["broken", "{", "is not right:"],
+  ["broken", "{", "is not valid:"],
 ])(
   "a deployment of the stage %s ends with what is wrong in its file, and no stack",
   async (name, content, wrong) => {

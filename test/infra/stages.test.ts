@@ -30,7 +30,7 @@ const domain = {
 };
 const firewall = { requestsPerAddressPer5Minutes: 1_000 };
 
-it("takes a file of any name, and is strict where nothing is said", async () => {
+it("accepts a file of any name, and has strict defaults", async () => {
   expect((await stage(least, "blue-2"))()).toMatchObject({
     name: "blue-2",
     topUpEnabled: false,
@@ -46,7 +46,7 @@ it("takes a file of any name, and is strict where nothing is said", async () => 
   });
 });
 
-it("says which stages there are when there is none of the name", async () => {
+it("lists the stages when none has the name", async () => {
   await stage(least);
   expect(() => stageNamed("production")).toThrow(/^there is no stage production, only blue/);
 });
@@ -71,9 +71,9 @@ it.each([
   [{ ...least, email: { from: "a@example.com", identity: "*" } }, "email.identity: must be a domain"],
   [
     { ...least, policies: { ...policies, verifiedEmail: "before-sending" } },
-    "policies.verifiedEmail: takes email",
+    "policies.verifiedEmail: needs email",
   ],
-  [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: warns those in alarmEmails"],
+  [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
   [{ ...least, minimumMargin: 20 }, "minimumMargin: must be a share of the price"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
@@ -109,16 +109,16 @@ it.each([
   ],
 ])("names what is wrong in %j", async (settings, problem) => {
   const read = await stage(settings);
-  expect(read).toThrow("blue.json is not right:");
+  expect(read).toThrow("blue.json is not valid:");
   expect(read).toThrow(problem);
 });
 
-it("names a file that is no JSON, and a name that AWS would not take", async () => {
-  expect(await stage("{", "broken")).toThrow(/broken\.json is not right:\n {2}.*JSON/);
+it("rejects a file that is not JSON, and a name that AWS would reject", async () => {
+  expect(await stage("{", "broken")).toThrow(/broken\.json is not valid:\n {2}.*JSON/);
   expect(await stage(least, "Blue_Stage")).toThrow("its name must be");
 });
 
-it("has every setting in its README", async () => {
+it("describes every setting in the README", async () => {
   const readme = await readFile("infra/stages/README.md", "utf8");
   const described = [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) =>
     cell.split(",").map((name) => name.replaceAll("`", "").trim()),
