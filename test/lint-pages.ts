@@ -11,7 +11,6 @@ const unfinished = new Set([
   "infra/SCALE.md",
   "infra/local/README.md",
   "infra/operator/README.md",
-  "infra/stages/README.md",
   "shared/audit-log/README.md",
   "shared/carrier-reports/README.md",
 ]);
