@@ -15,7 +15,7 @@ import { Faults, isBy, loseRequest, type Fault } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 
 /*
- * What ends a credential from the next call on, and what is known of its use.
+ * The end of a credential, which counts from the next call on, and the record of its use.
  */
 
 const faults = new Faults();
@@ -61,7 +61,7 @@ async function byKey({ secret }: CreatedApiKey = apiKey): Promise<ApiResponse> {
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 const suspended = { status: 403, code: "ORGANIZATION_SUSPENDED" };
 
-it("an organisation that is suspended is refused whatever it calls with, and one that is not any more is let in", async () => {
+it("a suspended organization is rejected with any credential, and a resumed one is let in", async () => {
   const key = keys.organization(customer.organizationId);
   await change(key, { set: { suspendedAt: now().toISOString(), suspendedReason: "fraud" } });
   const response = await bySession();
@@ -73,14 +73,14 @@ it("an organisation that is suspended is refused whatever it calls with, and one
   expect([(await bySession()).status, (await byKey()).status]).toEqual([200, 200]);
 });
 
-it("an organisation that is gone has no credentials", async () => {
+it("an erased organization has no credentials", async () => {
   await deleteItem(keys.organization(customer.organizationId));
   expect(errorOf(await bySession())).toEqual(unauthorized);
   expect(errorOf(await byKey())).toEqual(unauthorized);
 });
 
-describe("the session of a user", () => {
-  it("who is gone has ended; the organisation's keys have not", async () => {
+describe("the session", () => {
+  it("of an erased user has ended; the organization's keys have not", async () => {
     await deleteItem(keys.user(userId));
     await deleteItem(keys.email(customer.email));
     expect(errorOf(await bySession())).toEqual(unauthorized);
@@ -88,18 +88,18 @@ describe("the session of a user", () => {
     expect((await byKey()).status).toBe(200);
   });
 
-  it("who was removed has ended", async () => {
+  it("of a removed user has ended", async () => {
     await change(keys.user(userId), { set: { removedAt: now().toISOString() } });
     expect(errorOf(await bySession())).toEqual(unauthorized);
   });
 
-  it("who belongs to another organisation now has ended", async () => {
+  it("of a user who belongs to another organization now has ended", async () => {
     const other = await Customer.register({ baseUrl: gateway.url });
     await change(keys.user(userId), { set: { organizationId: other.organizationId } });
     expect(errorOf(await bySession())).toEqual(unauthorized);
   });
 
-  it("who has ended those before a moment is good only if it came later", async () => {
+  it("of a user who ended the earlier ones is valid only if it began later", async () => {
     const sessionsValidFrom = new Date(Date.now() + aheadMs).toISOString();
     await change(keys.user(userId), { set: { sessionsValidFrom } });
     expect(errorOf(await bySession())).toEqual(unauthorized);
@@ -108,7 +108,7 @@ describe("the session of a user", () => {
     expect((await customer.call("/v1/wallet", { credential: token })).status).toBe(200);
   });
 
-  it("that was ended by itself is refused, and no other", async () => {
+  it("that was ended is rejected, and no other", async () => {
     const anonymous = createClient({ baseUrl: gateway.url });
     const { token } = await anonymous.login({ body: { email: customer.email, password } });
     const [, claims = ""] = token.split(".");
@@ -133,7 +133,7 @@ describe("the session of a user", () => {
     expect(contact.status === 201 ? 200 : contact.status).toBe(ofContacts);
   });
 
-  it("who is a developer makes keys that may no more than a developer", async () => {
+  it("of a developer creates keys with at most the permissions of a developer", async () => {
     await change(keys.member(customer.organizationId, userId), { set: { role: "developer" } });
     const { scopes } = await customer.createApiKey();
     expect(scopes).not.toContain("billing");
@@ -141,13 +141,13 @@ describe("the session of a user", () => {
     expect(errorOf(asked)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
     const rotated = await customer.call(`/v1/auth/api-keys/${apiKey.id}/rotate`, { method: "POST" });
     expect(errorOf(rotated)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
-    // To put an end to a key gives nobody anything.
+    // Revoking a key gives no one a permission.
     expect((await customer.client.disableApiKey({ params: { id: apiKey.id } })).status).toBe("disabled");
   });
 });
 
 describe("an API key", () => {
-  it("of the last release, which says nothing of scopes, may everything", async () => {
+  it("of the last release, which has no scopes, may do everything", async () => {
     const [organizationKey, limits] = [
       keys.apiKeyOfOrganization(customer.organizationId, apiKey.id),
       ["createdBy", "ancestorIds"],
@@ -175,7 +175,7 @@ describe("an API key", () => {
     expect(errorOf(rotated)).toEqual({ status: 409, code: "CONFLICT" });
   });
 
-  it("that was rotated works until the overlap is over, and its successor on", async () => {
+  it("that was rotated works until the overlap is over, and its successor longer", async () => {
     const rotation = { params: { id: apiKey.id }, body: { overlapHours: 2 } };
     const next = await customer.client.rotateApiKey(rotation);
     advance(2 * hourMs - minuteMs);
@@ -185,7 +185,7 @@ describe("an API key", () => {
     expect((await byKey(next)).status).toBe(200);
   });
 
-  it("says when it was last used, which is written down once an hour", async () => {
+  it("shows when it was last used, which is recorded once an hour", async () => {
     const owner = await customer.withApiKey();
     const lastUse = async (): Promise<string | undefined> =>
       (await owner.client.listApiKeys()).rows.find(({ id }) => id === apiKey.id)?.lastUsedAt;
@@ -196,7 +196,7 @@ describe("an API key", () => {
     const first = await lastUse();
     expect(first).toBeDefined();
     await byKey();
-    // Another function asks for itself, and is told that it is written down.
+    // Another function reads it, and finds that the use is recorded.
     await customer.call("/v1/dashboard/stats", { credential: apiKey.secret });
     expect(await lastUse()).toBe(first);
     expect(faults.seen.filter(isNote)).toHaveLength(2);
@@ -205,13 +205,13 @@ describe("an API key", () => {
     expect(Date.parse((await lastUse()) ?? "")).toBeGreaterThan(Date.parse(first ?? ""));
   });
 
-  it("is let in when its use cannot be written down", async () => {
+  it("is let in when its use cannot be recorded", async () => {
     faults.next(({ body }) => body.includes("KEY_USES#"), loseRequest);
     expect((await byKey()).status).toBe(200);
     await vi.waitFor(() => expect(lines.join("\n")).toContain('"event":"api_key.use_not_noted"'));
   });
 
-  it("that is deleted gives its place back, and leaves nothing behind", async () => {
+  it("that is deleted frees its place, and leaves no item", async () => {
     await byKey();
     const count = async (): Promise<unknown> =>
       (await findItem(z.looseObject({}), keys.organization(customer.organizationId), { consistent: true }))?.[
@@ -224,7 +224,7 @@ describe("an API key", () => {
     expect(await findItem(z.unknown(), use, { consistent: true })).toBeUndefined();
   });
 
-  it("that comes from a hundred others makes no more", async () => {
+  it("of a chain of a hundred keys creates no more", async () => {
     const ancestorIds = Array.from({ length: 100 }, () => apiKey.id);
     await change(keys.apiKeyOfOrganization(customer.organizationId, apiKey.id), { set: { ancestorIds } });
     const make = async (path: string) =>
@@ -236,7 +236,7 @@ describe("an API key", () => {
   });
 });
 
-it("the line of a request says who made it, with what and from where", async () => {
+it("the log line of a request names the caller, the credential and the address", async () => {
   const Line = z.looseObject({ event: z.optional(z.string()), requestId: z.optional(z.string()) });
   const lineOf = async (response: ApiResponse): Promise<z.infer<typeof Line> | undefined> =>
     vi.waitFor(() => {
@@ -267,7 +267,7 @@ const StoredKey = z.looseObject({ pk: z.object({ S: z.string() }) });
 const BatchRequest = z.object({ RequestItems: z.record(z.string(), z.object({ Keys: z.array(StoredKey) })) });
 const BatchAnswer = z.object({ Responses: z.record(z.string(), z.array(StoredKey)) });
 
-/** Answers a batch with so many of its items at the most, as DynamoDB does where a partition is busy. */
+/** Returns at most a number of the items of a batch, as DynamoDB does if a partition is busy. */
 function leavesOut(kept: number): Fault {
   return async (request: AwsRequest, next: AwsHandler) => {
     const { name } = gateway.stack.table;
@@ -312,7 +312,7 @@ describe("an API key that its function knows", () => {
     expect(errorOf(await byKey(other))).toEqual(unauthorized);
   });
 
-  it("is let in though a busy partition leaves it out of some answers, and is told so when it does of all", async () => {
+  it("is let in though a busy partition omits it from some responses, and gets an error if all omit it", async () => {
     faults.next(isBatch, leavesOut(1));
     faults.next(isBatch, leavesOut(0));
     expect((await byKey()).status).toBe(200);

@@ -53,7 +53,7 @@ beforeAll(async () => {
   process.env[environmentNames.tableName] = TableName;
   const [wallet] = rowsOf("wallet");
   organizationId = wallet?.organizationId ?? "";
-  // The rows are from another time. It is then a minute later.
+  // The rows are older. The clock is set to a minute after them.
   gateway.advanceClock(Date.parse(String(wallet?.["lastAt"])) + minuteMs - Date.now());
   const dynamodb = new DynamoDBClient({ endpoint: gateway.dynamodbEndpoint });
   for (const item of release.rows) await dynamodb.send(new PutItemCommand({ TableName, Item: item }));
@@ -77,7 +77,7 @@ it("a password of the last release logs in, and no other does", async () => {
   expect(errorOf(refused)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
 });
 
-it("every list shows all that the last release wrote, and each of it can be got", async () => {
+it("every list shows all items of the last release, and each can be read", async () => {
   const lists: [path: string, entity: string, isGot: boolean][] = [
     ["/v1/auth/api-keys", "apiKey", false],
     ["/v1/sms", "message", true],
@@ -113,20 +113,20 @@ const Listed = z.object({
   meta: z.looseObject({ total: z.number() }),
 });
 
-/** What the gateway answers with success. */
+/** The body of a successful response. */
 async function read(path: string): Promise<unknown> {
   const response = await call(path, { credential, baseUrl: gateway.url });
   expect(response.status, path).toBe(200);
   return response.body;
 }
 
-it("a repeat of a request that the last release answered gets its answer", async () => {
+it("a repeated request to the last release gets the same response", async () => {
   const body = { to: "15005550000", message: "Grüße" };
   const { id } = await client.sendSms({ body, idempotencyKey: "send" });
   expect(rowsOf("message").map((row) => row["id"])).toContain(id);
 });
 
-it("the books of the last release are in order, and are settled and added to", async () => {
+it("the ledgers of the last release are correct, and are settled and continued", async () => {
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
   const { id } = await client.sendSms({ body: { to: "15005550000", message: "new" } });
   await vi.waitFor(async () => {
@@ -138,7 +138,7 @@ it("the books of the last release are in order, and are settled and added to", a
   expect(lines.filter((line) => /inconsistent|missing|reconciliation_failed/.test(line))).toEqual([]);
 });
 
-it("an endpoint is called with its secrets of the last release", async () => {
+it("an endpoint is called with its secret of the last release", async () => {
   const endpoint = rowsOf("webhook").find(({ disabledAt }) => disabledAt === undefined);
   const id = String(endpoint?.["id"]);
   const hook = await startWebhookReceiver();
@@ -157,11 +157,11 @@ it("an endpoint is called with its secrets of the last release", async () => {
   }
 });
 
-it("what waits in the table for its time is released, and sent", async () => {
+it("scheduled messages of the last release are released, and sent", async () => {
   const waiting = rowsOf("message").find(({ status }) => status === "queued");
   const id = String(waiting?.["id"]);
   expect(await client.getSms({ params: { id } })).toMatchObject({ status: "queued" });
-  // Well past its time, for a queue that it comes to sooner goes by the real clock.
+  // Well past its time, because a queue that it reaches earlier uses the real clock.
   gateway.advanceClock(20 * minuteMs);
   await runSchedule(gateway, "ReleaseScheduledJobs");
   await vi.waitFor(async () => {

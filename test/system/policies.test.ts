@@ -25,7 +25,7 @@ import { takeJobs } from "../support/queues.ts";
 import { replyOf } from "../support/replies.ts";
 
 /*
- * What becomes of messages and campaigns when something changes between their acceptance and their time. The shared
+ * The outcome of messages and campaigns when a rule changes between their acceptance and their time. The shared
  * gateway, which has other rules, gets none of their jobs.
  */
 
@@ -44,7 +44,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A carrier that takes what it is given, and remembers it. */
+/** A carrier that accepts and records all messages. */
 class TakingCarrier implements Carrier {
   readonly deduplicates: boolean;
   readonly received: string[] = [];
@@ -58,12 +58,12 @@ class TakingCarrier implements Carrier {
   async send({ reference }: { readonly reference: string }): Promise<HandOff> {
     this.received.push(messageIdIn(reference));
     this.#failures -= 1;
-    if (this.#failures >= 0) throw new Error("the answer was lost");
+    if (this.#failures >= 0) throw new Error("the response was lost");
     return { outcome: "accepted", carrierReference: "carrier-1" };
   }
 }
 
-/** Accepts a message, whose job nobody takes but the test. */
+/** Accepts a message, whose job only the test receives. */
 async function accepted(fields: object = {}): Promise<{ organizationId: string; messageId: string }> {
   const { id: messageId } = await acceptMessage(organizationId, { ...message, ...fields });
   return { organizationId, messageId };
@@ -73,7 +73,7 @@ async function withdraw(): Promise<void> {
   await transact([giveUpName(organizationId, "ACME")]);
 }
 
-it("a message whose sender ID was approved when it was accepted, and is not any more, fails and is refunded", async () => {
+it("a message whose sender ID has lost its approval since its acceptance fails and is refunded", async () => {
   const scheduledAt = new Date(Date.now() + hourMs).toISOString();
   for (const job of [await accepted(), await accepted({ scheduledAt, senderId: "acme" })]) {
     const before = await customer.balance();
@@ -100,7 +100,7 @@ it("a message whose sender ID is still approved is sent", async () => {
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
 
-it("marketing fails and is refunded when its contact has opted out meanwhile, and nothing else does", async () => {
+it("marketing fails and is refunded when its contact has opted out meanwhile, and no other message does", async () => {
   const { id } = await customer.client.createContact({ body: { phoneNumber: message.to } });
   const marketing = await accepted({ messageType: "marketing" });
   const others = [await accepted({ messageType: "otp" }), await accepted({ messageType: "transactional" })];
@@ -159,14 +159,14 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   const isRefused = { code: "RECIPIENT_OPTED_OUT" };
   for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRefused);
   await accepted({ messageType: "otp" });
-  // What the organization has noted itself is about marketing alone.
+  // An opt-out that the organization recorded is only about marketing.
   await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "START" }));
   await customer.client.createOptOut({ body: { phoneNumber: message.to } });
   await expect(accepted({ messageType: "marketing" })).rejects.toMatchObject(isRefused);
   for (const messageType of ["transactional", undefined] as const) await accepted({ messageType });
 });
 
-it("a campaign passes over numbers that have got their marketing of the day, and counts them; a block that is tried again counts once", async () => {
+it("a campaign skips and counts numbers that reached their marketing limit; a repeated block counts once", async () => {
   vi.stubEnv(environmentNames.marketingMessagesPerNumber, "1");
   const phoneNumbers = [message.to, "12125550101", "12125550102"];
   for (const phoneNumber of phoneNumbers) await customer.client.createContact({ body: { phoneNumber } });
@@ -206,7 +206,7 @@ it("a campaign passes over numbers that have got their marketing of the day, and
   });
 });
 
-it("a contact of an older release that has opted out alone is heeded, and gets an opt-out when it is touched", async () => {
+it("an opt-out in a contact of an older release counts, and outlives its contact", async () => {
   const { client } = customer;
   const { id } = await client.createContact({ body: { phoneNumber: message.to, optedOut: true } });
   await deleteItem(keys.optOut(organizationId, message.to));
@@ -224,7 +224,7 @@ it("a contact of an older release that has opted out alone is heeded, and gets a
   expect(await accepted({ messageType: "marketing" })).toMatchObject({ organizationId });
 });
 
-it("a message that the carrier may have is not said to be unsent for its sender ID", async () => {
+it("a message that the carrier may have does not fail because of its sender ID", async () => {
   const job = await accepted();
   const carrier = new TakingCarrier({ failures: 1 });
   await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
@@ -238,7 +238,7 @@ it("a message that the carrier may have is not said to be unsent for its sender 
   });
 });
 
-it("a message whose sender ID could not be looked up is free again, and its carrier in no doubt", async () => {
+it("a message whose sender ID could not be looked up is released, and its outcome is known", async () => {
   const job = await accepted();
   const key = keys.senderName("ACME");
   await putItem({ put: { ...key, entity: "from another time" } });
@@ -272,7 +272,7 @@ it.each([
   expect(campaign).toMatchObject({ status: "failed", errorCode, accepted: 0 });
 });
 
-/** What a stage that sends to mobile numbers of some countries sees no other reason to refuse. */
+/** Numbers that a stage rejects for no reason but its countries and number types. */
 const countries = ["AU", "DE", "FR", "GB", "IN", "US"];
 
 it.each([
@@ -290,8 +290,8 @@ it.each([
   ["an American exchange that takes money", "12029765000"],
   ["an American premium number", "19005550100"],
   ["a fixed line", "442071838750"],
-  ["a number that its regulator gives to nobody", "447700900123"],
-  ["an area code that nobody has been given", "15551234567"],
+  ["a number that its regulator does not assign", "447700900123"],
+  ["an area code that is not assigned", "15551234567"],
 ])("a stage that sends to mobile numbers sends nothing to %s", async (_name, to) => {
   for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
   const refused = acceptMessage(organizationId, { ...message, to });
@@ -338,7 +338,7 @@ it.each(["4915112345678", "33612345678", "61412345678", "919812345678", "4474001
   },
 );
 
-it("the refusal of a number says what is wrong with it", async () => {
+it("the error for a number states the reason", async () => {
   const refusalOf = async (to: string): Promise<unknown> =>
     acceptMessage(organizationId, { ...message, to }).catch((error: unknown) => error);
   expect(await refusalOf("19005550100")).toMatchObject({
@@ -353,7 +353,7 @@ it("the refusal of a number says what is wrong with it", async () => {
   });
 });
 
-it("the numbers that the sandbox decides by pass where it is the carrier of the stage, and nowhere else", async () => {
+it("the sandbox's special numbers pass only if it is the carrier of the stage", async () => {
   for (const [name, value] of Object.entries(strictPolicies("GB"))) vi.stubEnv(name, value);
   for (const last of "012345678") {
     expect(await accepted({ to: `1500555000${last}` })).toMatchObject({ organizationId });

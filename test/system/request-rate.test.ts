@@ -17,13 +17,13 @@ import { Faults, isBy } from "../support/faults.ts";
 import { patience } from "../support/patience.ts";
 
 /*
- * What keeps one caller from using up what others have: the requests of an organisation, and made-up credentials by their
- * network.
+ * The limits that keep one caller from using up the capacity of others: on the requests of an organization, and on invalid
+ * credentials by network.
  */
 
 type RequestRate = typeof requestRate;
 
-/** A function that has just started: what it counts and remembers is its own. */
+/** A function that has just started: its counts and caches are separate. */
 async function newFunction(): Promise<RequestRate> {
   vi.resetModules();
   return import("../../shared/platform/http/request-rate.ts");
@@ -54,7 +54,7 @@ async function requestsUntilRefused(
   return { passed: most };
 }
 
-describe("an organisation's requests", () => {
+describe("an organization's requests", () => {
   // Its ten seconds have just begun.
   const start = new Date("2030-06-01T12:00:00Z");
   const perSecond = 20;
@@ -67,12 +67,12 @@ describe("an organisation's requests", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start });
   }
 
-  it("are refused beyond the burst until those that came would have come one after another", async () => {
+  it("are rejected beyond the burst until their rate is within the limit again", async () => {
     begin();
     const rate = await newFunction();
     const actor = newActor();
     const { passed, error } = await requestsUntilRefused(rate, actor, 1_000);
-    // They are told of by tens: it is the tenth beyond the burst that shows it.
+    // The counts are shared by tens: the tenth beyond the burst shows it.
     expect(passed).toBe(burst + 9);
     expect(error).toMatchObject({
       code: "RATE_LIMITED",
@@ -86,7 +86,7 @@ describe("an organisation's requests", () => {
     expect(await requestsUntilRefused(rate, actor, 1_000)).toMatchObject({ passed: 9 });
   });
 
-  it("make up the pace and the burst in each ten seconds, and no more than a few beside", async () => {
+  it("are limited to the rate and the burst in each ten seconds, and a few more", async () => {
     begin();
     const functions = [await newFunction(), await newFunction(), await newFunction()];
     const actor = newActor();
@@ -99,7 +99,7 @@ describe("an organisation's requests", () => {
     expect(passed).toBeLessThanOrEqual(10 * perSecond + burst + 10 * functions.length);
   });
 
-  it("count in all functions together, and for no other organisation", async () => {
+  it("count in all functions together, and for no other organization", async () => {
     begin();
     const [one, other] = [await newFunction(), await newFunction()];
     const actor = newActor();
@@ -108,7 +108,7 @@ describe("an organisation's requests", () => {
     expect(await requestsUntilRefused(other, newActor(), burst)).toEqual({ passed: burst });
   });
 
-  it("are let through where the stage has no limit, and where the table is out of reach", async () => {
+  it("are let through if the stage has no limit, or if the table is unreachable", async () => {
     begin();
     const rate = await newFunction();
     vi.stubEnv(environmentNames.requestsPerSecond, "");
@@ -150,7 +150,7 @@ describe("a stage with limits", () => {
     await rm(assemblyFolder, { recursive: true });
   });
 
-  it("refuses the requests of an organisation that makes too many, without a look at the table, and no other's", async () => {
+  it("rejects the requests of an organization that makes too many, without reading the table, and no other's", async () => {
     const [abusive, other] = [
       await Customer.register({ baseUrl: gateway.url }),
       await Customer.register({ baseUrl: gateway.url }),
@@ -159,7 +159,7 @@ describe("a stage with limits", () => {
     const refused = await vi.waitFor(async () => {
       const responses = await Promise.all(Array.from({ length: 30 }, async () => me(abusive)));
       const found = responses.find(({ status }) => status === 429);
-      if (found === undefined) throw new Error("no request has been refused");
+      if (found === undefined) throw new Error("no request has been rejected");
       return found;
     }, patience);
     expect(errorOf(refused).code).toBe("RATE_LIMITED");
@@ -169,7 +169,7 @@ describe("a stage with limits", () => {
     expect(line).toContain(abusive.organizationId);
     expect((await me(other)).status).toBe(200);
 
-    // Until its time is over whoever was refused is refused by what the function remembers.
+    // Until its time is over, the function rejects a blocked caller from its memory.
     await vi.waitFor(async () => {
       faults.seen.length = 0;
       const again = await me(abusive);
@@ -180,7 +180,7 @@ describe("a stage with limits", () => {
     expect((await me(abusive)).status).toBe(200);
   });
 
-  it("counts made-up credentials by their network, and refuses no good one, nor calls one that has ended made up", async () => {
+  it("counts invalid credentials by their network, rejects no valid one, and does not count expired ones", async () => {
     const customer = await Customer.register({ baseUrl: gateway.url });
     const { secret } = await customer.createApiKey();
     const withCredential = async (credential: string): Promise<string> => {

@@ -9,7 +9,7 @@ import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
 import { Customer } from "../support/api.ts";
 
 /*
- * Whom a name is approved for.
+ * The organizations that a name is approved for.
  */
 
 const approval = { approved: true } as const;
@@ -37,7 +37,7 @@ async function approvedFor(senderId = name): Promise<boolean[]> {
   return Promise.all([isApprovedSenderId(first, senderId), isApprovedSenderId(second, senderId)]);
 }
 
-it("a name is approved for one organisation, in whatever case it is written", async () => {
+it("a name is approved for one organization, in upper and lower case", async () => {
   const ids = [await requested(first), await requested(second, name.toUpperCase())] as const;
   expect(await approvedFor()).toEqual([false, false]);
   await decideSenderId(first, ids[0], approval);
@@ -50,18 +50,18 @@ it("a name is approved for one organisation, in whatever case it is written", as
   expect(await readSenderIds(second)).toMatchObject([{ status: "pending" }]);
 });
 
-it("the operator lets several have a name, and what one of them loses the others keep", async () => {
+it("the operator lets several have a name, and the others keep it when one loses it", async () => {
   const ids = [await requested(first), await requested(second)] as const;
   await decideSenderId(first, ids[0], approval);
   await decideSenderId(second, ids[1], approval, { isShared: true });
   expect(await approvedFor()).toEqual([true, true]);
   await decideSenderId(first, ids[0], rejection);
   expect(await approvedFor()).toEqual([false, true]);
-  // It is the other's alone now.
+  // Only the other has it now.
   await expect(decideSenderId(first, await requested(first), approval)).rejects.toMatchObject(isRefused);
 });
 
-it("a name whose approval is withdrawn is free, and one that is rejected is taken from nobody", async () => {
+it("a name whose approval is withdrawn is free, and a rejection does not withdraw another's approval", async () => {
   const ids = [await requested(first), await requested(second)] as const;
   await decideSenderId(first, ids[0], approval);
   await decideSenderId(second, ids[1], rejection);
@@ -72,7 +72,7 @@ it("a name whose approval is withdrawn is free, and one that is rejected is take
   expect(await approvedFor()).toEqual([false, true]);
 });
 
-it("of two organisations that a name is approved for at the same time one gets it", async () => {
+it("a name that is approved for two organizations at the same time goes to one", async () => {
   const ids = [await requested(first), await requested(second)] as const;
   const decisions = await Promise.allSettled([
     decideSenderId(first, ids[0], approval),
@@ -83,7 +83,7 @@ it("of two organisations that a name is approved for at the same time one gets i
   expect((await approvedFor()).filter(Boolean)).toHaveLength(1);
 });
 
-it("a number is nobody's, though it was approved", async () => {
+it("a number belongs to no organization, though it was approved", async () => {
   const number = `1${Date.now()}`.slice(0, 11);
   await decideSenderId(first, await requested(first, number), approval);
   expect(await approvedFor(number)).toEqual([false, false]);

@@ -45,14 +45,14 @@ beforeEach(() => {
 });
 afterAll(async () => gateway.stop());
 
-/** What a later release might have written, or a mistake. */
+/** A field that a later release might have written, or a mistake. */
 async function putUnreadable(key: Key): Promise<void> {
   await putItem({ put: { ...key, entity: "from another time", phoneNumber: "15005550199" } });
 }
 
 const Line = z.looseObject({ event: z.optional(z.string()), recordKeys: z.optional(z.array(z.string())) });
 
-/** Waits until one line of the log says of a key that what stands there cannot be read, and a metric counts it. */
+/** Waits until one line of the log reports an unreadable item by its key, and a metric counts it. */
 async function expectOneReport(recordKey: string): Promise<void> {
   await vi.waitFor(() => {
     const said = lines.map((line) => Line.parse(JSON.parse(line)));
@@ -91,7 +91,7 @@ it.each(lists.map(([path, key]) => [String(path).slice("() => ".length), path, k
   },
 );
 
-it.each([1, 3])("a list in %i parts goes on behind what cannot be read", async (parts) => {
+it.each([1, 3])("a list of %i shards continues after an unreadable item", async (parts) => {
   const sender = await Customer.register({ balance: 1, baseUrl: gateway.url });
   if (parts > 1) await spreadOrganization(sender.organizationId, parts);
   const sent: string[] = [];
@@ -125,7 +125,7 @@ it("an email that is a key does not get into the log", async () => {
   expect(lines.join("\n")).not.toContain(email);
 });
 
-it("the operator's list of reviews goes on behind what cannot be read", async () => {
+it("the operator's list of reviews continues after an unreadable item", async () => {
   const pending = async (): Promise<string[]> => {
     const ids: string[] = [];
     for await (const { id } of listReviews("sender-ids")) ids.push(id);
@@ -138,7 +138,7 @@ it("the operator's list of reviews goes on behind what cannot be read", async ()
   await deleteItem(keys.review("sender-ids", "sid_0"));
 });
 
-it("a campaign passes over a contact that cannot be read, and says so", async () => {
+it("a campaign skips an unreadable contact, and reports it", async () => {
   const owner = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const contacts = ["15005550100", "15005550101"].map((phoneNumber) => ({ phoneNumber }));
   await owner.client.importContacts({ body: { contacts } });
@@ -159,7 +159,7 @@ it("a campaign passes over a contact that cannot be read, and says so", async ()
   }
 });
 
-it("nothing is passed over where money is looked after: the wallet is reported as not in order", async () => {
+it("no unreadable item of a wallet is skipped: the wallet is reported as incorrect", async () => {
   const payer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await payer.send();
   await vi.waitFor(async () => expect(await payer.message(id)).toMatchObject({ status: "sent" }), patience);
