@@ -6,11 +6,11 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * Sees to it that there is Kannel, as Debian has it.
+ * Installs Debian's Kannel, unless it is there.
  * @throws Error when it is missing and cannot be installed
  */
 export async function setup(): Promise<void> {
-  // Where Debian puts it, which is not on everybody's path.
+  // Debian's folder for it, which is not in every PATH.
   process.env["PATH"] = `${process.env["PATH"] ?? ""}${path.delimiter}/usr/sbin`;
   if (await hasKannel()) return;
   if (process.getuid?.() === 0) {

@@ -17,8 +17,8 @@ import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
 import { refusedNumber, Smsc } from "./smsc.ts";
 
 /*
- * The whole way over SMPP: the gateway as it is on a laptop, a carrier that the operator's commands have made, Debian's
- * Kannel, and a carrier behind it that speaks SMPP.
+ * The whole way over SMPP. The gateway is that of a laptop. The operator's commands create its carrier, which is Debian's
+ * Kannel. Kannel is connected to a carrier that speaks SMPP.
  */
 
 /** A message whose carrier could not be reached is tried again after up to two minutes. */
@@ -79,7 +79,7 @@ async function fileWith(name: string, content: unknown): Promise<string> {
   return file;
 }
 
-/** Runs one of the operator's commands on this gateway. @returns what it says */
+/** Runs one of the operator's commands on this gateway. @returns its output */
 async function operator(...args: readonly string[]): Promise<string> {
   const env = { ...process.env, DATA_DIR: dataFolder };
   return (await promisify(execFile)(process.execPath, ["infra/operator/main.ts", ...args], { env })).stdout;
@@ -143,8 +143,8 @@ it("a message in other characters arrives as it was written", async () => {
   expect(smsc.received.find(({ to }) => to === "15005550003")?.coding).toBe(8);
 });
 
-it("what the carrier behind Kannel refuses was sent, and is not delivered", async () => {
-  const { id } = await send("to nobody", refusedNumber);
+it("a message that the carrier rejects after Kannel accepted it was sent, and is not delivered", async () => {
+  const { id } = await send("to an unassigned number", refusedNumber);
   await vi.waitFor(async () => {
     expect(await messageOf(id)).toMatchObject({
       status: "sent",
@@ -153,7 +153,7 @@ it("what the carrier behind Kannel refuses was sent, and is not delivered", asyn
   }, patience);
 });
 
-it("what no link of Kannel's takes fails, and its price comes back", async () => {
+it("a message that no link of Kannel accepts fails, and is refunded", async () => {
   const { balance } = await client.getWallet();
   const { id } = await send("to nowhere", `${unroutablePrefix}0000`);
   await vi.waitFor(async () => {
@@ -162,7 +162,7 @@ it("what no link of Kannel's takes fails, and its price comes back", async () =>
   }, patience);
 });
 
-it("a reply comes to whose number it is, and its STOP is obeyed", async () => {
+it("an inbound message reaches the owner of the number, and its STOP counts", async () => {
   const from = "15005550004";
   await smsc.bring({ from, to: number, text: "Спасибо & goodbye?" });
   await smsc.bring({ from, to: number, text: "Stop" });
@@ -179,7 +179,7 @@ it("a reply comes to whose number it is, and its STOP is obeyed", async () => {
   });
 });
 
-it("what is sent while the link to the carrier is cut goes out once it is back, once", async () => {
+it("messages during an interruption of the link are sent once, when it is back", async () => {
   await smsc.disconnect();
   const ids = await Promise.all(
     ["one", "two", "three"].map(async (text) => (await send(text, "15005550005")).id),
@@ -189,7 +189,7 @@ it("what is sent while the link to the carrier is cut goes out once it is back, 
     expect(statuses).toEqual(["sent", "sent", "sent"]);
   }, patience);
   expect(textsTo("15005550005")).toEqual([]);
-  // Kannel has said that it only queues them, which the operator sees.
+  // Kannel responded that it only queues them, which the operator sees.
   const Buffered = z.object({ attempts: z.array(z.looseObject({ outcome: z.string(), code: z.string() })) });
   for (const id of ids) {
     const { attempts } = Buffered.parse(JSON.parse(await operator("messages", "show", id, "--json")));
@@ -204,7 +204,7 @@ it("what is sent while the link to the carrier is cut goes out once it is back, 
   expect(textsTo("15005550005").toSorted()).toEqual(["one", "three", "two"]);
 });
 
-it("what is sent while Kannel is dead waits until it is back, and what it had kept is not lost", async () => {
+it("messages while Kannel is dead wait until it is back, and those in its spool are not lost", async () => {
   await smsc.disconnect();
   const { id: kept } = await send("kept by Kannel", "15005550006");
   await vi.waitFor(async () => expect((await messageOf(kept)).status).toBe("sent"), patience);

@@ -10,22 +10,22 @@ import { vi } from "vitest";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 
-/** What we are known by. */
+/** The gateway's user at Kannel. */
 export const kannelCredentials = { username: "bridge", password: "over-troubled-water" };
 
-/** What no link of it takes. */
+/** The prefix of numbers that no link of Kannel accepts. */
 export const unroutablePrefix = "1500777";
 
 export interface KannelSettings {
-  /** Of its sendsms interface. */
+  /** The port of its sendsms interface. */
   readonly sendsmsPort: number;
-  /** Of the carrier that it binds to. */
+  /** The port of the carrier that it binds to. */
   readonly smscPort: number;
   /** The address that messages from phones are reported to. */
   readonly repliesUrl: string;
 }
 
-/** Debian's Kannel: a bearerbox and an smsbox, with a folder of their own for what waits. */
+/** Debian's Kannel: a bearerbox and an smsbox, with a spool folder. */
 export class Kannel {
   readonly #folder: string;
   readonly #ports: Ports;
@@ -46,13 +46,13 @@ export class Kannel {
     return kannel;
   }
 
-  /** Starts both boxes on what they have kept. */
+  /** Starts both boxes with their spool. */
   async run(): Promise<void> {
     await this.#startBox("bearerbox", this.#ports.smsbox);
     await this.#startBox("smsbox", this.#ports.sendsms);
   }
 
-  /** Ends both boxes where they stand, as a machine does that loses its power. */
+  /** Kills both boxes, as a machine does that loses its power. */
   async kill(): Promise<void> {
     for (const box of this.#boxes.splice(0)) {
       const ended = once(box, "exit");
@@ -86,7 +86,7 @@ interface Ports {
   readonly sendsms: number;
 }
 
-/** @throws Error when nobody listens there */
+/** @throws Error when no process listens there */
 async function isOpen(port: number): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   try {
@@ -96,7 +96,7 @@ async function isOpen(port: number): Promise<void> {
   }
 }
 
-/** As the README of the carriers tells an operator to write it, but for the ports and the prefix that is denied. */
+/** The configuration in the README of the carriers, except the ports and the denied prefix. */
 function configuration(folder: string, ports: Ports, { smscPort, repliesUrl }: KannelSettings): string {
   const { username, password } = kannelCredentials;
   const replyFields = "&from=%p&to=%P&text=%b&charset=%C&id=%I";

@@ -5,9 +5,9 @@ import * as smpp from "smpp";
 
 import { freePort } from "../support/ports.ts";
 
-/** A part of a message as it came to the carrier. */
+/** A part of a message as the carrier received it. */
 interface ReceivedPart {
-  /** The carrier's own id of it. */
+  /** The carrier's id of it. */
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -15,24 +15,24 @@ interface ReceivedPart {
   /** 0 is the alphabet of the carrier, 8 is UCS-2 (SMPP 3.4, 5.2.19). */
   readonly coding: number;
   readonly wantsReceipt: boolean;
-  /** Of a message in several parts: which one it is, from 1. */
+  /** The number of the part in a message of several parts, from 1. */
   readonly part: number | undefined;
 }
 
-/** ESME_RINVDSTADR: the carrier says that there is no such number (SMPP 3.4, 5.1.3). */
+/** ESME_RINVDSTADR: the number does not exist (SMPP 3.4, 5.1.3). */
 const invalidDestination = 0x0b;
 
 /** esm_class of a receipt (SMPP 3.4, 5.2.12). */
 const receiptClass = 0x04;
 
-/** Numbers that the carrier refuses. */
+/** Numbers that the carrier rejects. */
 export const refusedNumber = "15005550404";
 
 /** A carrier that speaks SMPP, and sends nothing. */
 export class Smsc {
   readonly port: number;
   readonly received: ReceivedPart[] = [];
-  /** Whether it sends a receipt for each message that asks for one. */
+  /** Whether it sends a receipt for each message that requests one. */
   sendsReceipts = false;
   #server: Server | undefined;
   readonly #sessions = new Set<smpp.Session>();
@@ -47,7 +47,7 @@ export class Smsc {
     return smsc;
   }
 
-  /** Takes connections, at the same port as before. */
+  /** Accepts connections, at the same port as before. */
   async connect(): Promise<void> {
     const server = smpp.createServer((session) => this.#serve(session));
     this.#server = server;
@@ -55,7 +55,7 @@ export class Smsc {
     await once(server, "listening");
   }
 
-  /** Cuts all connections, and takes no others. */
+  /** Cuts all connections, and accepts no others. */
   async disconnect(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -66,12 +66,12 @@ export class Smsc {
     await closed;
   }
 
-  /** Whether somebody is connected who may be told something. */
+  /** Whether a client is connected that can receive. */
   get isConnected(): boolean {
     return this.#sessions.size > 0;
   }
 
-  /** Tells what has become of a message. */
+  /** Sends the receipt of a message. */
   async sendReceipt({ id, from, to }: ReceivedPart, state: "DELIVRD" | "EXPIRED" | "UNDELIV"): Promise<void> {
     const text = `id:${id} sub:001 dlvrd:001 submit date:2601010000 done date:2601010001 stat:${state} err:000 text:`;
     await this.#deliver({
@@ -82,7 +82,7 @@ export class Smsc {
     });
   }
 
-  /** Brings a message from a phone. */
+  /** Sends a message from a phone. */
   async bring(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<void> {
     await this.#deliver({
       source_addr: message.from,
@@ -94,7 +94,7 @@ export class Smsc {
 
   async #deliver(fields: Readonly<Record<string, unknown>>): Promise<void> {
     const [session] = this.#sessions;
-    if (session === undefined) throw new Error("nobody is connected to the carrier");
+    if (session === undefined) throw new Error("no client is connected to the carrier");
     await new Promise<void>((resolve) => {
       session.deliver_sm(fields, () => resolve());
     });
@@ -130,7 +130,7 @@ export class Smsc {
       text: typeof message === "string" ? message : message.toString("latin1"),
       coding: pdu.data_coding,
       wantsReceipt: (pdu.registered_delivery & 1) === 1,
-      // The information element of a message in parts: its name, its length, and then which message, of how many, which part.
+      // The information element of a part: its name, its length, then the message, the number of parts, and the part.
       part: udh?.find(([name]) => name === 0)?.[4],
     };
     this.received.push(part);

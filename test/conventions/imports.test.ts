@@ -42,7 +42,7 @@ function roomOf(name: string): string {
   return name.split("/").slice(0, 2).join("/");
 }
 
-it("the project has files for the rules to look at", () => {
+it("the project has files that the rules check", () => {
   expect(files.length).toBeGreaterThan(80);
   expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
 });
@@ -55,7 +55,7 @@ it("the contract imports zod and itself only", () => {
   expect(new Set(packages)).toEqual(new Set(["zod/mini"]));
 });
 
-it("the route table, the document and the client import the contract only, so a customer can take them along", () => {
+it("the route table, the document and the client import the contract only, so a customer can copy them", () => {
   const allowed = /^shared\/(contract\/|routes\/|routes\.ts$)/;
   const taken = /^shared\/((client|openapi|routes)\.ts$|(openapi|routes)\/)/;
   const isOfDocument = (imported: string, importer: string): boolean =>
@@ -70,23 +70,23 @@ it("the platform imports no domain", () => {
   expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
 });
 
-it("what is shared imports neither functions nor infrastructure", () => {
+it("shared code imports neither functions nor infrastructure", () => {
   expect(breaches(/^shared\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
 });
 
-it("functions import what is shared, never each other", () => {
+it("functions import shared code, never each other", () => {
   expect(breaches(/^functions\/(?!console\/app\/)/, (imported) => imported.startsWith("shared/"))).toEqual(
     [],
   );
 });
 
-it("the console, which runs in browsers, imports of what is shared the client, the contract and plain rules alone", () => {
+it("the console, which runs in browsers, imports only the client, the contract and plain rules from shared", () => {
   const allowed =
     /^functions\/console\/app\/|^shared\/(client\.ts$|contract\/|messages\/segments\.ts$|templates\/render\.ts$)/;
   expect(breaches(/^functions\/console\/app\//, (imported) => allowed.test(imported))).toEqual([]);
 });
 
-it("a handler takes the routes of its own tag, so that its bundle carries no others", () => {
+it("a handler imports the routes of its own tag, so that its bundle has no others", () => {
   const isOfTag = (imported: string, importer: string): boolean =>
     !imported.startsWith("shared/routes") || imported === `shared/routes/${importer.split("/")[1]}.ts`;
   expect(breaches(/^functions\/(?!fallback\/)/, isOfTag)).toEqual([]);
@@ -95,25 +95,25 @@ it("a handler takes the routes of its own tag, so that its bundle carries no oth
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
     /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs|phone-numbers|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
-  // The operator's commands are a program of their own beside the functions.
+  // The operator's commands are a separate program.
   expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
 
-it("nothing but tests imports tests", () => {
+it("only tests import tests", () => {
   expect(breaches(/^(functions|infra|shared)\//, (imported) => !imported.startsWith("test/"))).toEqual([]);
 });
 
-it("the tests of the endpoints run on any stage: they start no gateway, and put nothing in the way of one", () => {
+it("the tests of the endpoints run on any stage: they start no gateway, and inject no faults", () => {
   const isOfLaptop =
     /^infra\/(gateway-stack|local\/)|^test\/support\/(faults|functions|idle-senders|own-|queues)/;
   expect(breaches(/^test\/endpoints\//, (imported) => !isOfLaptop.test(imported))).toEqual([]);
 });
 
-it("the rooms of what is shared depend on each other without a cycle", () => {
+it("the folders of shared code depend on each other without a cycle", () => {
   const dependencies = new Map<string, Set<string>>();
   for (const { name, imports } of files.filter((file) => /^shared\/[^/]+\//.test(file.name))) {
     const known = dependencies.get(roomOf(name)) ?? new Set();
-    // The route table sits above the rooms: the platform knows the type of a row, the client and the document all.
+    // The route table is above the folders: the platform knows the type of a row, the client and the document all.
     for (const imported of imports) if (!imported.startsWith("shared/routes")) known.add(roomOf(imported));
     known.delete(roomOf(name));
     dependencies.set(roomOf(name), known);

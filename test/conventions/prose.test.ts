@@ -32,9 +32,21 @@ const cleanPlaces = [
   "shared/routes",
   "shared/routes.ts",
   "shared/webhooks/README.md",
+  "test/carriers/install-kannel.ts",
+  "test/carriers/kannel.test.ts",
+  "test/carriers/smsc.ts",
+  "test/conventions/imports.test.ts",
   "test/conventions/prose.ts",
+  "test/conventions/prose/passages.ts",
+  "test/conventions/routes.test.ts",
+  "test/deploy",
   "test/deploy/README.md",
+  "test/dynamodb-local",
   "test/faults",
+  "test/fuzz",
+  "test/local",
+  "test/sam",
+  "test/system",
 ];
 
 /** Finds what is wrong in a file, as `line: words`. */

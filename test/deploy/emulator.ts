@@ -7,7 +7,7 @@ import { projectRoot } from "../../infra/project-root.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
 import { pythonPrograms } from "../support/python.ts";
 
-/** What a run leaves behind, to be looked at. */
+/** The files of a run, for inspection. */
 export const workFolder = path.join(projectRoot, ".build/deploy");
 
 const startTimeoutMs = 60_000;
@@ -19,8 +19,8 @@ export interface Emulator {
 }
 
 /**
- * Starts MiniStack, an AWS on this machine that runs functions as processes, and enforces permissions. What it does
- * otherwise than AWS is put right in `emulator.py`, where each mend has its reason.
+ * Starts MiniStack, an AWS on this machine that runs functions as processes, and enforces permissions. `emulator.py` fixes
+ * its differences from AWS, and has the reason of each fix.
  */
 export async function startEmulator(): Promise<Emulator> {
   await mkdir(workFolder, { recursive: true });
@@ -35,12 +35,12 @@ export async function startEmulator(): Promise<Emulator> {
       GATEWAY_PORT: String(port),
       LOG_LEVEL: "WARNING",
       LAMBDA_EXECUTOR: "local",
-      // As accounts have that are not new. What becomes of those that have less is in the tests of `infra/account.ts`.
+      // The quota of accounts that are not new. The tests of `infra/account.ts` check lower quotas.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
-      // Calls that wait for a process keep a thread, and those that have one ask for more.
+      // Calls that wait for a process occupy a thread, and running calls need more threads.
       MINISTACK_WORKER_THREADS: "512",
     },
-    // It ends when its input does, which happens whatever becomes of this process.
+    // It ends when its input ends, which happens even if this process is killed.
     stdio: ["pipe", log.fd, log.fd],
   });
   const ended = once(child, "exit");
@@ -50,7 +50,7 @@ export async function startEmulator(): Promise<Emulator> {
   return {
     environment: {
       AWS_ENDPOINT_URL: endpoint,
-      // The CDK asks for S3 by a bucket's name in the host otherwise.
+      // Otherwise the CDK calls S3 by a bucket's name in the host.
       AWS_ENDPOINT_URL_S3: endpoint,
       AWS_ACCESS_KEY_ID: "test",
       AWS_SECRET_ACCESS_KEY: "test",

@@ -45,7 +45,7 @@ const limitsOfSingleStack = { requestsPerSecond: "none", unknownCredentialsPerAd
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const emulator = await startEmulator();
   try {
-    // Whatever account the person who runs this works with, it is not the one that is meant here.
+    // The account of the person who runs this must not be used.
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) delete process.env[name];
     const stagesFolder = path.join(workFolder, "stages");
     Object.assign(process.env, emulator.environment, { STAGES_FOLDER: stagesFolder });

@@ -47,7 +47,7 @@ import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 const account = { email: "kept@example.com", password: "correct horse" };
 let apiKey: string;
 
-/** What customers see of theirs. */
+/** The data of a customer, as the API shows it. */
 async function everythingOf(client: Client): Promise<object> {
   return Promise.all([
     client.getMe(),
@@ -84,7 +84,7 @@ async function changeStage(stage: string, changed: object): Promise<void> {
   await writeFile(file, JSON.stringify({ ...settings, ...changed }));
 }
 
-/** Stops what sends, or lets it go on: the first and the last but one step of a restore in the runbook. */
+/** Stops or continues sending: the first and the last but one step of a restore in the runbook. */
 async function letSend(stage: string, Enabled: boolean): Promise<void> {
   const lambda = new LambdaClient();
   const senders = new RegExp(`:sms-gateway-${stage}-(SendMessage|RunCampaign)`);
@@ -147,7 +147,7 @@ describe("a table that the stack of an earlier commit created, adopted by a new 
   });
 
   it("keeps everything that customers have", async () => {
-    // A release may say more of it.
+    // A release may show more fields.
     expect(await everythingOf(customer)).toMatchObject(before);
   });
 
@@ -165,7 +165,7 @@ describe("a table that the stack of an earlier commit created, adopted by a new 
     expect(audit?.findings).toEqual([]);
   });
 
-  it("lets what waited be cancelled, and gives its price back", async () => {
+  it("lets scheduled messages be cancelled, and refunds them", async () => {
     const { balance } = await customer.getWallet();
     await customer.cancelSms({ params: { id: scheduledId } });
     expect((await customer.getWallet()).balance).toBeCloseTo(balance + 0.0079, 6);
@@ -220,7 +220,7 @@ describe("a stage that keeps its data", () => {
   );
 });
 
-describe("a restore to an earlier moment, as the runbook tells", () => {
+describe("a restore to an earlier moment, as the runbook describes", () => {
   const dynamodb = new DynamoDBClient();
   const restored = "sms-gateway-kept-restored-1";
   let customer: Client;
@@ -233,7 +233,7 @@ describe("a restore to an earlier moment, as the runbook tells", () => {
   });
 
   it(
-    "is refused while the restored table lacks what a restore does not bring, and then has what there was",
+    "is rejected while the restored table lacks its settings, and then has all data",
     async () => {
       await letSend("kept", false);
       const before = await everythingOf(customer);

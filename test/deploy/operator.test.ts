@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { Customer, errorOf } from "../support/api.ts";
 import { operator, Organizations, rowsOf, smoke } from "./stage-commands.ts";
 
-/* They work on the stage `open`, as an operator runs them. */
+/* The operator's commands work on the stage `open`. */
 
 describe("the operator's commands", () => {
   it("credit, debit and show a customer of a stage, once for a reference", async () => {
@@ -38,7 +38,7 @@ describe("the operator's commands", () => {
     expect(await customer.trySend()).toMatchObject({ status: 202 });
   });
 
-  it("decide on what customers submit", async () => {
+  it("decide on the customers' submissions", async () => {
     const customer = await Customer.register();
     const { id } = await customer.client.createSenderId({ body: { senderId: "DEPLOYED" } });
     const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
@@ -54,7 +54,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it("list what is parked, and redrive it", async () => {
+  it("list parked jobs, and redrive them", async () => {
     const Parked = z.object({
       queue: z.string(),
       parked: z.number(),

@@ -14,7 +14,7 @@ export interface Ended {
 export interface Surroundings {
   /** The folder that it runs in, the project's where none is named. */
   readonly folder?: string;
-  /** What its environment has besides this process's. */
+  /** Environment variables besides this process's. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ export async function run(
 
 /**
  * The same for a program that must succeed.
- * @throws Error with all that it said
+ * @throws Error with its output
  */
 export async function mustRun(
   program: string,

@@ -7,7 +7,7 @@ import { mustRun, run } from "./program.ts";
 
 /**
  * The last commit whose stack has all endpoints in one template. CloudFormation cannot turn such a stack into one with
- * nested stacks: a route cannot exist twice, and the new one would be created before the old one is deleted.
+ * nested stacks. It would create the new routes before it deletes the old ones, and a route cannot exist twice.
  */
 const singleStackCommit = "9b0d95e18e6b868dd2da29108b24d414db4af859";
 

@@ -5,8 +5,8 @@ import { deploymentTimeoutMs, destroy, operator, outputOf, smoke, statusOf } fro
 import { assemblyOf, deploy, mustRunCdk } from "./stages.ts";
 
 /*
- * `dev` and `prod` are as this repository has them, but for the firewall of `prod`; its carrier is real, and the emulator
- * does not know it.
+ * `dev` and `prod` are those of this repository, without the firewall of `prod`. The carrier of `prod` is real, and the
+ * emulator does not know it.
  */
 
 describe("the stages of this repository", () => {
@@ -15,7 +15,7 @@ describe("the stages of this repository", () => {
     await deploy("prod", { validates: true });
   }, 2 * deploymentTimeoutMs);
 
-  it("pass the smoke test, but for what a real carrier would do", async () => {
+  it("pass the smoke test, except for the work of a real carrier", async () => {
     expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
     const { code, out, err } = await smoke("prod");
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -29,7 +29,7 @@ describe("the stages of this repository", () => {
     await expect(operator("dev", ...credit)).rejects.toThrow(`There is no organization ${email}`);
   });
 
-  it("are gone with their tables when they are destroyed, where nothing is kept", async () => {
+  it("are deleted with their tables when they are destroyed, if they keep no data", async () => {
     const tableName = await outputOf("dev", outputNames.tableName);
     await mustRunCdk([...destroy, assemblyOf("dev")]);
     await expect(statusOf(tableName)).rejects.toMatchObject({ name: "ResourceNotFoundException" });

@@ -72,5 +72,5 @@ export async function ending(client: Client, id: string, status: "failed" | "sen
 /** A message that any carrier of a test takes, but for its recipient. */
 export const message = { message: "hello", senderId: "ACME" };
 
-/** What `audit --json` prints of an organisation. */
+/** The output of `wallets verify --json` for an organization. */
 export const Organizations = z.object({ organizationId: z.string(), findings: z.array(z.string()) });

@@ -13,7 +13,7 @@ export async function runCdk(args: readonly string[], surroundings: Surroundings
 
 /**
  * The same for a command that must succeed.
- * @throws Error with all that it said
+ * @throws Error with its output
  */
 export async function mustRunCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const ended = await runCdk(args, surroundings);
@@ -30,7 +30,7 @@ export function assemblyOf(stage: string): string {
 }
 
 /**
- * Deploys a stage as the README says.
+ * Deploys a stage as the README describes.
  * @param options.folder the checkout to deploy from, this one where none is named
  * @param options.validates whether the CDK checks the template with CloudFormation's rules, which takes half of the time.
  *   The stages of this repository are deployed with it; the others differ from them in settings alone.
@@ -40,7 +40,7 @@ export async function deploy(
   { folder, validates = false }: { folder?: string; validates?: boolean } = {},
 ): Promise<void> {
   const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
-  // A stage that kept its data has left its log groups behind.
+  // A stage that kept its data has also kept its log groups.
   options.push("--import-existing-resources");
   await mustRunCdk(["deploy", "--all", ...options], {
     ...(folder === undefined ? {} : { folder }),

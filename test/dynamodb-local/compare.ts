@@ -11,14 +11,14 @@ import { sequencesFor } from "./random-requests.ts";
 const defaultRuns = 1_000;
 const maxSeed = 2 ** 31;
 
-/** What is recorded: so many sequences, always the same. */
+/** The number and the seed of the recorded sequences. */
 const recorded = { seed: 20_261_122, runs: 20 };
 const recordFile = path.join(projectRoot, "test/dynamodb-local/recorded-answers.jsonl");
 
 /**
- * Compares the local store with another DynamoDB over random requests, answer by answer. `RECORD_ANSWERS` also writes
- * the answers that `npm test` compares with.
- * @throws Error that names the seed and the first requests that are answered in different ways
+ * Compares the local store with another DynamoDB over random requests, response by response. `RECORD_ANSWERS` also writes
+ * the responses that `npm test` compares with.
+ * @throws Error that names the seed and the first requests with different responses
  */
 export async function compareWith(endpoint: string): Promise<void> {
   const other = opinionAt(endpoint);

@@ -8,17 +8,17 @@ import { ServiceError } from "../../infra/local/store/service-error.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
 import type { Request, Sequence } from "./random-requests.ts";
 
-/** What a DynamoDB answers, without what says nothing: the order of sets, of fields, and of items that have none. */
+/** The response of a DynamoDB, without the order of sets, of fields, and of unordered items. */
 export interface Answer {
   /** The type of an error. */
   readonly error?: string;
   readonly body: unknown;
 }
 
-/** Somebody who answers requests as DynamoDB does. */
+/** A server that responds to requests as DynamoDB does. */
 export type Opinion = (request: Request) => Promise<Answer>;
 
-/** The answers of the local store, in memory. */
+/** The responses of the local store, in memory. */
 export function ownOpinion(): Opinion {
   const tables = new Tables(new Database(undefined));
   return async ({ operation, input }) => {
@@ -33,7 +33,7 @@ export function ownOpinion(): Opinion {
 
 const Refusal = z.looseObject({ __type: z.optional(z.string()) });
 
-/** The answers of a DynamoDB that speaks HTTP, without permissions. */
+/** The responses of a DynamoDB that speaks HTTP, without permissions. */
 export function opinionAt(endpoint: string): Opinion {
   return async ({ operation, input }) => {
     const response = await fetch(endpoint, {
@@ -53,9 +53,10 @@ export function opinionAt(endpoint: string): Opinion {
 }
 
 /**
- * What Amazon's DynamoDB Local does in another way than Amazon's DynamoDB, whose documentation the local store follows.
- * Where it answers so, the answers count as the same. It also keeps some numbers as they were written, which the
- * comparison passes over, and fields of indexes that an update gives another type, which no request here does.
+ * The known differences between Amazon's DynamoDB Local and DynamoDB, whose documentation the local store follows.
+ * Responses with such a difference count as the same. Two more differences do not matter here. DynamoDB Local keeps the
+ * notation of some numbers, which the comparison ignores. It also keeps fields of indexes whose type an update changes,
+ * and no request here does that.
  */
 function isKnownDifference(request: Request, own: Answer, other: Answer): boolean {
   const { operation, input } = request;
@@ -66,13 +67,13 @@ function isKnownDifference(request: Request, own: Answer, other: Answer): boolea
   }
   const errors = `${own.error}, ${other.error}`;
   if (operation === "TransactWriteItems") {
-    // It refuses the request where an update does not fit the item, instead of cancelling the transaction for it.
+    // It rejects the request if an update does not fit the item, and does not cancel the transaction.
     if (errors === "TransactionCanceledException, ValidationException") {
       return JSON.stringify(own.body).includes("ValidationError");
     }
-    // It does not notice two writes of one item where the key is the smallest number.
+    // It does not detect two writes of one item if the key is the smallest number.
     if (errors === "ValidationException, undefined") return JSON.stringify(input).includes('{"N":"1E-130"}');
-    // It looks at conditions before it looks for two writes of one item.
+    // It checks conditions before it checks for two writes of one item.
     return errors === "ValidationException, TransactionCanceledException";
   }
   if (operation !== "Query") return false;
@@ -80,7 +81,7 @@ function isKnownDifference(request: Request, own: Answer, other: Answer): boolea
   if (errors === "undefined, undefined" && "Limit" in input && !hasField(other, "LastEvaluatedKey")) {
     return endsAtBound(input, own) && isEqualWithout("LastEvaluatedKey", own, other);
   }
-  // It refuses to continue after the last key of a range, where a page may have ended.
+  // It rejects a start after the last key of a range, where a page may have ended.
   return "ExclusiveStartKey" in input && errors === "undefined, ValidationException"
     ? JSON.stringify(own.body).includes('"ScannedCount":0')
     : false;
@@ -111,7 +112,7 @@ function without(field: string, { error, body }: Answer): unknown {
   return { error, body: { ...body, [field]: undefined, ConsumedCapacity: undefined } };
 }
 
-/** The fields of answers that are compared. Of errors that is what programs read, and not their words. */
+/** The fields of responses that are compared. The words of errors are not. */
 const compared = new Set([
   "Attributes",
   "CancellationReasons",
@@ -155,7 +156,7 @@ function sorted(values: readonly unknown[]): unknown[] {
   return values.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
-/** An answer without the order of its items, for reads whose order DynamoDB does not promise. */
+/** A response without the order of its items, for reads whose order DynamoDB does not promise. */
 function comparable({ operation, input }: Request, { error, body }: Answer): Answer {
   const isUnordered = operation === "Scan" || "IndexName" in input || operation === "BatchGetItem";
   return { ...(error === undefined ? {} : { error }), body: isUnordered ? unordered(body) : body };
@@ -177,7 +178,7 @@ function unordered(body: unknown): unknown {
   );
 }
 
-/** All answers to a sequence, in a table that is made for it and removed. */
+/** All responses to a sequence, in a table that is created for it and deleted. */
 export async function answersTo({ definition, requests }: Sequence, opinion: Opinion): Promise<Answer[]> {
   await opinion({ operation: "CreateTable", input: definition });
   const answers: Answer[] = [];
@@ -196,15 +197,15 @@ export async function answersTo({ definition, requests }: Sequence, opinion: Opi
 }
 
 /**
- * Where two opinions differ about a sequence, in words that show the request and both answers.
- * @returns undefined where they do not, but for what is known
+ * Describes the first difference between two opinions about a sequence, with the request and both responses.
+ * @returns undefined if all differences are known ones
  */
 export function difference(
   { requests }: Sequence,
   own: readonly Answer[],
   other: readonly Answer[],
 ): string | undefined {
-  // A transaction that is sent twice has two answers.
+  // A transaction that is sent twice has two responses.
   const sent = requests.flatMap((request) => (request.isRepeated === true ? [request, request] : [request]));
   for (const [index, request] of sent.entries()) {
     const [one, another] = [own[index], other[index]].map((answer) =>

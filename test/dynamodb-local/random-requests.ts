@@ -2,11 +2,11 @@ import fc from "fast-check";
 
 import type { AttributeValue, Item } from "../../infra/local/store/attribute-values.ts";
 
-/** A request of DynamoDB's wire, as a test makes it up. */
+/** A random request in DynamoDB's protocol. */
 export interface Request {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Whether it is sent twice, with a token by which the second one is known to be a repeat. */
+  /** Whether it is sent twice, with a token that marks the second one as a repeat. */
   readonly isRepeated?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Sequence {
 
 type RangeType = "B" | "N" | "S" | undefined;
 
-// Few values, so that requests meet one another's items, and those at the edges of what there is.
+// Few values, so that requests meet one another's items, and the limits of the types.
 const texts = ["a", "ab", "b", "é", "\u{1f600}", "\ufffd", "a\u0000b", "B"];
 const numbers = [
   "0",
@@ -59,7 +59,7 @@ const { value } = fc.letrec<{ value: AttributeValue }>((tie) => ({
   ),
 }));
 
-/** A path that most items have something at, or have not. */
+/** A path that some items have and others do not. */
 const path = fc
   .tuple(
     fc.constantFrom(...attributes, "#a", "#b"),
@@ -314,7 +314,7 @@ function requestsFor(TableName: string, range: RangeType): fc.Arbitrary<Request>
   const scan = fc
     .tuple(maybe(fc.constantFrom("keys", "all", "some")), maybe(condition), pool)
     .map(([IndexName, filter, values]) => {
-      // An index has not all of what a filter may ask for.
+      // An index does not have all fields of a filter.
       const FilterExpression = IndexName === undefined || IndexName === "all" ? filter : undefined;
       return without({ TableName, IndexName, FilterExpression, ...placeholders([FilterExpression], values) });
     });
@@ -388,7 +388,7 @@ function requestsFor(TableName: string, range: RangeType): fc.Arbitrary<Request>
   );
 }
 
-/** Sequences of requests, each for a table of its own under the name. */
+/** Sequences of requests, each for a separate table under the name. */
 export function sequencesFor(TableName: string): fc.Arbitrary<Sequence> {
   return fc
     .constantFrom<RangeType>("S", "N", "B", undefined)

@@ -7,9 +7,10 @@ import { freePort, waitForPort } from "../support/ports.ts";
 import { endpointTestsOf } from "../support/second-opinions.ts";
 import { compareWith } from "./compare.ts";
 
-// `npm run test:dynamodb-local`: compares the answers of AWS's own DynamoDB Local with those of the local store, and runs
-// endpoint tests on it: those that `second-opinions.ts` names, or all with `NIGHTLY=1`. It needs Java 17 or newer, and Maven to get it with. What follows `--` goes to
-// vitest. `COMPARE_SEED` compares the same requests again, and `COMPARE_RUNS` so many.
+// `npm run test:dynamodb-local` compares the responses of AWS's own DynamoDB Local with those of the local store. Then it
+// runs endpoint tests on it: those that `second-opinions.ts` names, or all with `NIGHTLY=1`. It needs Java 17 or newer, and
+// Maven for the download. The arguments after `--` are vitest's. `COMPARE_SEED` repeats the same requests, and
+// `COMPARE_RUNS` sets their number.
 
 const startTimeoutMs = 60_000;
 const libraries = path.join(projectRoot, ".build/dynamodb-local");
@@ -37,7 +38,7 @@ const dynamodb = start("java", [
   "software.amazon.dynamodb.services.local.main.ServerRunner",
   "-disableTelemetry",
   "-inMemory",
-  // Without -sharedDb it keeps a database for each access key, as it does for whoever just starts it.
+  // Without -sharedDb it keeps a database for each access key, which is its default.
   "-port",
   String(port),
 ]);

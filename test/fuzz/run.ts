@@ -11,8 +11,8 @@ import { createClient } from "../../shared/client.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 import { pythonPrograms } from "../support/python.ts";
 
-// `npm run test:fuzz`: lets Schemathesis, a Python program, call the local gateway with requests made from the
-// OpenAPI document, and hold its answers against the document. `-- --seed N` plays a run again.
+// `npm run test:fuzz`: Schemathesis, a Python program, calls the local gateway with requests from the OpenAPI document,
+// and compares the responses with the document. `-- --seed N` repeats a run.
 
 const { values: flags } = parseArgs({
   options: { seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) } },
@@ -33,7 +33,7 @@ await mkdir(folder, { recursive: true });
 await mkdir(path.dirname(report), { recursive: true });
 const programs = await pythonPrograms("test/fuzz/requirements.txt");
 
-// No worker dispatches webhooks: of the endpoints that are made up some might exist.
+// No worker dispatches webhooks, because some of the random endpoints might exist.
 const assembly = await changedAssembly(await synthesizeLocalStack(), (resource) => {
   const { FunctionName } = resource.Properties;
   const isDispatcher = JSON.stringify(FunctionName ?? "").includes("DispatchWebhook");
@@ -49,10 +49,10 @@ const gateway = await startLocalGateway({
 try {
   const account = { email: "fuzz@example.com", password: "correct horse" };
   const { token } = await createClient({ baseUrl: gateway.url }).register({ body: account });
-  // An API key would be revoked on the way.
+  // The run would revoke an API key.
   const client = createClient({ baseUrl: gateway.url, credential: token });
   await client.topUpWallet({ body: { amount: 1_000 } });
-  // The test of a webhook answers with what the endpoint said, which takes twelve seconds at the most.
+  // The test of a webhook waits for the endpoint, for at most twelve seconds.
   const options = [
     "--request-timeout",
     "20",

@@ -14,7 +14,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { operations } from "../../shared/routes.ts";
 import { pythonPrograms } from "../support/python.ts";
 
-// What the README says of `sam local`, as far as it can be held against SAM without Docker.
+// The statements of the README about `sam local`, as far as SAM can check them without Docker.
 
 const run = promisify(execFile);
 const folder = path.resolve(".build/sam");
@@ -28,7 +28,7 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
 };
 
-/** What `env.json` has: the names of what a deployed stage has. */
+/** The content of `env.json`: the names of a deployed stage's resources. */
 const parameters = {
   [environmentNames.tableName]: "deployed-table",
   [environmentNames.sessionKeyId]: "deployed-key",
@@ -65,26 +65,26 @@ beforeAll(async () => {
   listing = Listing.parse(JSON.parse(stdout));
 }, 600_000);
 
-/** The name of a row that the name of a function begins with. */
+/** The name of the row with which the name of a function begins. */
 function rowOf(functionName: string): string {
   return functionName.replace(/^Api/, "").replace(/Function[0-9A-F]{8}$/, "");
 }
 
-it("sam validate takes the template", async () => {
+it("sam validate accepts the template", async () => {
   const { stdout } = await run(path.join(programs, "sam"), ["validate", "--template", template], {
     env: environment,
   });
   expect(stdout).toContain("is a valid SAM Template");
 });
 
-it("sam local finds a route for each row of the table, and the function behind it", () => {
+it("sam local finds a route for each row of the table, and its function", () => {
   const routes = listing.routes.map(
     ({ method, path: route, functionName }) => `${method} ${route} ${rowOf(functionName)}`,
   );
   const expected = operations().map(
     ([operation, route]) => `${route.method} ${route.path} ${pascalCase(operation)}`,
   );
-  // This is how SAM writes down the route of whatever no other takes.
+  // SAM writes the default route in this way.
   const fallback = "X-AMAZON-APIGATEWAY-ANY-METHOD $default NotFound";
   const shadowed = shadowedRouteKeys().map((routeKey) => `${routeKey} NotFound`);
   expect(routes.toSorted()).toEqual([...expected, ...shadowed, fallback].toSorted());
@@ -101,7 +101,7 @@ it("sam local finds each function, with its code", async () => {
   }
 });
 
-it("sam local gives each function what env.json says of the stage, and nothing that the function does not use", () => {
+it("sam local gives each function the variables in env.json that it uses, and no others", () => {
   const sendSms = listing.functions.find(({ name }) => rowOf(name) === "SendSms");
   expect(sendSms?.environment).toMatchObject({
     TABLE_NAME: "deployed-table",
@@ -109,7 +109,7 @@ it("sam local gives each function what env.json says of the stage, and nothing t
     TRANSACTIONAL_SENDS_QUEUE_URL: "deployed-TRANSACTIONAL_SENDS_QUEUE_URL",
   });
   expect(sendSms?.environment).not.toHaveProperty("REFUNDS_QUEUE_URL");
-  // A name that env.json does not replace would be an id of the template, which is nowhere in AWS.
+  // A name that env.json does not replace would be an id of the template, which does not exist in AWS.
   const replaced = listing.functions
     .flatMap(({ environment: variables }) => Object.entries(variables))
     .filter(([variable]) => variable in parameters);

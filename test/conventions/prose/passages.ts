@@ -88,7 +88,7 @@ function lineComments(source: string, comments: readonly { start: number; value:
   return passages;
 }
 
-/** Tells a template from prose: classes, expressions of the table, patterns, commands, addresses. */
+/** Recognizes a template that is not prose: classes, expressions of the table, patterns, commands, addresses. */
 function isProse(text: string): boolean {
   const tokens = text.trim().split(/\s+/);
   if (
